@@ -1,0 +1,29 @@
+import bs58 from 'bs58'
+
+/** A 32-byte Solana address as base58 text. */
+export type Address = string & { readonly __address: unique symbol }
+
+/** Reads base58 text as an address; null when it is not the base58 of exactly 32 bytes. */
+export function parseAddress(text: string): Address | null {
+  if (text.length < 32 || text.length > 44) return null
+  const bytes = bs58.decodeUnsafe(text)
+  return bytes?.length === 32 ? (text as Address) : null
+}
+
+/** An address known when the program is written; throws on anything else. */
+export function address(text: string): Address {
+  const parsed = parseAddress(text)
+  if (parsed === null) throw new TypeError(`not a base58 address of 32 bytes: ${text}`)
+  return parsed
+}
+
+/** The base58 text of 32 bytes. */
+export function addressFromBytes(bytes: Uint8Array): Address {
+  if (bytes.length !== 32) throw new TypeError(`an address has 32 bytes, not ${bytes.length}`)
+  return bs58.encode(bytes) as Address
+}
+
+/** The 32 bytes behind the text. */
+export function addressBytes(value: Address): Uint8Array {
+  return bs58.decode(value)
+}

@@ -1,0 +1,89 @@
+import type { Address } from './address.ts'
+import type { EventKey } from './event-key.ts'
+
+/** What every event carries besides its key. */
+interface EventBase extends EventKey {
+  /** Unix seconds of the block (decisions B15). */
+  readonly blockTime: number
+  /** Base58 signature of the transaction. Never served (decisions I1). */
+  readonly signature: string
+}
+
+/** `high`: read from a known venue's instruction; `delta_only`: from balance changes alone (decisions B6, B10). */
+export type Confidence = 'high' | 'delta_only'
+
+export type Side = 'buy' | 'sell'
+
+/** A trade of a tracked wallet: base against quote (decisions B4-B11). Published, it is called a trade. */
+export interface Swap extends EventBase {
+  readonly kind: 'swap'
+  readonly side: Side
+  readonly baseMint: Address
+  /** Raw base units, above zero. */
+  readonly baseAmount: bigint
+  readonly baseDecimals: number
+  /** WSOL, USDC or USDT; null when no quote coin opposed the base (`quoteMismatch`, decisions B7). */
+  readonly quoteMint: Address | null
+  /** Raw quote units; 0 when `quoteMint` is null. */
+  readonly quoteAmount: bigint
+  /** Name of the venue or router (decisions B11, H), or `unknown`. */
+  readonly program: string
+  /** The outermost program that moved the base (decisions B11); stored, never served. */
+  readonly programId: Address
+  readonly confidence: Confidence
+  readonly quoteMismatch: boolean
+  /** Lamports a terminal or bot took beside the swap (decisions B13a); 0 when none. */
+  readonly feeLamports: bigint
+  /**
+   * USD x 10^9 for one SOL at the swap's block time, kept with the event so that a replay gives the same answer
+   * (decisions C1); null when the quote is WSOL or no price is known.
+   */
+  readonly solPriceUsdE9: bigint | null
+}
+
+/** A token moved in or out that no swap explains (decisions B12); never a quote mint. */
+export interface TokenTransfer extends EventBase {
+  readonly kind: 'token_transfer'
+  readonly direction: 'in' | 'out'
+  readonly mint: Address
+  /** Raw units, above zero, after the mint's transfer fee. */
+  readonly amount: bigint
+  readonly decimals: number
+}
+
+/** SOL or WSOL moved outside swaps (decisions B13). */
+export interface SolTransfer extends EventBase {
+  readonly kind: 'sol_transfer'
+  readonly direction: 'in' | 'out'
+  readonly lamports: bigint
+}
+
+/** One thing that a tracked wallet did. */
+export type WalletEvent = Swap | TokenTransfer | SolTransfer
+
+/**
+ * The wallet's own lamports after a transaction that names it (decisions B14): not an event, but on the log and stored
+ * like one; the newest by (slot, tx index) wins.
+ */
+export interface BalanceRecord {
+  readonly kind: 'balance'
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  readonly blockTime: number
+  readonly lamports: bigint
+}
+
+/** A transaction that could not be decoded for a wallet (decisions K7). */
+export interface Undecoded {
+  readonly kind: 'undecoded'
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  readonly blockTime: number
+  readonly signature: string
+  /** Program at fault, where one is known. */
+  readonly programId: Address | null
+  /** From a closed set, see `pipeline/decode`. */
+  readonly reason: string
+}

@@ -1,0 +1,33 @@
+/** What can go wrong with the world around the service. */
+export type ServiceErrorCode =
+  | 'bad_config'
+  | 'bad_wallets_file'
+  | 'schema_changed'
+  | 'unreachable'
+  | 'unavailable'
+  | 'closed'
+  | 'out_of_range'
+  | 'lagged'
+  | 'account_exists'
+  | 'account_not_found'
+  | 'invalid_argument'
+  | 'internal'
+
+/** An expected failure: `code` says which, `retriable` whether trying again may help, `context` where (never a secret or an address). */
+export class ServiceError extends Error {
+  override readonly name = 'ServiceError'
+  readonly code: ServiceErrorCode
+  readonly retriable: boolean
+  readonly context: Readonly<Record<string, unknown>>
+
+  constructor(
+    code: ServiceErrorCode,
+    message: string,
+    options: { retriable?: boolean; cause?: unknown; context?: Record<string, unknown> } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.retriable = options.retriable ?? false
+    this.context = options.context ?? {}
+  }
+}

@@ -1,0 +1,30 @@
+import type { BalanceRecord, Undecoded, WalletEvent } from './event.ts'
+
+/** A SOL/USD price: USD x 10^9 for one SOL at a unix second (decisions J7). */
+export interface SolPrice {
+  readonly time: number
+  readonly usdE9: bigint
+}
+
+/**
+ * Says on every partition of the log that a sealed slot is complete (decisions K2, K3): whoever has read it has read
+ * everything of that partition up to and including the slot.
+ */
+export interface SlotMarker {
+  readonly slot: number
+  /** The slot before it on this chain; numbers may be skipped. */
+  readonly parent: number
+  /** Unix seconds of the block. */
+  readonly blockTime: number
+  /** The newest SOL/USD price at or before this slot, so that a restart at this marker prices the next slot alike. */
+  readonly solPrice: SolPrice | null
+}
+
+/** What a tracked wallet's transaction leaves on the log. */
+export type WalletRecord = WalletEvent | BalanceRecord | Undecoded
+
+/** A sealed slot on the log: its records in event-key order, acknowledged as a whole together with its marker. */
+export interface SlotRecords {
+  readonly marker: SlotMarker
+  readonly records: readonly WalletRecord[]
+}

@@ -1,0 +1,39 @@
+import { type Address, addressBytes } from './address.ts'
+
+/**
+ * The tracked wallets, by number: the n-th address is `W<n>` for ever. Only ingest and the operator's commands know addresses.
+ */
+export interface Wallets {
+  readonly size: number
+  /** Wallet number of 32 key bytes; undefined when not tracked. */
+  numberOfKey(key: Uint8Array): number | undefined
+  /** Wallet number of an address; undefined when not tracked. */
+  numberOf(address: string): number | undefined
+  /** Address of wallet number `wallet`; throws a RangeError outside 1..size. */
+  addressOf(wallet: number): Address
+}
+
+/** Number 1 is the first address of the list. Look-ups cost the same however many wallets there are. */
+export function createWallets(addresses: readonly Address[]): Wallets {
+  const byAddress = new Map<string, number>()
+  const byKey = new Map<string, number>()
+  addresses.forEach((address, position) => {
+    byAddress.set(address, position + 1)
+    byKey.set(keyText(addressBytes(address)), position + 1)
+  })
+  return {
+    size: addresses.length,
+    numberOfKey: (key) => byKey.get(keyText(key)),
+    numberOf: (address) => byAddress.get(address),
+    addressOf(wallet) {
+      const address = addresses[wallet - 1]
+      if (address === undefined) throw new RangeError(`no wallet has the number ${wallet}`)
+      return address
+    },
+  }
+}
+
+/** One character a byte: a map key that costs a tenth of base58. */
+function keyText(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}

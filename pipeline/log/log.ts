@@ -1,0 +1,64 @@
+import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+
+/**
+ * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
+ * process (`memory.ts`); both pass `log.contract.ts`. A record's key is its wallet's alias, so that one partition has a
+ * wallet's records in order; a slot's marker goes to every partition after the slot's records (decisions K2, K3).
+ */
+export interface EventLog {
+  readonly partitions: number
+  /**
+   * Appends a sealed slot. Resolves when all its records and its marker on every partition are acknowledged. Slots are appended in the
+   * order of the calls, also when the caller does not wait. Rejects with a ServiceError; what was appended may then be there in part, and
+   * appending the slot again is harmless (everything downstream is idempotent by event key).
+   */
+  appendSlot(slot: SlotRecords): Promise<void>
+  /** Appends records of transactions that came after their slot was sealed (decisions K2); they carry `late: true`. */
+  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
+  /** The newest marker present in every partition; null on an empty log. Memory logs always start empty. */
+  checkpoint(): Promise<SlotMarker | null>
+  /** Starts a consumer. See `Consumer`. */
+  consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
+  /** Resolves when the log answers, rejects with a retriable ServiceError `unreachable` when not. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** `stream`: seen on the live stream, goes to sockets marked late; `backfill`: fetched history, never goes to a socket. */
+export type LateOrigin = 'stream' | 'backfill'
+
+export interface ConsumeOptions {
+  /** Consumers with the same group share the partitions; committed offsets belong to the group. */
+  readonly group: string
+  /**
+   * Where a partition without a committed offset starts: at the oldest record, or, for a follower of live data, with the records appended
+   * in the last `sinceMs` milliseconds and after.
+   */
+  readonly start: 'oldest' | { readonly sinceMs: number }
+  /** Followers (the relay) see every partition in every process and commit nothing. */
+  readonly mode: 'shared' | 'follow'
+  /** Called when partitions are taken away or newly given, before the first batch of them. State held for them is stale. */
+  onAssigned?(partitions: readonly number[]): Promise<void>
+}
+
+/**
+ * Gets records of one partition in offset order. Partitions run side by side, each with one batch at a time. The batch counts as done when
+ * the promise resolves (its offsets are then committed); when it rejects or the process dies, it is handed out again.
+ */
+export type BatchHandler = (batch: LogBatch) => Promise<void>
+
+export interface LogBatch {
+  readonly partition: number
+  readonly records: readonly LogRecord[]
+}
+
+/** One record as read. Records that cannot be parsed are skipped, counted in `log_malformed_records_total` and logged by offset. */
+export type LogRecord = { readonly offset: bigint } & (
+  | { readonly kind: 'marker'; readonly marker: SlotMarker }
+  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+)
+
+export interface Consumer {
+  /** Stops after the batches in hand are done and committed. */
+  close(): Promise<void>
+}

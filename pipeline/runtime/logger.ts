@@ -1,0 +1,36 @@
+import { pino } from 'pino'
+
+/** The log levels of `LOG_LEVEL`. */
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
+
+/**
+ * Logs one JSON line an event to stderr. `error` wakes someone, `warn` is wrong but handled, `info` is start, stop and reconnect, `debug` is per
+ * record. Addresses, signatures and slots of tracked trades never at info or above (decisions I1); secrets are redacted by their field names.
+ */
+export function createLogger(level: LogLevel) {
+  return pino(
+    {
+      level,
+      base: null,
+      redact: {
+        paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
+        censor: '[secret]',
+      },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  )
+}
+
+export type Logger = ReturnType<typeof createLogger>
+
+const SECRET_FIELDS = [
+  'authorization',
+  'apiKey',
+  'api_key',
+  'password',
+  'secret',
+  'token',
+  'xToken',
+  '["x-token"]',
+  'url',
+]

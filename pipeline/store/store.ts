@@ -1,0 +1,25 @@
+/** The row values that go into an insert: 64-bit and wider integers as decimal strings or bigint, never a float. */
+export type Row = Readonly<Record<string, unknown>>
+
+export type QueryParams = Readonly<Record<string, unknown>>
+
+/**
+ * ClickHouse over HTTP or embedded (chDB), behind the same client. Every failure to reach it is a retriable ServiceError `unavailable`;
+ * a query that ClickHouse refuses is a ServiceError `internal`, which is a bug.
+ */
+export interface Store {
+  readonly kind: 'clickhouse' | 'chdb'
+  /** Rows of a SELECT; parameters as `{name:Type}` in the text. 64-bit and wider integers come as decimal strings. */
+  query<T>(sql: string, params?: QueryParams): Promise<T[]>
+  /** Inserts rows as one block. With a `dedupToken` the same block sent again is stored once. */
+  insert(table: string, rows: readonly Row[], options?: { dedupToken?: string }): Promise<void>
+  /** Runs a statement without a result. */
+  command(sql: string, params?: QueryParams): Promise<void>
+  ping(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Where the data is: a server, or a folder that this process owns alone. */
+export type StoreConfig =
+  | { readonly kind: 'clickhouse'; readonly url: URL }
+  | { readonly kind: 'chdb'; readonly path: string }
