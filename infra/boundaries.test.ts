@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import test from 'ava'
+
+/** The project's root, two folders above the compiled test. */
+const ROOT = resolve(import.meta.dirname, '../..')
+
+/** What each room may import besides itself; the longest matching prefix speaks. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  'pipeline/domain': [],
+  'pipeline/runtime': ['pipeline/domain'],
+  'pipeline/config.ts': ['pipeline/domain', 'pipeline/runtime'],
+  'pipeline/decode': ['pipeline/domain'],
+  'pipeline/fold': ['pipeline/domain'],
+  'pipeline/ingest': ['pipeline/domain', 'pipeline/runtime'],
+  'pipeline/log': ['pipeline/domain', 'pipeline/runtime', 'pipeline/config.ts'],
+  'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],
+  'pipeline/workers': ['pipeline'],
+  'pipeline/testing': ['pipeline'],
+  api: ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime'],
+  infra: ['pipeline', 'api'],
+}
+
+/** Packages that one file alone may import: whoever talks to a server is the only one who knows its client. */
+const SOLE_IMPORTER: Readonly<Record<string, string>> = {
+  kafkajs: 'pipeline/log/kafka.ts',
+  ioredis: 'api/credits/redis.ts',
+}
+
+const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
+  readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${top}/${file}`),
+)
+
+const isTest = (file: string) =>
+  /(\.test|\.contract|\.bench)\.ts$/.test(file) || file.includes('/testing/')
+
+const imports = sources.flatMap((file) =>
+  [
+    ...readFileSync(join(ROOT, file), 'utf8').matchAll(
+      /^(?:import|export)\b[^'"]*?['"]([^'"]+)['"]/gm,
+    ),
+  ].map((match) => ({ file, specifier: match[1] ?? '' })),
+)
+
+const room = (file: string) =>
+  Object.keys(MAY_IMPORT)
+    .filter((prefix) => file === prefix || file.startsWith(`${prefix}/`))
+    .sort((a, b) => b.length - a.length)[0]
+
+test('imports point one way', (t) => {
+  const wrong = imports
+    .filter(({ file, specifier }) => specifier.startsWith('.') && !isTest(file))
+    .map(({ file, specifier }) => ({
+      file,
+      target: relative(ROOT, resolve(ROOT, dirname(file), specifier)),
+    }))
+    .filter(({ file, target }) => {
+      const from = room(file)
+      const allowed = from === undefined ? [] : [from, ...(MAY_IMPORT[from] ?? [])]
+      return (
+        target.includes('/testing/') ||
+        !allowed.some((prefix) => target === prefix || target.startsWith(`${prefix}/`))
+      )
+    })
+    .map(({ file, target }) => `${file} imports ${target}`)
+  t.deepEqual(wrong, [])
+})
+
+test('every source file belongs to a room', (t) => {
+  t.deepEqual(
+    sources.filter((file) => !isTest(file) && room(file) === undefined),
+    [],
+  )
+})
+
+test('the client of a server is imported by one file', (t) => {
+  const wrong = imports
+    .filter(({ file, specifier }) => {
+      const sole = SOLE_IMPORTER[specifier]
+      return sole !== undefined && file !== sole && !isTest(file)
+    })
+    .map(({ file, specifier }) => `${file} imports ${specifier}`)
+  t.deepEqual(wrong, [])
+})

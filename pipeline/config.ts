@@ -1,0 +1,77 @@
+import { address, parseAddress } from './domain/address.ts'
+import {
+  envBoolean,
+  envChoice,
+  envInteger,
+  envList,
+  envString,
+  envText,
+  envUrl,
+} from './runtime/env.ts'
+
+/** The parts of the service that one process may run. */
+export const ROLES = ['ingest', 'workers', 'api'] as const
+export type Role = (typeof ROLES)[number]
+
+/** `KAFKA_SASL`. */
+export interface Sasl {
+  readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
+  readonly username: string
+  readonly password: string
+}
+
+/** The environment of ingest, log, workers and store (decisions J2). */
+export const pipelineEnv = {
+  ROLES: envList(`roles of ${ROLES.join(', ')}`, 'ingest,workers', (text) =>
+    ROLES.find((role) => role === text),
+  ).default([...ROLES]),
+  YELLOWSTONE_ENDPOINT: envUrl(['http', 'https'], 'https://yellowstone.example:443').optional(),
+  YELLOWSTONE_X_TOKEN: envString().optional(),
+  SOLANA_RPC_URL: envUrl(['http', 'https'], 'https://rpc.example').optional(),
+  KAFKA_BROKERS: envList('host:port,...', 'kafka-1:9092,kafka-2:9092', (text) =>
+    /^[^\s:]+:[0-9]{1,5}$/.test(text) ? text : undefined,
+  ).optional(),
+  KAFKA_TOPIC_PREFIX: envText('letters, digits, dots, dashes, underscores', 'prod-', (text) =>
+    /^[A-Za-z0-9._-]{1,100}$/.test(text) ? text : undefined,
+  ).default(''),
+  KAFKA_SSL: envBoolean().default(false),
+  KAFKA_SASL: envText(
+    'mechanism:user:password with plain, scram-sha-256 or scram-sha-512',
+    'scram-sha-512:service:...',
+    readSasl,
+  ).optional(),
+  CLICKHOUSE_URL: envUrl(
+    ['http', 'https'],
+    'http://user:password@clickhouse:8123/tracked_wallets',
+  ).optional(),
+  WALLETS_FILE: envString().optional(),
+  SOL_PRICES_FILE: envString().optional(),
+  SOL_PRICE_POOL: envText(
+    'a base58 address of 32 bytes',
+    'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE',
+    (text) => parseAddress(text) ?? undefined,
+  ).default(address('Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')),
+  SOL_PRICE_MAX_AGE_SECONDS: envInteger(1, 10_000_000, 3600).default(3600),
+  DATA_DIR: envString().default('.data'),
+  METRICS_PORT: envInteger(0, 65535, 9464).default(9464),
+  LOG_LEVEL: envChoice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default(
+    'info',
+  ),
+}
+
+/** The part of a Kafka connection that is configuration. */
+export interface KafkaConfig {
+  readonly brokers: readonly string[]
+  readonly topicPrefix: string
+  readonly ssl: boolean
+  readonly sasl: Sasl | null
+}
+
+function readSasl(text: string): Sasl | undefined {
+  const [mechanism, username, ...password] = text.split(':')
+  if (mechanism !== 'plain' && mechanism !== 'scram-sha-256' && mechanism !== 'scram-sha-512')
+    return undefined
+  return username && password.length > 0
+    ? { mechanism, username, password: password.join(':') }
+    : undefined
+}
