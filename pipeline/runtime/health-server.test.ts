@@ -1,0 +1,50 @@
+import test from 'ava'
+import { ServiceError } from '../domain/service-error.ts'
+import { startHealthServer } from './health-server.ts'
+import { Counter, createRegistry } from './telemetry.ts'
+
+test('a process tells its metrics, that it runs, and why it is not ready (decisions D7)', async (t) => {
+  const registry = createRegistry()
+  new Counter({ name: 'events_total', help: 'Events.', registers: [registry] }).inc(3)
+  let storeIsUp = false
+  const server = await startHealthServer({
+    host: '127.0.0.1',
+    port: 0,
+    registry,
+    checks: {
+      log: async () => {},
+      store: async () => {
+        if (!storeIsUp) throw new ServiceError('unavailable', 'ClickHouse does not answer')
+      },
+    },
+  })
+  const get = async (path: string, method = 'GET') => {
+    const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method })
+    return { status: response.status, body: await response.text() }
+  }
+  t.deepEqual(await get('/metrics'), {
+    status: 200,
+    body: '# HELP events_total Events.\n# TYPE events_total counter\nevents_total 3\n',
+  })
+  t.deepEqual(await get('/healthz'), { status: 200, body: '{"status":"ok"}' })
+  t.deepEqual(await get('/readyz'), {
+    status: 503,
+    body: '{"ready":false,"checks":{"log":"ok","store":"ClickHouse does not answer"}}',
+  })
+  storeIsUp = true
+  t.deepEqual(await get('/readyz'), {
+    status: 200,
+    body: '{"ready":true,"checks":{"log":"ok","store":"ok"}}',
+  })
+  t.is((await get('/metrics', 'POST')).status, 405)
+  t.is((await get('/secret')).status, 404)
+  const taken = await t.throwsAsync(
+    startHealthServer({ host: '127.0.0.1', port: server.port, registry, checks: {} }),
+    { instanceOf: ServiceError },
+  )
+  t.is(
+    taken?.message,
+    `METRICS_PORT: port ${server.port} is taken by another process; set another, or 0`,
+  )
+  await server.close()
+})
