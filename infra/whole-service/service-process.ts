@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** The project's root, seen from `dist/infra/whole-service`. */
+export const ROOT = resolve(import.meta.dirname, '../../..')
+
+/** A program of the project in a process of its own, as an operator runs it. */
+export interface ServiceProcess {
+  readonly child: ChildProcess
+  /** The `key=value` lines printed so far. */
+  readonly lines: ReadonlyMap<string, string>
+  /** Everything written to stderr so far. */
+  stderr(): string
+  /** Resolves with the value of `key` when its line is printed; rejects when the process ends first. */
+  line(key: string): Promise<string>
+  /** Resolves with the exit code (or the signal's name) when the process has ended. */
+  readonly ended: Promise<number | string>
+  /** Sends SIGTERM and waits for the end. */
+  stop(): Promise<number | string>
+  /** Sends SIGKILL and waits for the end. */
+  kill(): Promise<number | string>
+}
+
+/** Starts `node dist/<script>` with nothing of this process's environment but PATH and HOME, plus `env`. */
+export function startProcess(
+  script: string,
+  env: Readonly<Record<string, string>>,
+  args: readonly string[] = [],
+): ServiceProcess {
+  const child = spawn(process.execPath, [resolve(ROOT, 'dist', script), ...args], {
+    cwd: ROOT,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines = new Map<string, string>()
+  const waiting = new Map<string, (value: string) => void>()
+  createInterface(child.stdout).on('line', (text) => {
+    const [, key, value] = /^(\w+)=(.*)$/.exec(text) ?? []
+    if (key === undefined || value === undefined) return
+    lines.set(key, value)
+    waiting.get(key)?.(value)
+  })
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-1_000_000)
+  })
+  const ended = once(child, 'close').then(([code, signal]) => (code ?? signal) as number | string)
+  const end = (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return ended
+  }
+  return {
+    child,
+    lines,
+    stderr: () => stderr,
+    ended,
+    line: (key) =>
+      new Promise((settle, reject) => {
+        const printed = lines.get(key)
+        if (printed !== undefined) return settle(printed)
+        waiting.set(key, settle)
+        ended.then((code) =>
+          reject(new Error(`${script} ended (${code}) before it printed ${key}=\n${stderr}`)),
+        )
+      }),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  }
+}
