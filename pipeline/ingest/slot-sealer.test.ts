@@ -1,0 +1,440 @@
+import test from 'ava'
+import fc from 'fast-check'
+import {
+  createSlotSealer,
+  type FetchedBlock,
+  type HeldTransaction,
+  type SealerEvent,
+  type SealerOutput,
+  type SlotSealer,
+} from './slot-sealer.ts'
+
+type Event = SealerEvent<string, string>
+type Output = SealerOutput<string, string>
+
+const tx = (slot: number, index: number): Event => ({
+  kind: 'transaction',
+  slot,
+  transaction: held(slot, index),
+})
+const held = (slot: number, index: number): HeldTransaction<string> => ({
+  key: `signature ${slot}/${index}`,
+  index,
+  bytes: 100,
+  item: `${slot}/${index}`,
+})
+const meta = (slot: number, parent: number): Event => ({
+  kind: 'meta',
+  slot,
+  parent,
+  blockTime: timeOf(slot),
+})
+const confirmed = (slot: number): Event => ({ kind: 'confirmed', slot })
+const timeOf = (slot: number) => 1_700_000_000 + Math.floor((slot * 2) / 5)
+const block = (slot: number, parent: number, count = 0): FetchedBlock<string> => ({
+  slot,
+  parent,
+  blockTime: timeOf(slot),
+  transactions: Array.from({ length: count }, (_, index) => held(slot, index)),
+})
+const sealed = (
+  slot: number,
+  parent: number,
+  count = 0,
+  account: string | null = null,
+): Output => ({
+  kind: 'sealed',
+  slot,
+  parent,
+  blockTime: timeOf(slot),
+  transactions: Array.from({ length: count }, (_, index) => `${slot}/${index}`),
+  account,
+})
+const feed = (sealer: SlotSealer<string, string>, events: readonly Event[], nowMs = 0) =>
+  events.flatMap((event) => sealer.apply(event, nowMs))
+
+test('a slot is sealed when its meta and its confirmed status have both come, whichever is first (decisions K2)', (t) => {
+  for (const last of [
+    [meta(11, 10), confirmed(11)],
+    [confirmed(11), meta(11, 10)],
+  ] as const) {
+    const sealer = createSlotSealer<string, string>({ head: 10 })
+    t.deepEqual(feed(sealer, [tx(11, 1), tx(11, 0), tx(11, 1), last[0]]), [])
+    t.deepEqual(feed(sealer, [last[1]]), [sealed(11, 10, 2)])
+    t.is(sealer.head, 11)
+    t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+    t.deepEqual(sealer.dropped, { duplicate: 1, passed_over: 0, too_old: 0 })
+  }
+})
+
+test('the last update of the account by write version goes with its slot', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const update = (writeVersion: number): Event => ({
+    kind: 'account',
+    slot: 11,
+    writeVersion,
+    account: `version ${writeVersion}`,
+  })
+  t.deepEqual(feed(sealer, [update(5), update(7), update(6), confirmed(11), meta(11, 10)]), [
+    sealed(11, 10, 0, 'version 7'),
+  ])
+})
+
+test('slots pass by parent links; a skipped slot, a dead one and a fork leave no trace', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  const fork = [
+    tx(11, 0),
+    meta(11, 10),
+    tx(12, 0),
+    meta(12, 11),
+    tx(13, 3),
+    { kind: 'dead', slot: 13 },
+  ]
+  t.deepEqual(feed(sealer, fork as Event[]), [])
+  t.deepEqual(feed(sealer, [meta(15, 14), confirmed(15), tx(14, 0), confirmed(14)]), [])
+  t.deepEqual(feed(sealer, [meta(14, 10)]), [sealed(14, 10, 1), sealed(15, 14)])
+  t.deepEqual(feed(sealer, [tx(12, 1), meta(12, 11), confirmed(12)]), [])
+  t.deepEqual(sealer.dropped, { duplicate: 0, passed_over: 2, too_old: 1 })
+  t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+})
+
+test('a transaction of a sealed slot is late, once', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [tx(11, 0), meta(11, 10), confirmed(11)])
+  t.deepEqual(feed(sealer, [tx(11, 0), tx(11, 1), tx(11, 1), tx(9, 0)]), [
+    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
+  ])
+  t.deepEqual(sealer.dropped, { duplicate: 2, passed_over: 0, too_old: 1 })
+})
+
+test('what is missing 10 s after a newer slot was confirmed is asked for once, and back along the parents', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [tx(14, 0), meta(14, 13), confirmed(14)], 1000)
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_999), [])
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }, { kind: 'tick' }], 11_000), [
+    { kind: 'fetch', slot: 13 },
+  ])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(13, 12, 2) }], 11_100), [
+    { kind: 'fetch', slot: 12 },
+  ])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(12, 10) }], 11_200), [
+    sealed(12, 10),
+    sealed(13, 12, 2),
+    sealed(14, 13, 1),
+  ])
+
+  feed(sealer, [confirmed(15), tx(15, 0)], 20_000)
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 90_000), [], 'nothing newer is confirmed')
+  feed(sealer, [meta(16, 15), confirmed(16)], 90_000)
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 100_000), [{ kind: 'fetch', slot: 15 }])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(15, 14, 3) }], 100_000), [
+    sealed(15, 14, 3),
+    sealed(16, 15),
+  ])
+})
+
+test('a slot whose status alone was lost is fetched too, and a later copy of its meta does not unsettle it', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [tx(11, 0), meta(11, 10), tx(12, 0), meta(12, 11), confirmed(12)])
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 11 }])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(11, 10, 2) }, meta(11, 3)], 10_000), [
+    sealed(11, 10, 2),
+    sealed(12, 11, 1),
+  ])
+})
+
+test('a parent that RPC does not have means that the child was misread, and the child is fetched', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [meta(14, 12), confirmed(14), meta(15, 14), confirmed(15)])
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
+  t.deepEqual(feed(sealer, [{ kind: 'absent', slot: 12 }], 10_000), [{ kind: 'fetch', slot: 14 }])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(14, 10) }], 10_000), [
+    sealed(14, 10),
+    sealed(15, 14),
+  ])
+})
+
+test('a block that RPC names but does not have is passed behind a gap, so that the chain goes on', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [{ kind: 'cut', replayed: false }, tx(14, 0), confirmed(14)])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(14, 13, 1) }]), [{ kind: 'fetch', slot: 13 }])
+  t.deepEqual(feed(sealer, [{ kind: 'absent', slot: 13 }]), [
+    { kind: 'gap', fromSlot: 11, toSlot: 13 },
+    sealed(14, 13, 1),
+  ])
+})
+
+test('a fetched block is believed when its parent lies before the head, so that no fork can hold the chain for ever', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [meta(12, 9), confirmed(12), meta(13, 12), confirmed(13)])
+  t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(12, 9) }], 10_000), [
+    sealed(12, 9),
+    sealed(13, 12),
+  ])
+})
+
+test('after a cut the replay has to show the end of a slot again before it is sealed', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [tx(12, 0), meta(12, 11), confirmed(12), tx(11, 0), meta(11, 10)])
+  t.deepEqual(feed(sealer, [{ kind: 'cut', replayed: true }, confirmed(11)]), [])
+  t.deepEqual(
+    feed(sealer, [
+      tx(11, 0),
+      tx(11, 1),
+      meta(11, 10),
+      tx(12, 0),
+      tx(12, 1),
+      meta(12, 11),
+      confirmed(12),
+    ]),
+    [sealed(11, 10, 2), sealed(12, 11, 2)],
+  )
+})
+
+test('a stream without replay: its first slot and what lies before are fetched at once', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [{ kind: 'cut', replayed: false }])
+  t.deepEqual(feed(sealer, [tx(13, 2), meta(13, 12), confirmed(13), meta(13, 12)]), [
+    { kind: 'fetch', slot: 13 },
+  ])
+  t.deepEqual(feed(sealer, [tx(14, 0), meta(14, 13), confirmed(14)]), [])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(13, 12, 3) }]), [{ kind: 'fetch', slot: 12 }])
+  t.deepEqual(feed(sealer, [{ kind: 'block', ...block(12, 10, 1) }]), [
+    sealed(12, 10, 1),
+    sealed(13, 12, 3),
+    sealed(14, 13, 1),
+  ])
+})
+
+test('without a checkpoint the first slot that the stream brought whole is the first', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: null })
+  t.deepEqual(feed(sealer, [tx(20, 5), meta(20, 19), tx(21, 0), meta(21, 20), confirmed(20)]), [])
+  t.deepEqual(feed(sealer, [confirmed(21)]), [sealed(21, 20, 1)])
+})
+
+test('over a gap that is too long live data goes on, and the gap is told before it', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 10 })
+  feed(sealer, [tx(11, 0), { kind: 'jump' }])
+  t.is(sealer.head, null)
+  t.deepEqual(
+    feed(sealer, [{ kind: 'block', ...block(11, 10) }, confirmed(5000), meta(5000, 4999)]),
+    [],
+  )
+  t.deepEqual(feed(sealer, [tx(5002, 0), meta(5002, 5000), confirmed(5002)]), [
+    { kind: 'gap', fromSlot: 11, toSlot: 5000 },
+    sealed(5002, 5000, 1),
+  ])
+})
+
+test('blocks before the cut fetched again give what is not known as late: on a stream that ran before as such, after a restart as backfill', (t) => {
+  const ran = createSlotSealer<string, string>({ head: 10 })
+  feed(ran, [tx(11, 0), meta(11, 10), confirmed(11)])
+  t.deepEqual(feed(ran, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
+    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/1', origin: 'stream' },
+  ])
+  const restarted = createSlotSealer<string, string>({ head: 11 })
+  const backfill = (index: number): Output => ({
+    kind: 'late',
+    slot: 11,
+    blockTime: timeOf(11),
+    transaction: `11/${index}`,
+    origin: 'backfill',
+  })
+  t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
+    backfill(0),
+    backfill(1),
+  ])
+  t.deepEqual(feed(restarted, [tx(11, 1), tx(11, 2)]), [
+    { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/2', origin: 'stream' },
+  ])
+  t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(12, 11, 1) }]), [], 'not sealed yet')
+})
+
+test('memory is bounded: what is passed is forgotten, sealed slots are remembered for a while, clear forgets the rest', (t) => {
+  const sealer = createSlotSealer<string, string>({ head: 0, remember: 4 })
+  for (let slot = 1; slot <= 1000; slot++) {
+    feed(sealer, [tx(slot, 0), tx(slot + 2, 9), meta(slot, slot - 1), confirmed(slot)])
+  }
+  t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
+  t.deepEqual(sealer.held, { slots: 2, transactions: 2, bytes: 200 })
+  feed(sealer, [{ kind: 'clear' }])
+  t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+  t.is(sealer.head, 1000)
+})
+
+interface Chain {
+  readonly head: number
+  readonly blocks: readonly {
+    readonly slot: number
+    readonly parent: number
+    readonly count: number
+  }[]
+  /** Slots of forks: never confirmed. */
+  readonly forks: readonly {
+    readonly slot: number
+    readonly parent: number
+    readonly count: number
+  }[]
+}
+
+const chains: fc.Arbitrary<Chain> = fc
+  .record({
+    head: fc.integer({ min: 1, max: 1000 }),
+    steps: fc.array(
+      fc.record({
+        skip: fc.integer({ min: 0, max: 2 }),
+        count: fc.integer({ min: 0, max: 4 }),
+        fork: fc.boolean(),
+      }),
+      { minLength: 1, maxLength: 8 },
+    ),
+  })
+  .map(({ head, steps }) => {
+    const blocks: Chain['blocks'][number][] = []
+    const forks: Chain['blocks'][number][] = []
+    let parent = head
+    for (const { skip, count, fork } of steps) {
+      const slot = parent + 1 + skip
+      for (let skipped = parent + 1; fork && skipped < slot; skipped++) {
+        forks.push({ slot: skipped, parent: skipped - 1, count: 2 })
+      }
+      blocks.push({ slot, parent, count })
+      parent = slot
+    }
+    return { head, blocks, forks }
+  })
+
+const truth = (chain: Chain) =>
+  chain.blocks.map(({ slot, parent, count }) => sealed(slot, parent, count))
+const contentOf = ({ slot, count }: { slot: number; count: number }): Event[] =>
+  Array.from({ length: count }, (_, index) => tx(slot, index))
+const endOf = ({ slot, parent }: { slot: number; parent: number }): Event[] => [
+  meta(slot, parent),
+  confirmed(slot),
+]
+
+/** Any order in which each transaction comes before the end of its slot, with some events twice. */
+const orders = (chain: Chain): fc.Arbitrary<Event[]> => {
+  const content = [...chain.blocks, ...chain.forks].flatMap(contentOf)
+  const forkMetas = chain.forks.map(({ slot, parent }) => meta(slot, parent))
+  const mixed = [
+    ...content,
+    ...content,
+    ...forkMetas,
+    ...chain.blocks.flatMap(endOf),
+    ...chain.blocks.flatMap(endOf),
+  ]
+  return fc
+    .shuffledSubarray(mixed, { minLength: mixed.length, maxLength: mixed.length })
+    .map((shuffled) => {
+      const ordered: Event[] = []
+      const seen = new Set<Event>()
+      for (const event of shuffled) {
+        const chainBlock = chain.blocks.find(
+          (one) => event.kind !== 'tick' && 'slot' in event && one.slot === event.slot,
+        )
+        if (chainBlock !== undefined && (event.kind === 'meta' || event.kind === 'confirmed')) {
+          for (const first of content) {
+            if (
+              first.kind === 'transaction' &&
+              first.slot === chainBlock.slot &&
+              !seen.has(first)
+            ) {
+              seen.add(first)
+              ordered.push(first)
+            }
+          }
+        }
+        seen.add(event)
+        ordered.push(event)
+      }
+      return ordered
+    })
+}
+
+test('any interleaving and repetition of one chain gives the same sealed slots', (t) => {
+  fc.assert(
+    fc.property(
+      chains.chain((chain) => fc.tuple(fc.constant(chain), orders(chain))),
+      ([chain, events]) => {
+        const sealer = createSlotSealer<string, string>({ head: chain.head })
+        t.deepEqual(feed(sealer, events), truth(chain))
+        const newest = chain.blocks.at(-1)?.slot ?? 0
+        t.true([...chain.forks].every(({ slot }) => slot < newest))
+        t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+test("whatever comes before or after its slot is sealed, and whatever is lost, slots and transactions are the chain's, each once", (t) => {
+  fc.assert(
+    fc.property(
+      chains.chain((chain) => {
+        const all = [...chain.blocks, ...chain.forks].flatMap((one) => [
+          ...contentOf(one),
+          ...endOf(one),
+        ])
+        return fc.tuple(
+          fc.constant(chain),
+          fc.shuffledSubarray(all.filter((event) => !isForkStatus(chain, event))),
+          fc.array(fc.record({ at: fc.nat({ max: all.length }), replayed: fc.boolean() }), {
+            maxLength: 2,
+          }),
+        )
+      }),
+      ([chain, events, cuts]) => {
+        const sealer = createSlotSealer<string, string>({ head: chain.head })
+        const mixed: Event[] = [...events]
+        for (const { at, replayed } of cuts) {
+          mixed.splice(Math.min(at, mixed.length), 0, { kind: 'cut', replayed })
+        }
+        const last = chain.blocks.at(-1)
+        if (last === undefined) return
+        const tip = { slot: last.slot + 1, parent: last.slot, count: 0 }
+        mixed.push({ kind: 'cut', replayed: true }, ...endOf(tip))
+        const outputs: Output[] = []
+        let nowMs = 0
+        const queue = [...mixed]
+        for (let rounds = 0; rounds < 200; rounds++) {
+          nowMs += 20_000
+          const event = queue.shift() ?? ({ kind: 'tick' } as const)
+          for (const output of sealer.apply(event, nowMs)) {
+            outputs.push(output)
+            if (output.kind !== 'fetch') continue
+            const found = chain.blocks.find(({ slot }) => slot === output.slot)
+            if (output.slot === tip.slot)
+              queue.push({ kind: 'block', ...block(tip.slot, tip.parent) })
+            else if (found === undefined) queue.push({ kind: 'absent', slot: output.slot })
+            else queue.push({ kind: 'block', ...block(found.slot, found.parent, found.count) })
+          }
+        }
+        for (const { slot, parent, count } of chain.blocks) {
+          outputs.push(...sealer.apply({ kind: 'recheck', ...block(slot, parent, count) }, nowMs))
+        }
+        const slots = outputs.flatMap((output) => (output.kind === 'sealed' ? [output] : []))
+        t.deepEqual(
+          slots.map(({ slot, parent }) => [slot, parent]),
+          [...chain.blocks, tip].map(({ slot, parent }) => [slot, parent]),
+        )
+        const transactions = outputs.flatMap((output) => {
+          if (output.kind === 'sealed') return output.transactions
+          return output.kind === 'late' ? [output.transaction] : []
+        })
+        t.deepEqual(
+          transactions.toSorted(),
+          chain.blocks
+            .flatMap(({ slot, count }) => block(slot, 0, count).transactions.map((one) => one.item))
+            .toSorted(),
+        )
+      },
+    ),
+    { numRuns: 500 },
+  )
+})
+
+function isForkStatus(chain: Chain, event: Event): boolean {
+  return event.kind === 'confirmed' && chain.forks.some(({ slot }) => slot === event.slot)
+}
