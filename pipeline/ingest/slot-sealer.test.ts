@@ -176,7 +176,7 @@ test('a fetched block is believed when its parent lies before the head, so that 
 
 test('after a cut the replay has to show the end of a slot again before it is sealed', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
-  feed(sealer, [tx(12, 0), meta(12, 11), confirmed(12), tx(11, 0), meta(11, 10)])
+  feed(sealer, [tx(12, 0), meta(12, 11), confirmed(12), tx(11, 0), meta(11, 10), confirmed(13)])
   t.deepEqual(feed(sealer, [{ kind: 'cut', replayed: true }, confirmed(11)]), [])
   t.deepEqual(
     feed(sealer, [
@@ -190,6 +190,8 @@ test('after a cut the replay has to show the end of a slot again before it is se
     ]),
     [sealed(11, 10, 2), sealed(12, 11, 2)],
   )
+  t.deepEqual(feed(sealer, [meta(13, 12)]), [])
+  t.deepEqual(feed(sealer, [confirmed(13)]), [sealed(13, 12)])
 })
 
 test('a stream without replay: its first slot and what lies before are fetched at once', (t) => {

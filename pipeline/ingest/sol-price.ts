@@ -1,0 +1,80 @@
+import { ServiceError } from '../domain/service-error.ts'
+import type { SolPrice } from '../domain/slot.ts'
+
+/**
+ * SOL/USD over time: the history of a file, then one price a second as the live pool gives them (decisions J7). One price a second, the
+ * first that was added: a price once used is never replaced (decisions C1).
+ */
+export interface SolPrices {
+  /** Adds a price unless its second has one; keeps the newest `limit` live ones. */
+  add(price: SolPrice): void
+  /** The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is none. */
+  at(time: number, maxAgeSeconds: number): SolPrice | null
+  /** The newest price at or before `time`, however old. */
+  newest(time: number): SolPrice | null
+}
+
+/** Prices that begin with `history`, in any order; of two with one time the later in the list wins. */
+export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_000): SolPrices {
+  const past = [...new Map(history.map((price) => [price.time, price])).values()].sort(
+    (a, b) => a.time - b.time,
+  )
+  let live: SolPrice[] = []
+
+  function newest(time: number): SolPrice | null {
+    const a = live[lastAtOrBefore(live, time)]
+    const b = past[lastAtOrBefore(past, time)]
+    if (a === undefined || b === undefined) return a ?? b ?? null
+    return b.time >= a.time ? b : a
+  }
+
+  return {
+    add(price) {
+      if (past[lastAtOrBefore(past, price.time)]?.time === price.time) return
+      const before = lastAtOrBefore(live, price.time)
+      if (live[before]?.time === price.time) return
+      live.splice(before + 1, 0, price)
+      if (live.length > limit * 1.1) live = live.slice(-limit)
+    },
+    newest,
+    at(time, maxAgeSeconds) {
+      const price = newest(time)
+      return price !== null && time - price.time <= maxAgeSeconds ? price : null
+    },
+  }
+}
+
+function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
+  let low = 0
+  let high = prices.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((prices[middle]?.time ?? 0) <= time) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/**
+ * Reads `SOL_PRICES_FILE`: CSV `unix_seconds,usd`, usd above 0 with at most 9 decimals, an optional header line, blank lines, any order, a later
+ * line of the same second wins (decisions J2). Throws `bad_config` that names the first bad line.
+ */
+export function parseSolPrices(text: string, file: string): SolPrice[] {
+  const prices = new Map<number, SolPrice>()
+  text.split('\n').forEach((raw, at) => {
+    const line = raw.trim()
+    if (line === '' || (at === 0 && /^[A-Za-z_"]/.test(line))) return
+    const match = /^([0-9]{1,10})\s*,\s*([0-9]{1,9})(?:\.([0-9]{1,9}))?$/.exec(line)
+    const usdE9 = match === null ? 0n : BigInt(`${match[2]}${(match[3] ?? '').padEnd(9, '0')}`)
+    const time = Number(match?.[1])
+    if (usdE9 === 0n) {
+      throw new ServiceError(
+        'bad_config',
+        `SOL_PRICES_FILE: line ${at + 1} of ${file} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"`,
+        { context: { file, line: at + 1 } },
+      )
+    }
+    prices.set(time, { time, usdE9 })
+  })
+  return [...prices.values()].sort((a, b) => a.time - b.time)
+}

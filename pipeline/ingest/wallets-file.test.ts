@@ -1,0 +1,49 @@
+import test from 'ava'
+import { addressFromBytes } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { checkWalletsKept, parseWallets } from './wallets-file.ts'
+
+const [a, b, c] = [1, 2, 3].map((byte) => addressFromBytes(new Uint8Array(32).fill(byte))) as [
+  ReturnType<typeof addressFromBytes>,
+  ReturnType<typeof addressFromBytes>,
+  ReturnType<typeof addressFromBytes>,
+]
+
+test('WALLETS_FILE: one address a line, comments and blank lines apart, in order (decisions J2)', (t) => {
+  t.deepEqual(parseWallets(`# ours\n${b}\r\n\n  ${a}  # the second\n${c}`, 'w.txt'), [b, a, c])
+})
+
+test('a bad or repeated line is named, what is on it is not', (t) => {
+  const cases = [
+    [`${a}\nnonsense\n`, 'WALLETS_FILE: line 2 of w.txt is not a base58 address of 32 bytes'],
+    [`${a}\n${a.slice(1)}\n`, 'WALLETS_FILE: line 2 of w.txt is not a base58 address of 32 bytes'],
+    [`${a}\n#\n${b}\n${a}\n`, 'WALLETS_FILE: line 4 of w.txt repeats the address of line 1'],
+    ['# nothing\n', 'WALLETS_FILE: w.txt holds no address'],
+  ] as const
+  for (const [text, message] of cases) {
+    const error = t.throws(() => parseWallets(text, 'w.txt'), { instanceOf: ServiceError })
+    t.deepEqual([error?.code, error?.message], ['bad_wallets_file', message])
+  }
+})
+
+test('known wallets keep their numbers: lines are only added at the end', (t) => {
+  t.notThrows(() => checkWalletsKept([a, b, c], [a, b], 'w.txt'))
+  t.notThrows(() => checkWalletsKept([a], [], 'w.txt'))
+  const cases = [
+    [[a, c], 'W2 is another address than before'],
+    [[b, a], 'W1 is another address than before'],
+    [[a], 'W2 is missing'],
+  ] as const
+  for (const [addresses, what] of cases) {
+    const error = t.throws(() => checkWalletsKept(addresses, [a, b], 'w.txt'), {
+      instanceOf: ServiceError,
+    })
+    t.deepEqual(
+      [error?.code, error?.message],
+      [
+        'bad_wallets_file',
+        `WALLETS_FILE: w.txt changes what is known: ${what}; lines may only be added at the end`,
+      ],
+    )
+  }
+})

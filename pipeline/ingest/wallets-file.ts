@@ -1,0 +1,49 @@
+import { type Address, parseAddress } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
+
+/**
+ * Reads `WALLETS_FILE`: one base58 address a line, `#` comments (whole lines or after an address), blank lines, no duplicates; the n-th address
+ * is `W<n>` for ever (decisions J2). Throws `bad_wallets_file` that names the line, never what is on it (decisions I1).
+ */
+export function parseWallets(text: string, file: string): Address[] {
+  const lines = new Map<Address, number>()
+  text.split('\n').forEach((raw, at) => {
+    const line = (raw.split('#')[0] ?? '').trim()
+    if (line === '') return
+    const address = parseAddress(line)
+    if (address === null) {
+      throw fault(file, at + 1, 'is not a base58 address of 32 bytes')
+    }
+    const first = lines.get(address)
+    if (first !== undefined) throw fault(file, at + 1, `repeats the address of line ${first}`)
+    lines.set(address, at + 1)
+  })
+  if (lines.size === 0) throw fault(file, null, 'holds no address')
+  return [...lines.keys()]
+}
+
+/**
+ * Checks that the list only grew: `known` are the addresses stored so far, `W1` first. Throws `bad_wallets_file` for the first changed or
+ * removed one, by alias.
+ */
+export function checkWalletsKept(
+  addresses: readonly Address[],
+  known: readonly Address[],
+  file: string,
+): void {
+  const changed = known.findIndex((address, at) => address !== addresses[at])
+  if (changed === -1) return
+  const what = addresses[changed] === undefined ? 'is missing' : 'is another address than before'
+  throw fault(
+    file,
+    null,
+    `changes what is known: W${changed + 1} ${what}; lines may only be added at the end`,
+  )
+}
+
+function fault(file: string, line: number | null, what: string): ServiceError {
+  const where = line === null ? file : `line ${line} of ${file}`
+  return new ServiceError('bad_wallets_file', `WALLETS_FILE: ${where} ${what}`, {
+    context: { file, line },
+  })
+}
