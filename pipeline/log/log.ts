@@ -9,15 +9,17 @@ export interface EventLog {
   readonly partitions: number
   /**
    * Appends a sealed slot. Resolves when all its records and its marker on every partition are acknowledged. Slots are appended in the
-   * order of the calls, also when the caller does not wait. Rejects with a ServiceError; what was appended may then be there in part, and
-   * appending the slot again is harmless (everything downstream is idempotent by event key).
+   * order of the calls, also when the caller does not wait; a caller keeps a bounded number unacknowledged, which is what bounds memory.
+   * A lost server is waited for, without end. Rejects with a ServiceError only when the log is closed (`closed`) or broken for good
+   * (`internal`: end the process); what was appended may then be there in part, and appending the slot again is harmless (everything
+   * downstream is idempotent by event key).
    */
   appendSlot(slot: SlotRecords): Promise<void>
   /** Appends records of transactions that came after their slot was sealed (decisions K2); they carry `late: true`. */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
   /** The newest marker present in every partition; null on an empty log. Memory logs always start empty. */
   checkpoint(): Promise<SlotMarker | null>
-  /** Starts a consumer. See `Consumer`. */
+  /** Starts a consumer; resolves when it has its partitions, so that it sees whatever is appended from then on. */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
   /** Resolves when the log answers, rejects with a retriable ServiceError `unreachable` when not. */
   ping(): Promise<void>
@@ -27,19 +29,22 @@ export interface EventLog {
 /** `stream`: seen on the live stream, goes to sockets marked late; `backfill`: fetched history, never goes to a socket. */
 export type LateOrigin = 'stream' | 'backfill'
 
-export interface ConsumeOptions {
-  /** Consumers with the same group share the partitions; committed offsets belong to the group. */
-  readonly group: string
-  /**
-   * Where a partition without a committed offset starts: at the oldest record, or, for a follower of live data, with the records appended
-   * in the last `sinceMs` milliseconds and after.
-   */
-  readonly start: 'oldest' | { readonly sinceMs: number }
-  /** Followers (the relay) see every partition in every process and commit nothing. */
-  readonly mode: 'shared' | 'follow'
+/** What every consumer may say. */
+interface ConsumerHooks {
   /** Called when partitions are taken away or newly given, before the first batch of them. State held for them is stale. */
   onAssigned?(partitions: readonly number[]): Promise<void>
 }
+
+/**
+ * How to read. `shared`: the consumers of a group share the partitions, committed offsets belong to the group, a partition without one starts
+ * at its oldest record. `follow` (the relay): sees every partition in every process, starts with what was appended in the last `sinceMs`
+ * milliseconds, commits nothing.
+ */
+export type ConsumeOptions = ConsumerHooks &
+  (
+    | { readonly mode: 'shared'; readonly group: string }
+    | { readonly mode: 'follow'; readonly sinceMs: number }
+  )
 
 /**
  * Gets records of one partition in offset order. Partitions run side by side, each with one batch at a time. The batch counts as done when
@@ -52,7 +57,10 @@ export interface LogBatch {
   readonly records: readonly LogRecord[]
 }
 
-/** One record as read. Records that cannot be parsed are skipped, counted in `log_malformed_records_total` and logged by offset. */
+/**
+ * One record as read. Records that cannot be parsed are skipped, counted in `log_malformed_records_total` and logged by offset; one that a newer
+ * version of the service wrote stops its partition until this process is upgraded.
+ */
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }

@@ -1,0 +1,36 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { BatchHandler, LogBatch } from './log.ts'
+
+/**
+ * Hands a batch to its handler until that resolves; pauses in between, doubling from `retryDelayMs` to 50 times that. Gives false when `signal`
+ * ended it before: the batch is then not done.
+ */
+export async function handOut(
+  batch: LogBatch,
+  handler: BatchHandler,
+  options: {
+    readonly signal: AbortSignal
+    readonly retryDelayMs: number
+    readonly logger: Logger
+    onRedelivery(): void
+  },
+): Promise<boolean> {
+  const { signal, retryDelayMs, logger, onRedelivery } = options
+  for (let pauseMs = retryDelayMs; ; pauseMs = Math.min(pauseMs * 2, retryDelayMs * 50)) {
+    try {
+      await handler(batch)
+      return true
+    } catch (error) {
+      // Any other error's message may quote data.
+      const reason = error instanceof ServiceError ? error.message : String((error as Error)?.name)
+      logger.warn({ partition: batch.partition, reason, pauseMs }, 'batch failed, handed out again')
+      logger.debug({ err: error }, 'batch failed')
+    }
+    if (signal.aborted) return false
+    await delay(pauseMs, undefined, { signal }).catch(() => {})
+    if (signal.aborted) return false
+    onRedelivery()
+  }
+}

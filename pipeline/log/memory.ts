@@ -1,0 +1,305 @@
+import { ServiceError } from '../domain/service-error.ts'
+import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Registry } from '../runtime/telemetry.ts'
+import { handOut } from './hand-out.ts'
+import type { BatchHandler, ConsumeOptions, EventLog, LateOrigin, LogRecord } from './log.ts'
+import { createLogMetrics } from './telemetry.ts'
+import { PARTITIONS, partitionOf } from './topics.ts'
+
+export interface MemoryLogOptions {
+  readonly partitions?: number
+  /** An append waits while a group has more records than this uncommitted in one partition. */
+  readonly maxBacklog?: number
+  /** Followers can go back this far, and at most `retainedRecords` a partition. */
+  readonly retentionMs?: number
+  readonly retainedRecords?: number
+  readonly maxBatch?: number
+  /** First pause before a failed batch is handed out again; it doubles to 50 times that. */
+  readonly retryDelayMs?: number
+  readonly now?: () => number
+}
+
+/**
+ * The log in one process: same partitions, order, offsets, groups and redelivery as Kafka, bounded in memory. It starts empty and is lost with
+ * the process; what had not been committed then is fetched again from the source (decisions K3).
+ */
+export function createMemoryLog(
+  deps: { readonly logger: Logger; readonly registry: Registry },
+  options: MemoryLogOptions = {},
+): EventLog {
+  return new MemoryLog(deps, options)
+}
+
+class MemoryLog implements EventLog {
+  readonly partitions: number
+  readonly #logger: Logger
+  readonly #metrics
+  readonly #options: Required<MemoryLogOptions>
+  readonly #parts: readonly Partition[]
+  readonly #groups = new Map<string, Group>()
+  readonly #followers = new Set<Group>()
+  readonly #closed = new AbortController()
+  #lastAppend: Promise<unknown> = Promise.resolve()
+  #newest: SlotMarker | null = null
+
+  constructor(deps: { logger: Logger; registry: Registry }, options: MemoryLogOptions) {
+    this.#logger = deps.logger
+    this.#metrics = createLogMetrics(deps.registry)
+    this.#options = {
+      partitions: PARTITIONS,
+      maxBacklog: 20_000,
+      retentionMs: 600_000,
+      retainedRecords: 20_000,
+      maxBatch: 1000,
+      retryDelayMs: 100,
+      now: Date.now,
+      ...options,
+    }
+    this.partitions = this.#options.partitions
+    this.#parts = Array.from({ length: this.partitions }, (_, index) => new Partition(index))
+  }
+
+  appendSlot({ marker, records }: SlotRecords): Promise<void> {
+    return this.#append(records.length, () => {
+      for (const record of records) this.#push(record, null)
+      for (const part of this.#parts) part.push({ kind: 'marker', marker }, this.#options.now())
+      this.#newest = marker
+    })
+  }
+
+  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
+    return this.#append(records.length, () => {
+      for (const record of records) this.#push(record, origin)
+    })
+  }
+
+  async checkpoint(): Promise<SlotMarker | null> {
+    return this.#newest
+  }
+
+  async consume(options: ConsumeOptions, handler: BatchHandler) {
+    this.#refuseWhenClosed()
+    const group = this.#groupOf(options)
+    const member: Member = { handler, onAssigned: options.onAssigned }
+    await group.rebalance((members) => members.add(member))
+    return {
+      close: async () => {
+        await group.rebalance((members) => members.delete(member))
+        this.#followers.delete(group)
+      },
+    }
+  }
+
+  async ping(): Promise<void> {
+    this.#refuseWhenClosed()
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
+    for (const part of this.#parts) part.changed.notify()
+    const groups = [...this.#groups.values(), ...this.#followers]
+    await Promise.all(groups.map((group) => group.rebalance((members) => members.clear())))
+  }
+
+  /** One append after the other, each once every group is near enough. */
+  #append(count: number, write: () => void): Promise<void> {
+    const started = performance.now()
+    const done = this.#lastAppend.then(async () => {
+      for (const part of this.#parts) {
+        while (!this.#closed.signal.aborted && this.#backlog(part) > this.#options.maxBacklog)
+          await part.changed.wait()
+      }
+      this.#refuseWhenClosed()
+      write()
+      for (const part of this.#parts) {
+        this.#trim(part)
+        part.changed.notify()
+      }
+      this.#metrics.appendedRecords.inc(count)
+      this.#metrics.appendSeconds.observe((performance.now() - started) / 1000)
+    })
+    this.#lastAppend = done.catch(() => {})
+    return done
+  }
+
+  #push(record: WalletRecord, late: LateOrigin | null): void {
+    const part = this.#parts[partitionOf(record.wallet, this.partitions)]
+    part?.push({ kind: 'record', record, late }, this.#options.now())
+  }
+
+  /** Records of the partition that the slowest group has not committed. */
+  #backlog(part: Partition): number {
+    let slowest = part.end
+    for (const group of this.#groups.values())
+      slowest = Math.min(slowest, group.positions[part.index] ?? 0)
+    return part.end - slowest
+  }
+
+  /** Forgets what every group has committed and what followers may no longer ask for. */
+  #trim(part: Partition): void {
+    const { now, retentionMs, retainedRecords } = this.#options
+    const committed = part.end - this.#backlog(part)
+    const old = Math.max(part.offsetAt(now() - retentionMs), part.end - retainedRecords)
+    part.trim(Math.min(committed, old))
+  }
+
+  #groupOf(options: ConsumeOptions): Group {
+    const start = (positions: readonly number[]) =>
+      new Group({
+        parts: this.#parts,
+        positions: [...positions],
+        maxBatch: this.#options.maxBatch,
+        retryDelayMs: this.#options.retryDelayMs,
+        logger: this.#logger,
+        onRedelivery: () => this.#metrics.redeliveries.inc(),
+      })
+    if (options.mode === 'follow') {
+      const since = this.#options.now() - options.sinceMs
+      const follower = start(this.#parts.map((part) => part.offsetAt(since)))
+      this.#followers.add(follower)
+      return follower
+    }
+    const group = this.#groups.get(options.group) ?? start(this.#parts.map((part) => part.base))
+    this.#groups.set(options.group, group)
+    return group
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed.signal.aborted) throw new ServiceError('closed', 'the log is closed')
+  }
+}
+
+type Entry =
+  | { readonly kind: 'marker'; readonly marker: SlotMarker }
+  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+
+/** Entries `base` to `end` (exclusive) of one partition, with the time they came. */
+class Partition {
+  readonly index: number
+  /** Told of every append and every commit. */
+  readonly changed = new Changed()
+  base = 0
+  #entries: { readonly at: number; readonly record: LogRecord }[] = []
+
+  constructor(index: number) {
+    this.index = index
+  }
+
+  get end(): number {
+    return this.base + this.#entries.length
+  }
+
+  push(entry: Entry, at: number): void {
+    this.#entries.push({ at, record: { offset: BigInt(this.end), ...entry } })
+  }
+
+  read(from: number, limit: number): LogRecord[] {
+    const start = from - this.base
+    return this.#entries.slice(start, start + limit).map((entry) => entry.record)
+  }
+
+  /** The first offset whose record came at `at` or later. */
+  offsetAt(at: number): number {
+    const found = this.#entries.findIndex((entry) => entry.at >= at)
+    return found < 0 ? this.end : this.base + found
+  }
+
+  trim(offset: number): void {
+    // Cutting costs as much as what is kept, so it is done rarely.
+    if (offset - this.base < 1 + this.#entries.length / 8) return
+    this.#entries = this.#entries.slice(offset - this.base)
+    this.base = offset
+  }
+}
+
+interface Member {
+  readonly handler: BatchHandler
+  readonly onAssigned: ((partitions: readonly number[]) => Promise<void>) | undefined
+}
+
+interface GroupDeps {
+  readonly parts: readonly Partition[]
+  /** Next offset of each partition: what is below is committed. */
+  readonly positions: number[]
+  readonly maxBatch: number
+  readonly retryDelayMs: number
+  readonly logger: Logger
+  onRedelivery(): void
+}
+
+/** Consumers that share the partitions: partition `p` belongs to member `p mod members`. */
+class Group {
+  readonly positions: number[]
+  readonly #deps: GroupDeps
+  readonly #members = new Set<Member>()
+  #generation = new AbortController()
+  #running: Promise<unknown> = Promise.resolve()
+  #rebalancing: Promise<unknown> = Promise.resolve()
+
+  constructor(deps: GroupDeps) {
+    this.#deps = deps
+    this.positions = deps.positions
+  }
+
+  /** Changes the members: batches in hand are done first, then everybody gets partitions anew. */
+  rebalance(change: (members: Set<Member>) => unknown): Promise<void> {
+    const done = this.#rebalancing.then(async () => {
+      this.#generation.abort()
+      for (const part of this.#deps.parts) part.changed.notify()
+      await this.#running
+      change(this.#members)
+      this.#generation = new AbortController()
+      await this.#start([...this.#members], this.#generation.signal)
+    })
+    this.#rebalancing = done.catch(() => {})
+    return done
+  }
+
+  async #start(members: readonly Member[], signal: AbortSignal): Promise<void> {
+    const shares = members.map((member, place) => ({
+      member,
+      parts: this.#deps.parts.filter((part) => part.index % members.length === place),
+    }))
+    await Promise.all(
+      shares.map(({ member, parts }) => member.onAssigned?.(parts.map((part) => part.index))),
+    )
+    this.#running = Promise.all(
+      shares.flatMap(({ member, parts }) =>
+        parts.map((part) => this.#run(part, member.handler, signal)),
+      ),
+    )
+  }
+
+  async #run(part: Partition, handler: BatchHandler, signal: AbortSignal): Promise<void> {
+    const { maxBatch, retryDelayMs, logger, onRedelivery } = this.#deps
+    while (!signal.aborted) {
+      const position = Math.max(this.positions[part.index] ?? 0, part.base)
+      const records = part.read(position, maxBatch)
+      if (records.length === 0) {
+        await part.changed.wait()
+        continue
+      }
+      const batch = { partition: part.index, records }
+      const done = await handOut(batch, handler, { signal, retryDelayMs, logger, onRedelivery })
+      if (!done) return
+      this.positions[part.index] = position + records.length
+      part.changed.notify()
+    }
+  }
+}
+
+/** Wakes everybody who waits. */
+class Changed {
+  #waiting: (() => void)[] = []
+
+  wait(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  notify(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resolve of waiting) resolve()
+  }
+}

@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { type Address, parseAddress } from '../domain/address.ts'
+import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { LateOrigin } from './log.ts'
+
+/** What one entry of a partition holds: a slot's marker, or one record of a wallet. */
+export type LogMessage =
+  | { readonly kind: 'marker'; readonly marker: SlotMarker }
+  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+
+/**
+ * What the bytes of an entry are. `malformed`: not ours, or damaged; whoever reads passes it by. `newer`: written by a later version of the
+ * service; whoever passed it by would lose events, so a reader stops there until it is upgraded.
+ */
+export type Decoded =
+  | { readonly kind: 'ok'; readonly message: LogMessage }
+  | { readonly kind: 'malformed'; readonly reason: MalformedReason }
+  | { readonly kind: 'newer'; readonly version: number }
+
+/** Why an entry cannot be read. */
+export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
+
+/** Version of the format that is written. A change that older readers would misread raises it (decisions K3). */
+export const FORMAT_VERSION = 1
+
+/**
+ * The JSON text of an entry, versioned, integers of 64 bits and more as decimal strings. `decodeMessage` gives the same value back.
+ *
+ * Example: `{"v":1,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null}`
+ */
+export function encodeMessage(message: LogMessage): string {
+  const body =
+    message.kind === 'marker'
+      ? { v: FORMAT_VERSION, kind: 'marker', ...message.marker }
+      : { v: FORMAT_VERSION, ...message.record, late: message.late }
+  return JSON.stringify(body, (_key, value) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+}
+
+/** Reads an entry. Every field is checked, an unknown one is refused; never throws on bytes. */
+export function decodeMessage(value: Uint8Array | null): Decoded {
+  if (value === null || value.length === 0) return { kind: 'malformed', reason: 'empty' }
+  let json: unknown
+  try {
+    json = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString('utf8'))
+  } catch {
+    return { kind: 'malformed', reason: 'not_json' }
+  }
+  const version = versionOf(json)
+  if (version === null) return { kind: 'malformed', reason: 'no_version' }
+  if (version > FORMAT_VERSION) return { kind: 'newer', version }
+  const parsed = Entry.safeParse(json)
+  if (!parsed.success) return { kind: 'malformed', reason: 'wrong_shape' }
+  if (parsed.data.kind === 'marker') {
+    const { v, kind, ...marker } = parsed.data
+    return { kind: 'ok', message: { kind, marker } }
+  }
+  const { v, late, ...record } = parsed.data
+  return { kind: 'ok', message: { kind: 'record', record, late } }
+}
+
+function versionOf(json: unknown): number | null {
+  const version = typeof json === 'object' && json !== null && 'v' in json ? json.v : null
+  return typeof version === 'number' && Number.isSafeInteger(version) && version > 0
+    ? version
+    : null
+}
+
+const natural = z.int().min(0)
+const unixSeconds = z.int().min(0).max(0xffff_ffff)
+const integer = (bits: number) => {
+  const limit = 1n << BigInt(bits)
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,38})$/)
+    .transform(BigInt)
+    .refine((value) => value < limit)
+}
+const u64 = integer(64)
+const u128 = integer(128)
+const addressText = z.string().transform((text, context): Address => {
+  const address = parseAddress(text)
+  if (address !== null) return address
+  context.addIssue({ code: 'custom', message: 'not an address' })
+  return z.NEVER
+})
+const signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+
+const version = { v: z.literal(FORMAT_VERSION) }
+const place = {
+  ...version,
+  slot: natural,
+  txIndex: natural,
+  wallet: z.int().min(1),
+  blockTime: unixSeconds,
+  late: z.enum(['stream', 'backfill']).nullable(),
+}
+const event = { ...place, eventIndex: natural, signature }
+const direction = z.enum(['in', 'out'])
+const decimals = z.int().min(0).max(255)
+
+const Entry = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...version,
+    kind: z.literal('marker'),
+    slot: natural,
+    parent: natural,
+    blockTime: unixSeconds,
+    solPrice: z.strictObject({ time: unixSeconds, usdE9: u64 }).nullable(),
+  }),
+  z.strictObject({
+    ...event,
+    kind: z.literal('swap'),
+    side: z.enum(['buy', 'sell']),
+    baseMint: addressText,
+    baseAmount: u128,
+    baseDecimals: decimals,
+    quoteMint: addressText.nullable(),
+    quoteAmount: u128,
+    program: z.string().min(1).max(100),
+    programId: addressText,
+    confidence: z.enum(['high', 'delta_only']),
+    quoteMismatch: z.boolean(),
+    feeLamports: u64,
+    solPriceUsdE9: u64.nullable(),
+  }),
+  z.strictObject({
+    ...event,
+    kind: z.literal('token_transfer'),
+    direction,
+    mint: addressText,
+    amount: u128,
+    decimals,
+  }),
+  z.strictObject({ ...event, kind: z.literal('sol_transfer'), direction, lamports: u64 }),
+  z.strictObject({ ...place, kind: z.literal('balance'), lamports: u64 }),
+  z.strictObject({
+    ...place,
+    kind: z.literal('undecoded'),
+    signature,
+    programId: addressText.nullable(),
+    reason: z.string().min(1).max(100),
+  }),
+])
