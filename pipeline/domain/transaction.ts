@@ -2,9 +2,11 @@ import type { Address } from './address.ts'
 
 /**
  * A transaction with its outcome, the same whether it came as Yellowstone protobuf or as RPC JSON. Accounts are named by
- * their index in `accountKeys`, so that nothing is turned into base58 that does not leave the process.
+ * their index in `accountKeys`, so that nothing is turned into base58 that does not leave the process. Lists may be made at
+ * first reading: most transactions of a stream name no tracked wallet, and of those little is ever read.
  */
 export interface Transaction {
+  readonly kind: 'transaction'
   readonly slot: number
   /** Index of the transaction in its block. */
   readonly index: number
@@ -18,13 +20,15 @@ export interface Transaction {
   readonly signerCount: number
   /** Network fee, base and priority, in lamports. */
   readonly fee: bigint
-  /** Lamports by account index. */
+  /** Lamports by account index, as many as `accountKeys`. */
   readonly preBalances: readonly bigint[]
   readonly postBalances: readonly bigint[]
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
   /** Every instruction in order of execution: each top-level one followed by all that it called. */
   readonly instructions: readonly Instruction[]
+  /** False when the node kept no inner instructions, so that `instructions` has top-level ones alone. */
+  readonly innerKept: boolean
   /** Null when the node kept none. */
   readonly logs: readonly string[] | null
 }
@@ -32,7 +36,7 @@ export interface Transaction {
 export interface Instruction {
   /** Index of the program in `accountKeys`. */
   readonly programIndex: number
-  /** Account indexes, in the instruction's order. */
+  /** Account indexes, in the instruction's order; each is below `accountKeys.length`. */
   readonly accounts: Uint8Array
   readonly data: Uint8Array
   /** 1 for a top-level instruction, 2 for what it called, and so on. Old nodes did not tell: then all inner ones are 2. */
@@ -40,6 +44,7 @@ export interface Instruction {
 }
 
 export interface TokenBalance {
+  /** Index of the token account, below `accountKeys.length`. */
   readonly accountIndex: number
   readonly mint: Address
   /** Null for nodes and blocks older than the field. */
@@ -48,3 +53,24 @@ export interface TokenBalance {
   readonly amount: bigint
   readonly decimals: number
 }
+
+/** A transaction that cannot be read, with what of it could be. */
+export interface Malformed {
+  readonly kind: 'malformed'
+  readonly slot: number | null
+  readonly index: number | null
+  readonly signature: Uint8Array | null
+  readonly reason: MalformedReason
+}
+
+/** Which part of a transaction was missing or contradicted itself. */
+export type MalformedReason =
+  | 'not_a_transaction'
+  | 'no_meta'
+  | 'bad_place'
+  | 'bad_signature'
+  | 'bad_account_keys'
+  | 'bad_balances'
+  | 'bad_token_balance'
+  | 'bad_instruction'
+  | 'unknown_encoding'

@@ -1,4 +1,5 @@
 import { type Address, addressBytes } from './address.ts'
+import { createKeyTable } from './key-table.ts'
 
 /**
  * The tracked wallets, by number: the n-th address is `W<n>` for ever. Only ingest and the operator's commands know addresses.
@@ -16,14 +17,13 @@ export interface Wallets {
 /** Number 1 is the first address of the list. Look-ups cost the same however many wallets there are. */
 export function createWallets(addresses: readonly Address[]): Wallets {
   const byAddress = new Map<string, number>()
-  const byKey = new Map<string, number>()
   addresses.forEach((address, position) => {
     byAddress.set(address, position + 1)
-    byKey.set(keyText(addressBytes(address)), position + 1)
   })
+  const byKey = createKeyTable(addresses.map(addressBytes))
   return {
     size: addresses.length,
-    numberOfKey: (key) => byKey.get(keyText(key)),
+    numberOfKey: (key) => byKey.get(key) || undefined,
     numberOf: (address) => byAddress.get(address),
     addressOf(wallet) {
       const address = addresses[wallet - 1]
@@ -31,9 +31,4 @@ export function createWallets(addresses: readonly Address[]): Wallets {
       return address
     },
   }
-}
-
-/** One character a byte: a map key that costs a tenth of base58. */
-function keyText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }

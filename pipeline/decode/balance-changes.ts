@@ -1,0 +1,118 @@
+import type { Facts } from './facts.ts'
+import { QUOTES, SOL } from './mint-table.ts'
+import { type Flows, netFlows } from './net-flows.ts'
+
+/**
+ * Balance changes of a wallet by mint over the whole transaction: what accounts that it owns after hold, less what accounts that it owned before
+ * held; escrows of its orders count as its own (decisions B2, B2a). SOL is left at zero: see `solChange`.
+ */
+export function balanceChanges(facts: Facts, wallet: number): Flows {
+  const { tx, mints } = facts
+  const changes: Flows = new Array(mints.addresses.length).fill(0n)
+  const count = (balances: typeof tx.preTokenBalances, sign: bigint) => {
+    for (const { accountIndex, mint, owner, amount } of balances) {
+      if (ownerNumber(facts, accountIndex, owner) !== wallet) continue
+      const number = mints.numberOf(mint)
+      if (number !== SOL) changes[number] = changes[number]! + sign * amount
+    }
+  }
+  count(tx.preTokenBalances, -1n)
+  count(tx.postTokenBalances, 1n)
+  return changes
+}
+
+/** SOL of a wallet over the whole transaction, in lamports, system account and WSOL accounts together. */
+export interface SolChange {
+  /** Lamports after less lamports before. */
+  readonly change: bigint
+  /** Network fee that it paid. */
+  readonly fee: bigint
+  /** Tips that it paid. */
+  readonly tips: bigint
+  /** Rent that it put on accounts, less what came back from accounts. */
+  readonly rent: bigint
+  /** Net of everything that instructions moved, and credits that venues told. */
+  readonly flows: bigint
+  /** What programs credited or debited without an instruction that shows it: `change + fee + tips + rent - flows`. */
+  readonly direct: bigint
+}
+
+/** Adds up what became of a wallet's SOL (decisions B3). */
+export function solChange(facts: Facts, wallet: number): SolChange {
+  const { tx, named } = facts
+  let change = 0n
+  for (let i = 0; i < tx.accountKeys.length; i++) {
+    if (named.atKey[i] === wallet) change += tx.postBalances[i]! - tx.preBalances[i]!
+  }
+  for (const { accountIndex, mint, owner } of tx.preTokenBalances) {
+    if (facts.mints.numberOf(mint) !== SOL) continue
+    if (ownerNumber(facts, accountIndex, owner) === wallet) change -= tx.preBalances[accountIndex]!
+  }
+  for (const { accountIndex, mint, owner } of tx.postTokenBalances) {
+    if (facts.mints.numberOf(mint) !== SOL) continue
+    if (ownerNumber(facts, accountIndex, owner) === wallet) change += tx.postBalances[accountIndex]!
+  }
+  let tips = 0n
+  let rent = 0n
+  for (const { kind, from, to, sent } of facts.moves) {
+    if (kind !== 'rent' && kind !== 'tip') continue
+    const paid = (from === wallet ? sent : 0n) - (to === wallet ? sent : 0n)
+    if (kind === 'rent') rent += paid
+    else tips += paid
+  }
+  const fee = named.atKey[0] === wallet ? tx.fee : 0n
+  const flows = netFlows(facts, wallet, { first: 0, end: tx.instructions.length })[SOL]!
+  return { change, fee, tips, rent, flows, direct: change + fee + tips + rent - flows }
+}
+
+/**
+ * SOL and quote coins of a wallet over the whole transaction as flows: balance changes without fee, tips and rent, also the rent of accounts that
+ * programs closed on their own (decisions B3, B10).
+ */
+export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows {
+  const { flows, direct } = solChange(facts, wallet)
+  const returned = direct > 0n ? least(direct, facts.closedByPrograms()) : 0n
+  const whole = [...changes]
+  whole[SOL] = flows + direct - returned
+  return whole
+}
+
+/**
+ * Gives credits whose amount the venue did not tell what the balance shows beyond everything else that moved SOL, by their weights, the last taking
+ * what is left (decisions B5).
+ */
+export function settleUntoldCredits(facts: Facts, wallet: number): void {
+  const credits = facts.untold.filter(({ move }) => move.to === wallet)
+  if (credits.length === 0) return
+  const { direct } = solChange(facts, wallet)
+  let left = direct - least(facts.closedByPrograms(), direct)
+  if (left <= 0n) return
+  const total = left
+  const weights = credits.reduce((sum, { weight }) => sum + weight, 0n)
+  credits.forEach(({ move, weight }, i) => {
+    const last = i === credits.length - 1 || weights === 0n
+    const part = last ? left : (total * weight) / weights
+    move.received = part
+    left -= part
+  })
+}
+
+/** Whether a mint's amount is one unit of a mint without decimals: an NFT, which is neither swapped nor transferred (decisions B8a). */
+export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
+  return mint >= QUOTES && (amount === 1n || amount === -1n) && facts.mints.decimalsOf(mint) === 0
+}
+
+/** The flows without NFTs. */
+export function withoutNfts(facts: Facts, flows: Flows): Flows {
+  return flows.map((flow, mint) => (isNft(facts, mint, flow) ? 0n : flow))
+}
+
+function ownerNumber(facts: Facts, accountIndex: number, owner: string | null): number {
+  const escrow = facts.orders.escrows.get(accountIndex)
+  if (escrow !== undefined) return escrow
+  return owner === null ? 0 : (facts.wallets.numberOf(owner) ?? 0)
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

@@ -1,0 +1,46 @@
+import type { Transaction } from '../domain/transaction.ts'
+import type { Wallets } from '../domain/wallets.ts'
+
+/** The tracked wallets that a transaction names. */
+export interface NamedWallets {
+  /** Their numbers, ascending. */
+  readonly wallets: readonly number[]
+  /** Wallet number of each account key; 0 for keys that are not tracked. */
+  readonly atKey: Uint32Array
+}
+
+/**
+ * Looks for tracked wallets among the account keys and the owners of token accounts; null when there is none, which is
+ * what most transactions give. Costs one probe a key and a map look-up an owner, however many wallets are tracked.
+ */
+export function namedWallets(tx: Transaction, wallets: Wallets): NamedWallets | null {
+  const { accountKeys } = tx
+  let found: number[] | null = null
+  let atKey: Uint32Array | null = null
+  for (let i = 0; i < accountKeys.length; i++) {
+    const wallet = wallets.numberOfKey(accountKeys[i]!)
+    if (wallet === undefined) continue
+    atKey ??= new Uint32Array(accountKeys.length)
+    atKey[i] = wallet
+    found = add(found, wallet)
+  }
+  for (const { owner } of tx.preTokenBalances) {
+    const wallet = owner === null ? undefined : wallets.numberOf(owner)
+    if (wallet !== undefined) found = add(found, wallet)
+  }
+  for (const { owner } of tx.postTokenBalances) {
+    const wallet = owner === null ? undefined : wallets.numberOf(owner)
+    if (wallet !== undefined) found = add(found, wallet)
+  }
+  if (found === null) return null
+  return {
+    wallets: found.sort((a, b) => a - b),
+    atKey: atKey ?? new Uint32Array(accountKeys.length),
+  }
+}
+
+function add(found: number[] | null, wallet: number): number[] {
+  if (found === null) return [wallet]
+  if (!found.includes(wallet)) found.push(wallet)
+  return found
+}

@@ -1,0 +1,75 @@
+import type { Facts } from './facts.ts'
+import { QUOTES, SOL } from './mint-table.ts'
+import type { Move } from './movements.ts'
+
+/** Signed raw amounts by mint number: above zero came in. */
+export type Flows = bigint[]
+
+/** Places `first` up to, not including, `end`. */
+export interface Range {
+  readonly first: number
+  readonly end: number
+}
+
+/** Whether a move is a flow at all: rent and tips are none (decisions B3). */
+export function isFlow(move: Move): boolean {
+  return move.kind !== 'rent' && move.kind !== 'tip'
+}
+
+/** Net flows of a wallet, mint by mint, within a range of instructions (decisions B5). */
+export function netFlows(facts: Facts, wallet: number, { first, end }: Range): Flows {
+  const flows: Flows = new Array(facts.mints.addresses.length).fill(0n)
+  for (const move of facts.moves) {
+    if (move.at < first) continue
+    if (move.at >= end) break
+    if (move.from !== wallet && move.to !== wallet) continue
+    if (!isFlow(move)) continue
+    let flow = flows[move.mint]!
+    if (move.from === wallet) flow -= move.sent
+    if (move.to === wallet) flow += move.received
+    flows[move.mint] = flow
+  }
+  return flows
+}
+
+/**
+ * For each quote coin, what accounts that receive it before they send it on got within the range from elsewhere: what the selling hops of a
+ * route paid (decisions B7). A wallet's own SOL and WSOL accounts are one account.
+ */
+export function passedThrough(facts: Facts, wallet: number, { first, end }: Range): bigint[] {
+  const moves = facts.moves.filter(
+    (move) => move.at >= first && move.at < end && move.mint < QUOTES && isFlow(move),
+  )
+  return Array.from({ length: QUOTES }, (_, quote) => {
+    const ofQuote = moves.filter((move) => move.mint === quote)
+    const received = new Set<number>()
+    const through = new Set<number>()
+    for (const move of ofQuote) {
+      const [source, destination] = ends(move, wallet)
+      if (source === destination) continue
+      if (received.has(source)) through.add(source)
+      received.add(destination)
+    }
+    let sum = 0n
+    for (const move of ofQuote) {
+      const [source, destination] = ends(move, wallet)
+      if (through.has(destination) && !through.has(source)) sum += move.received
+    }
+    return sum
+  })
+}
+
+const OWN_SOL = -2
+
+function ends(move: Move, wallet: number): [number, number] {
+  if (move.mint !== SOL) return [move.source, move.destination]
+  return [
+    move.from === wallet ? OWN_SOL : move.source,
+    move.to === wallet ? OWN_SOL : move.destination,
+  ]
+}
+
+/** Worth of an amount of a quote coin in USD x 10^9, for ranking alone: 1 SOL counts as 150 USD (decisions B6). */
+export function rank(quote: number, amount: bigint): bigint {
+  return quote === SOL ? amount * 150n : amount * 1_000n
+}

@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+import type { Address } from '../domain/address.ts'
+import type { Instruction } from '../domain/transaction.ts'
+import { startsWith } from './bytes.ts'
+
+/** What a program of the table in decisions H is. */
+export type ProgramKind = 'venue' | 'router' | 'order' | 'not_trading'
+
+/** One program that the decoder knows: a file in `venues/` each. */
+export interface Program {
+  /** The name that is served (decisions H). */
+  readonly name: string
+  readonly id: Address
+  readonly kind: ProgramKind
+  /** Which of its instructions are swap entry points (decisions B4). Programs that are not traded on have none. */
+  readonly isSwap?: EntryPoints
+  /** Lamports that a swap puts on an account without any transfer instruction (decisions B5). */
+  readonly readCredit?: (call: Call) => Credit | null
+  /** What an order program's instructions do to orders (decisions B2a). */
+  readonly readOrder?: (instruction: Instruction) => OrderStep | null
+}
+
+/**
+ * Whether an instruction is a swap entry point: by its data and number of accounts, or, where nobody has published what the data means,
+ * `two_mints`: if what it calls moves two mints.
+ */
+export type EntryPoints = (data: Uint8Array, accounts: Uint8Array) => boolean | 'two_mints'
+
+/** An instruction with what it called: `instructions[at]`, then those before `end`. */
+export interface Call {
+  readonly accountKeys: readonly Uint8Array[]
+  readonly instructions: readonly Instruction[]
+  readonly at: number
+  readonly end: number
+}
+
+/** Lamports credited directly. All accounts are indexes in `accountKeys`. */
+export interface Credit {
+  readonly source: number
+  readonly destination: number
+  /** What the destination got, or null when the venue did not say: then it is what the balance shows, shared by `weight`. */
+  readonly lamports: bigint | null
+  readonly weight: bigint
+}
+
+/** An order program's instruction on one order. All accounts are indexes in `accountKeys`. */
+export interface OrderStep {
+  /** `take` and `settle` are the two ends of a flash fill; `fill` is both at once; `other` places, cancels, withdraws. */
+  readonly kind: 'take' | 'settle' | 'fill' | 'other'
+  readonly order: number
+  /** The order's owner, when the instruction names him. */
+  readonly owner: number | null
+  /** Token accounts that hold what belongs to the order. */
+  readonly escrows: readonly number[]
+}
+
+/** The first eight bytes of an Anchor instruction's data: sha256("global:<name>"), name in snake case. */
+export function anchorDiscriminator(name: string): Uint8Array {
+  return createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
+}
+
+/** The first eight bytes of an Anchor event: sha256("event:<Name>"). */
+export function anchorEvent(name: string): Uint8Array {
+  return createHash('sha256').update(`event:${name}`).digest().subarray(0, 8)
+}
+
+/** What begins the data of an event that an Anchor program emits by calling itself: sha256("anchor:event") backwards. */
+export const ANCHOR_EVENT_CALL = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d)
+
+/** Entry points of an Anchor program, by instruction name. */
+export function anchorSwaps(...names: readonly string[]): EntryPoints {
+  return discriminatorSwaps(names.map(anchorDiscriminator))
+}
+
+/** Entry points by the first bytes of the data. */
+export function discriminatorSwaps(prefixes: readonly Uint8Array[]): EntryPoints {
+  return (data) => {
+    for (const prefix of prefixes) if (startsWith(data, prefix)) return true
+    return false
+  }
+}
+
+/** Entry points of a program whose data begins with a one-byte tag. */
+export function tagSwaps(...tags: readonly number[]): EntryPoints {
+  return (data) => data.length > 0 && tags.includes(data[0]!)
+}
+
+/** Entry points of a program whose instruction data is not published. */
+export const opaqueSwaps: EntryPoints = () => 'two_mints'

@@ -1,0 +1,116 @@
+import type { Side } from '../domain/event.ts'
+import { QUOTES } from './mint-table.ts'
+import { type Flows, rank } from './net-flows.ts'
+
+/** One swap as its flows tell it: mints by number, amounts raw. */
+export interface FlowSwap {
+  readonly side: Side
+  readonly mint: number
+  /** Above zero. */
+  readonly amount: bigint
+  /** Null: no quote coin opposed the base. */
+  readonly quote: { readonly mint: number; readonly amount: bigint } | null
+}
+
+/** What the flows of a swap instruction are to the wallet: swaps, a conversion of quote coins, or neither. */
+export type FlowOutcome =
+  | { readonly kind: 'swaps'; readonly swaps: readonly FlowSwap[] }
+  | { readonly kind: 'conversion' }
+  | { readonly kind: 'none' }
+
+/**
+ * Reads a wallet's net flows within one swap instruction (decisions B6, B6a, B7, B8). `signed`: whether the wallet signed the transaction;
+ * `through`: the amounts of each quote coin that the route passed on, asked for only when base stands against base.
+ */
+export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigint[]): FlowOutcome {
+  const bases = basesOf(flows)
+  const [first, second] = bases
+  if (first === undefined) return hasBothSigns(flows) ? { kind: 'conversion' } : { kind: 'none' }
+  if (second === undefined) {
+    const quote = opposingQuote(flows, first.amount)
+    if (quote !== null) return swaps([toSwap(first, quote)])
+  }
+  if (second !== undefined && bases.length === 2 && first.amount > 0n !== second.amount > 0n) {
+    const quote = routeQuote(through())
+    return swaps([first, second].sort(sellsFirst).map((base) => toSwap(base, quote)))
+  }
+  if (!signed) return { kind: 'none' }
+  // From here on no quote coin cleanly opposes the base (decisions B6a).
+  const gave = flows.some((flow) => flow < 0n)
+  if (second === undefined) {
+    return first.amount < 0n ? swaps([toSwap(first, null)]) : { kind: 'none' }
+  }
+  if (!gave) return { kind: 'none' }
+  return swaps(bases.sort(sellsFirst).map((base) => toSwap(base, null)))
+}
+
+/** The base that a whole transaction exchanged against a quote coin: exactly one base, and a quote in the other direction (decisions B10). */
+export function singleSwap(flows: Flows): FlowSwap | null {
+  const bases = basesOf(flows)
+  const base = bases.length === 1 ? bases[0] : undefined
+  const quote = base === undefined ? null : opposingQuote(flows, base.amount)
+  return base === undefined || quote === null ? null : toSwap(base, quote)
+}
+
+/** Whether the flows are quote coin against quote coin and nothing else (decisions B8). */
+export function isConversion(flows: Flows): boolean {
+  return basesOf(flows).length === 0 && hasBothSigns(flows)
+}
+
+interface Base {
+  readonly mint: number
+  readonly amount: bigint
+}
+
+/** Base flows that are not zero, by mint number; the caller puts mints in the order of their text. */
+function basesOf(flows: Flows): Base[] {
+  const bases: Base[] = []
+  for (let mint = QUOTES; mint < flows.length; mint++) {
+    if (flows[mint] !== 0n) bases.push({ mint, amount: flows[mint]! })
+  }
+  return bases
+}
+
+function hasBothSigns(flows: Flows): boolean {
+  const quotes = flows.slice(0, QUOTES)
+  return quotes.some((flow) => flow > 0n) && quotes.some((flow) => flow < 0n)
+}
+
+/** The quote coin worth most among those that moved against the base. */
+function opposingQuote(flows: Flows, base: bigint): FlowSwap['quote'] {
+  let best: FlowSwap['quote'] = null
+  for (let mint = 0; mint < QUOTES; mint++) {
+    const flow = flows[mint]!
+    if (flow === 0n || flow > 0n === base > 0n) continue
+    const amount = flow < 0n ? -flow : flow
+    if (best === null || rank(mint, amount) > rank(best.mint, best.amount)) best = { mint, amount }
+  }
+  return best
+}
+
+/** Of WSOL, USDC, USDT the first that is worth at least 90% of the largest. */
+function routeQuote(through: bigint[]): FlowSwap['quote'] {
+  const ranks = through.map((amount, mint) => rank(mint, amount))
+  const largest = ranks.reduce((most, worth) => (worth > most ? worth : most), 0n)
+  if (largest === 0n) return null
+  const mint = ranks.findIndex((worth) => worth * 10n >= largest * 9n)
+  return { mint, amount: through[mint]! }
+}
+
+function sellsFirst(a: Base, b: Base): number {
+  return Number(a.amount > 0n) - Number(b.amount > 0n)
+}
+
+function toSwap(base: Base, quote: FlowSwap['quote']): FlowSwap {
+  const bought = base.amount > 0n
+  return {
+    side: bought ? 'buy' : 'sell',
+    mint: base.mint,
+    amount: bought ? base.amount : -base.amount,
+    quote,
+  }
+}
+
+function swaps(list: readonly FlowSwap[]): FlowOutcome {
+  return { kind: 'swaps', swaps: list }
+}

@@ -1,0 +1,28 @@
+import type { Facts } from './facts.ts'
+import { isAccepted } from './traded-programs.ts'
+
+/** Why a transaction cannot be decoded (decisions K7). */
+export type UndecodedReason =
+  /** The node kept no inner instructions, though a program was called that may have moved something. */
+  | 'no_inner_instructions'
+  /** Tokens moved between accounts of which neither balances nor instructions tell the mint. */
+  | 'unknown_mint'
+
+export interface UndecodedCause {
+  readonly reason: UndecodedReason
+  /** Account index of the program at fault; null when it is nobody's. */
+  readonly program: number | null
+}
+
+/** What keeps a transaction from being decoded; null for nearly all. */
+export function whyUndecoded(facts: Facts): UndecodedCause | null {
+  const { tx, tree } = facts
+  if (!tx.innerKept) {
+    const caller = tree.tops.find((place) => isAccepted(facts.programAt(place)))
+    if (caller !== undefined) {
+      return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
+    }
+  }
+  if (facts.unreadable > 0) return { reason: 'unknown_mint', program: null }
+  return null
+}

@@ -1,0 +1,99 @@
+import { address, addressBytes } from '../../domain/address.ts'
+import { WSOL } from '../../domain/quote.ts'
+import { readU32, readU64, sameBytes, startsWith } from '../bytes.ts'
+import {
+  ANCHOR_EVENT_CALL,
+  anchorDiscriminator,
+  anchorEvent,
+  anchorSwaps,
+  type Call,
+  type Credit,
+  type Program,
+} from '../program.ts'
+
+/**
+ * pump.fun bonding curves. A buy pays by System transfers; a sell takes lamports from the curve and credits the seller directly, so that
+ * the amount is read from the trade event that the program emits by calling itself (early versions: none with fees).
+ * Source: pump-fun/pump-public-docs `idl/pump.json` at 1b82215 (2026-05-19); that the buyback fee is a part of `fee` was checked on
+ * mainnet sells of slot 432104870.
+ */
+export const pumpfun: Program = {
+  name: 'pumpfun',
+  id: address('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'),
+  kind: 'venue',
+  isSwap: anchorSwaps(
+    'buy',
+    'sell',
+    'buy_exact_sol_in',
+    'buy_v2',
+    'sell_v2',
+    'buy_exact_quote_in_v2',
+  ),
+  readCredit,
+}
+
+const SELL = anchorDiscriminator('sell')
+const SELL_V2 = anchorDiscriminator('sell_v2')
+const TRADE_EVENT = Buffer.concat([ANCHOR_EVENT_CALL, anchorEvent('TradeEvent')])
+const WSOL_KEY = addressBytes(WSOL)
+
+function readCredit(call: Call): Credit | null {
+  const { data, accounts } = call.instructions[call.at]!
+  let source: number | undefined
+  let destination: number | undefined
+  if (startsWith(data, SELL)) {
+    // global, fee_recipient, mint, bonding_curve, associated_bonding_curve, associated_user, user, ...
+    source = accounts[3]
+    destination = accounts[6]
+  } else if (startsWith(data, SELL_V2)) {
+    // global, base_mint, quote_mint, ... @10 bonding_curve, ... @13 user; curves of other quotes pay by token transfer
+    const quote = call.accountKeys[accounts[2] ?? 0]
+    if (quote === undefined || !sameBytes(quote, WSOL_KEY)) return null
+    source = accounts[10]
+    destination = accounts[13]
+  }
+  if (source === undefined || destination === undefined) return null
+  const event = findTradeEvent(call)
+  // Without any event the share of a sell is what it sold: argument `amount` u64 @8 of both forms.
+  if (event === null) return { source, destination, lamports: null, weight: readU64(data, 8) }
+  return { source, destination, lamports: proceeds(event), weight: readU64(event, SOL_AMOUNT) }
+}
+
+function findTradeEvent({ instructions, at, end }: Call): Uint8Array | null {
+  const { programIndex } = instructions[at]!
+  for (let i = at + 1; i < end; i++) {
+    const inner = instructions[i]!
+    if (inner.programIndex === programIndex && startsWith(inner.data, TRADE_EVENT)) {
+      return inner.data.length >= WITHOUT_FEES ? inner.data : null
+    }
+  }
+  return null
+}
+
+/**
+ * TradeEvent after the 16 bytes that announce it, offsets from the start of the data:
+ *   16 mint 32, 48 sol_amount u64, 56 token_amount u64, 64 is_buy u8, 65 user 32, 97 timestamp i64, 105 four reserves u64 (end 137);
+ *   137 fee_recipient 32, 169 fee_basis_points u64, 177 fee u64, 185 creator 32, 217 creator_fee_basis_points u64, 225 creator_fee u64
+ *   (end 233); 233 track_volume u8, 234 three u64, 258 timestamp i64, 266 ix_name u32 + text; then mayhem_mode u8,
+ *   cashback_fee_basis_points u64, cashback u64, ...
+ */
+const SOL_AMOUNT = 48
+const WITHOUT_FEES = 121 // the first generation ends after two reserves
+const FEE = 177
+const CREATOR_FEE = 225
+const FEES_END = 233
+const IX_NAME = 266
+
+/** What the seller got: the curve's price less fees; null when the event is of the generation without fee fields. */
+function proceeds(event: Uint8Array): bigint | null {
+  if (event.length < FEES_END) return null
+  const net =
+    readU64(event, SOL_AMOUNT) - readU64(event, FEE) - readU64(event, CREATOR_FEE) - cashback(event)
+  return net < 0n ? null : net
+}
+
+function cashback(event: Uint8Array): bigint {
+  if (event.length < IX_NAME + 4) return 0n
+  const at = IX_NAME + 4 + readU32(event, IX_NAME) + 1 + 8
+  return event.length >= at + 8 ? readU64(event, at) : 0n
+}

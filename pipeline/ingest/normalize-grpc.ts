@@ -1,0 +1,214 @@
+import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
+import { type Address, addressFromBytes } from '../domain/address.ts'
+import type {
+  Instruction,
+  Malformed,
+  MalformedReason,
+  TokenBalance,
+  Transaction,
+} from '../domain/transaction.ts'
+import { heightsFromLogs, listInstructions } from './instruction-list.ts'
+
+// The package exports the messages of geyser.proto alone; those of solana-storage.proto are named from within them.
+type Info = NonNullable<SubscribeUpdateTransaction['transaction']>
+type Message = NonNullable<NonNullable<Info['transaction']>['message']>
+type TransactionStatusMeta = NonNullable<Info['meta']>
+type ProtoTokenBalance = TransactionStatusMeta['preTokenBalances'][number]
+type CompiledInstruction = Message['instructions'][number]
+type InnerInstruction = TransactionStatusMeta['innerInstructions'][number]['instructions'][number]
+
+/**
+ * The transaction of a Yellowstone update (`@triton-one/yellowstone-grpc` 7.0.1, `geyser.proto` and `solana-storage.proto`
+ * as its codec gives them). Everything is checked here; lists are turned into the domain's at first reading. Never throws.
+ */
+export function normalizeGrpc(update: SubscribeUpdateTransaction): Transaction | Malformed {
+  const info = update.transaction
+  const slot = Number(update.slot)
+  const index = Number(info?.index)
+  const signature = info?.signature
+  const malformed = (reason: MalformedReason): Malformed => ({
+    kind: 'malformed',
+    slot: Number.isSafeInteger(slot) ? slot : null,
+    index: Number.isSafeInteger(index) ? index : null,
+    signature: signature?.length === 64 ? signature : null,
+    reason,
+  })
+
+  const message = info?.transaction?.message
+  if (message?.header === undefined || signature === undefined)
+    return malformed('not_a_transaction')
+  if (signature.length !== 64) return malformed('bad_signature')
+  if (!Number.isSafeInteger(slot) || slot < 0) return malformed('bad_place')
+  if (!Number.isSafeInteger(index) || index < 0) return malformed('bad_place')
+  const meta = info?.meta
+  if (meta === undefined) return malformed('no_meta')
+
+  const keys = message.accountKeys.concat(
+    meta.loadedWritableAddresses,
+    meta.loadedReadonlyAddresses,
+  )
+  const signers = message.header.numRequiredSignatures
+  if (keys.length > 256 || keys.some((key) => key.length !== 32))
+    return malformed('bad_account_keys')
+  if (signers < 1 || signers > message.accountKeys.length) return malformed('bad_account_keys')
+  if (!areBalances(meta.preBalances, keys.length)) return malformed('bad_balances')
+  if (!areBalances(meta.postBalances, keys.length)) return malformed('bad_balances')
+  if (!isInteger(meta.fee)) return malformed('bad_balances')
+  if (!areTokenBalances(meta.preTokenBalances, keys.length)) return malformed('bad_token_balance')
+  if (!areTokenBalances(meta.postTokenBalances, keys.length)) return malformed('bad_token_balance')
+  if (!areInstructions(message.instructions, keys.length)) return malformed('bad_instruction')
+  for (const group of meta.innerInstructions) {
+    if (group.index >= message.instructions.length) return malformed('bad_instruction')
+    if (!areInstructions(group.instructions, keys.length)) return malformed('bad_instruction')
+  }
+  return new UpdateTransaction(slot, index, signature, keys, message, meta)
+}
+
+/** Checked by `normalizeGrpc`; each list is made once, when somebody asks for it. */
+class UpdateTransaction implements Transaction {
+  readonly kind = 'transaction'
+  readonly slot: number
+  readonly index: number
+  readonly signature: Uint8Array
+  readonly failed: boolean
+  readonly accountKeys: readonly Uint8Array[]
+  readonly signerCount: number
+  readonly innerKept: boolean
+  readonly #message: Message
+  readonly #meta: TransactionStatusMeta
+  #pre: bigint[] | undefined
+  #post: bigint[] | undefined
+  #preToken: TokenBalance[] | undefined
+  #postToken: TokenBalance[] | undefined
+  #instructions: Instruction[] | undefined
+
+  constructor(
+    slot: number,
+    index: number,
+    signature: Uint8Array,
+    keys: readonly Uint8Array[],
+    message: Message,
+    meta: TransactionStatusMeta,
+  ) {
+    this.slot = slot
+    this.index = index
+    this.signature = signature
+    this.failed = meta.err !== undefined
+    this.accountKeys = keys
+    this.signerCount = message.header?.numRequiredSignatures ?? 1
+    this.innerKept = !meta.innerInstructionsNone
+    this.#message = message
+    this.#meta = meta
+  }
+
+  get fee() {
+    return BigInt(this.#meta.fee)
+  }
+  get preBalances(): readonly bigint[] {
+    this.#pre ??= this.#meta.preBalances.map(BigInt)
+    return this.#pre
+  }
+  get postBalances(): readonly bigint[] {
+    this.#post ??= this.#meta.postBalances.map(BigInt)
+    return this.#post
+  }
+  get preTokenBalances(): readonly TokenBalance[] {
+    this.#preToken ??= this.#meta.preTokenBalances.map(tokenBalance)
+    return this.#preToken
+  }
+  get postTokenBalances(): readonly TokenBalance[] {
+    this.#postToken ??= this.#meta.postTokenBalances.map(tokenBalance)
+    return this.#postToken
+  }
+  get instructions(): readonly Instruction[] {
+    this.#instructions ??= instructionsOf(this.#message, this.#meta, this)
+    return this.#instructions
+  }
+  get logs() {
+    return this.#meta.logMessagesNone ? null : this.#meta.logMessages
+  }
+}
+
+function tokenBalance(balance: ProtoTokenBalance): TokenBalance {
+  return {
+    accountIndex: balance.accountIndex,
+    // Base58 by the validator's own hand; only ever compared or passed on as text.
+    mint: balance.mint as Address,
+    owner: balance.owner === '' ? null : (balance.owner as Address),
+    amount: BigInt(balance.uiTokenAmount?.amount ?? '0'),
+    decimals: balance.uiTokenAmount?.decimals ?? 0,
+  }
+}
+
+function instructionsOf(
+  message: Message,
+  meta: TransactionStatusMeta,
+  tx: Transaction,
+): Instruction[] {
+  const top = message.instructions.map((instruction) => instructionOf(instruction, 1))
+  const groups = meta.innerInstructions.map((group) => ({
+    index: group.index,
+    instructions: group.instructions.map((inner) => instructionOf(inner, inner.stackHeight ?? 2)),
+  }))
+  const list = listInstructions(top, groups)
+  const told = meta.innerInstructions.every((group) =>
+    group.instructions.every((inner) => inner.stackHeight !== undefined),
+  )
+  if (told) return list
+  return heightsFromLogs(list, tx.logs, ({ programIndex }) =>
+    addressFromBytes(tx.accountKeys[programIndex]!),
+  )
+}
+
+function instructionOf(
+  from: CompiledInstruction | InnerInstruction,
+  stackHeight: number,
+): Instruction {
+  return {
+    programIndex: from.programIdIndex,
+    accounts: from.accounts,
+    data: from.data,
+    stackHeight,
+  }
+}
+
+function areBalances(texts: readonly string[], count: number): boolean {
+  return texts.length === count && texts.every(isInteger)
+}
+
+function areTokenBalances(balances: readonly ProtoTokenBalance[], keyCount: number): boolean {
+  for (const balance of balances) {
+    if (balance.accountIndex >= keyCount || balance.uiTokenAmount === undefined) return false
+    if (!isInteger(balance.uiTokenAmount.amount)) return false
+    if (!isAddressText(balance.mint)) return false
+    if (balance.owner !== '' && !isAddressText(balance.owner)) return false
+    if (balance.uiTokenAmount.decimals > 255) return false
+  }
+  return true
+}
+
+function areInstructions(
+  instructions: readonly (CompiledInstruction | InnerInstruction)[],
+  keyCount: number,
+): boolean {
+  for (const { programIdIndex, accounts } of instructions) {
+    if (programIdIndex >= keyCount) return false
+    for (let i = 0; i < accounts.length; i++) if (accounts[i]! >= keyCount) return false
+  }
+  return true
+}
+
+/** A decimal u64, by its form; costs a fraction of making the bigint. */
+function isInteger(text: string): boolean {
+  if (text.length === 0 || text.length > 20) return false
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return false
+  }
+  return true
+}
+
+/** The length of 32 bytes in base58; what the letters are does not matter to anybody who only compares. */
+function isAddressText(text: string): boolean {
+  return text.length >= 32 && text.length <= 44
+}
