@@ -1,0 +1,20 @@
+import type {
+  SubscribeUpdateAccount,
+  SubscribeUpdateTransactionInfo,
+} from '@triton-one/yellowstone-grpc'
+
+/** A block as the simulator serves it, over gRPC and RPC alike. */
+export interface Block {
+  readonly slot: number
+  readonly parent: number
+  /** Base58. */
+  readonly blockhash: string
+  readonly parentBlockhash: string
+  /** Unix seconds. */
+  readonly time: number
+  readonly height: number
+  /** By index. */
+  readonly transactions: readonly SubscribeUpdateTransactionInfo[]
+  /** Accounts as the block left them: the SOL/USDC pool. */
+  readonly accounts: readonly SubscribeUpdateAccount[]
+}

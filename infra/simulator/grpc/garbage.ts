@@ -1,0 +1,75 @@
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import type { Random } from '../random.ts'
+import { type TransactionUpdate, transactionUpdate, type Update } from './updates.ts'
+
+/**
+ * Updates that look like transactions of the same wallets as `sample` and cannot be decoded: instructions that name accounts and programs which
+ * are not there, no meta, no message, bytes cut off. They have signatures and indexes of their own, beyond the block's.
+ */
+export function garbageUpdates(
+  slot: number,
+  sample: TransactionUpdate,
+  blockLength: number,
+  random: Random,
+): Update[] {
+  const count = 1 + random.below(2)
+  return Array.from({ length: count }, (_, position) => {
+    const broken = random.pick(BREAKS)(sample.info, random)
+    const signature = Buffer.from(sample.info.signature)
+    signature.writeUInt32LE(random.uint32(), 20)
+    signature.writeUInt32LE(random.uint32(), 40)
+    const transaction = broken.transaction && { ...broken.transaction, signatures: [signature] }
+    const index = String(blockLength + position)
+    const update = transactionUpdate(slot, { ...broken, signature, transaction, index })
+    // Filters see the keys of the transaction that it was made from.
+    return { kind: 'transaction', slot, info: update.info, body: update.body, keys: sample.keys }
+  })
+}
+
+type Break = (
+  info: SubscribeUpdateTransactionInfo,
+  random: Random,
+) => SubscribeUpdateTransactionInfo
+
+const BREAKS: readonly Break[] = [
+  (info) => ({ ...info, meta: undefined }),
+  (info) => ({ ...info, transaction: undefined }),
+  (info) =>
+    info.transaction === undefined
+      ? info
+      : { ...info, transaction: { ...info.transaction, message: undefined } },
+  (info, random) =>
+    withInstructions(info, (instruction) => ({
+      ...instruction,
+      programIdIndex: 200 + random.below(50),
+    })),
+  (info, random) =>
+    withInstructions(info, (instruction) => ({
+      ...instruction,
+      accounts: Uint8Array.from({ length: 12 }, () => 180 + random.below(70)),
+    })),
+  (info, random) =>
+    withInstructions(info, (instruction) => ({
+      ...instruction,
+      data: instruction.data.subarray(0, random.below(instruction.data.length + 1)),
+      accounts: instruction.accounts.subarray(0, random.below(instruction.accounts.length + 1)),
+    })),
+  (info) =>
+    info.meta === undefined
+      ? info
+      : { ...info, meta: { ...info.meta, preBalances: [], postBalances: [] } },
+]
+
+type Instruction = NonNullable<
+  NonNullable<SubscribeUpdateTransactionInfo['transaction']>['message']
+>['instructions'][number]
+
+function withInstructions(
+  info: SubscribeUpdateTransactionInfo,
+  change: (instruction: Instruction) => Instruction,
+): SubscribeUpdateTransactionInfo {
+  const message = info.transaction?.message
+  if (info.transaction === undefined || message === undefined) return info
+  const instructions = message.instructions.map(change)
+  return { ...info, transaction: { ...info.transaction, message: { ...message, instructions } } }
+}

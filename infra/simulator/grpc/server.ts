@@ -1,0 +1,203 @@
+import {
+  constants,
+  createServer,
+  type Http2Session,
+  type IncomingHttpHeaders,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { AddressInfo } from 'node:net'
+
+/** Status codes of gRPC that the simulator uses. */
+export const GrpcCode = {
+  ok: 0,
+  cancelled: 1,
+  unknown: 2,
+  invalidArgument: 3,
+  resourceExhausted: 8,
+  outOfRange: 11,
+  unimplemented: 12,
+  internal: 13,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const
+
+/** Ends a call with a status other than OK. */
+export class GrpcError extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A stream of messages in both directions. */
+export interface DuplexCall {
+  /** Bytes accepted by `send` that the network has not taken yet. */
+  readonly pendingBytes: number
+  readonly closed: boolean
+  onMessage(handler: (message: Buffer) => void): void
+  /** The client will send no more. */
+  onHalfClose(handler: () => void): void
+  onClose(handler: () => void): void
+  /** Sends messages that already have their 5-byte prefix, joined into as few frames as they fit. */
+  send(framed: Buffer): void
+  /** Ends the call with a status after what was sent before. */
+  end(code: number, message?: string): void
+  /** Cuts the connection under the call, as a failing network does. */
+  cut(): void
+}
+
+export interface GrpcServerHandlers {
+  /** By path; given the request's bytes. */
+  readonly unary: Readonly<Record<string, (request: Buffer) => Uint8Array>>
+  /** By path. */
+  readonly duplex: Readonly<Record<string, (call: DuplexCall) => void>>
+  /** Throws a GrpcError to refuse a call. */
+  authorize(headers: IncomingHttpHeaders): void
+}
+
+export interface GrpcServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/**
+ * A gRPC server on plain HTTP/2. Written on node:http2 because a message a frame, which is how @grpc/grpc-js writes, makes the Yellowstone
+ * client hang up (`too_many_data_frames`): here any number of messages goes out in one write.
+ */
+export function startGrpcServer(
+  handlers: GrpcServerHandlers,
+  host: string,
+  port: number,
+): Promise<GrpcServer> {
+  const server = createServer({ settings: { initialWindowSize: 1_048_576 } })
+  const sessions = new Set<Http2Session>()
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+    session.on('error', () => session.destroy())
+  })
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => stream.destroy())
+    serve(stream, headers, handlers)
+  })
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      resolve({
+        port: (server.address() as AddressInfo).port,
+        close: () =>
+          new Promise<void>((done) => {
+            server.close(() => done())
+            for (const session of sessions) session.destroy()
+          }),
+      })
+    })
+  })
+}
+
+function serve(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  handlers: GrpcServerHandlers,
+): void {
+  const path = headers[':path'] ?? ''
+  const trailers: Record<string, string> = {}
+  let answered = false
+  const finish = (code: number, message: string) => {
+    if (stream.destroyed || stream.writableEnded) return
+    const status = {
+      'grpc-status': String(code),
+      ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
+    }
+    if (!answered) {
+      // Nothing was sent: status and headers are one block.
+      stream.respond({ ...RESPONSE_HEADERS, ...status }, { endStream: true })
+      return
+    }
+    Object.assign(trailers, status)
+    stream.end()
+  }
+  const open = () => {
+    if (answered) return
+    answered = true
+    stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers(trailers))
+  }
+  try {
+    handlers.authorize(headers)
+  } catch (error) {
+    finish(...statusOf(error))
+    return
+  }
+  const unary = handlers.unary[path]
+  const duplex = handlers.duplex[path]
+  if (unary !== undefined) {
+    readMessages(stream, (message) => {
+      try {
+        const answer = unary(message)
+        open()
+        stream.write(frame(answer))
+        finish(GrpcCode.ok, '')
+      } catch (error) {
+        finish(...statusOf(error))
+      }
+    })
+    return
+  }
+  if (duplex === undefined) {
+    finish(GrpcCode.unimplemented, `unknown method ${path}`)
+    return
+  }
+  open()
+  duplex({
+    get pendingBytes() {
+      return stream.writableLength
+    },
+    get closed() {
+      return stream.destroyed || stream.closed
+    },
+    onMessage: (handler) => readMessages(stream, handler),
+    onHalfClose: (handler) => stream.on('end', handler),
+    onClose: (handler) => stream.on('close', handler),
+    send(framed) {
+      if (!stream.destroyed && !stream.writableEnded) stream.write(framed)
+    },
+    end: (code, message = '') => finish(code, message),
+    cut: () => stream.session?.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR),
+  })
+}
+
+const RESPONSE_HEADERS = {
+  ':status': 200,
+  'content-type': 'application/grpc',
+  'grpc-accept-encoding': 'identity',
+}
+
+function statusOf(error: unknown): [number, string] {
+  if (error instanceof GrpcError) return [error.code, error.message]
+  return [GrpcCode.internal, error instanceof Error ? error.message : String(error)]
+}
+
+/** Puts the prefix of a gRPC message before it: u8 compressed, u32 length, big-endian. */
+export function frame(message: Uint8Array): Buffer {
+  const framed = Buffer.allocUnsafe(message.length + 5)
+  framed.writeUInt8(0, 0)
+  framed.writeUInt32BE(message.length, 1)
+  framed.set(message, 5)
+  return framed
+}
+
+function readMessages(stream: ServerHttp2Stream, handler: (message: Buffer) => void): void {
+  let held: Buffer = Buffer.alloc(0)
+  stream.on('data', (chunk: Buffer) => {
+    held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
+    while (held.length >= 5) {
+      const end = 5 + held.readUInt32BE(1)
+      if (held.length < end) return
+      const message = held.subarray(5, end)
+      held = held.subarray(end)
+      handler(message)
+    }
+  })
+}

@@ -1,0 +1,108 @@
+import { SlotStatus } from '@triton-one/yellowstone-grpc'
+import type { Chain } from '../chain.ts'
+import type { Trouble } from '../options.ts'
+import { createRandom, hash32 } from '../random.ts'
+import { garbageUpdates } from './garbage.ts'
+import {
+  accountUpdate,
+  blockMetaUpdate,
+  slotUpdate,
+  type TransactionUpdate,
+  transactionUpdate,
+  type Update,
+} from './updates.ts'
+
+/** The updates that slots bring, in the order in which they are sent; the same each time for the same slot. */
+export interface SlotUpdates {
+  /**
+   * A block's transactions, accounts and meta, as the stream sends them at once. `until` is the newest confirmed slot: transactions that come
+   * late are left out until theirs is reached.
+   */
+  data(slot: number, until: number): readonly Update[]
+  /** Transactions of earlier slots that come late, with this slot. */
+  late(slot: number): readonly Update[]
+  status(slot: number, status: SlotStatus): Update
+}
+
+/** A late transaction comes this many slots after its own at least, and at most. */
+const LATE_SLOTS = { least: 3, most: 12 } as const
+
+/** Makes the updates of a chain's slots, disturbed as asked for. Keeps those of `remembered` slots encoded. */
+export function createSlotUpdates(
+  chain: Chain,
+  seed: number,
+  trouble: Trouble,
+  remembered: number,
+): SlotUpdates {
+  const blocks = new Map<number, { transactions: TransactionUpdate[]; rest: Update[] }>()
+  const blockOf = (slot: number) => {
+    let found = blocks.get(slot)
+    if (found === undefined) {
+      const block = chain.block(slot)
+      found = {
+        transactions: block.transactions.map((info) => transactionUpdate(slot, info)),
+        rest: [...block.accounts.map(accountUpdate), blockMetaUpdate(block)],
+      }
+    }
+    blocks.delete(slot)
+    blocks.set(slot, found)
+    if (blocks.size > remembered) blocks.delete(blocks.keys().next().value!)
+    return found
+  }
+
+  /** With which slot a transaction comes; its own, unless it is late. */
+  const comesWith = (slot: number, index: number): number => {
+    if (!trouble.late || chain.kind(slot) !== 'produced') return slot
+    const hash = hash32(seed, 'late', slot, index)
+    if (hash % 25 !== 0) return slot
+    return slot + LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
+  }
+
+  return {
+    data(slot, until) {
+      const { transactions, rest } = blockOf(slot)
+      const random = createRandom(seed, 'trouble', slot)
+      const updates: Update[] = transactions.filter((_, index) => comesWith(slot, index) <= until)
+      if (trouble.shuffle) random.shuffle(updates)
+      if (trouble.duplicates) {
+        for (const update of [...updates]) {
+          if (random.chance(0.15)) updates.splice(random.below(updates.length + 1), 0, update)
+        }
+        const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
+        const before = earlier < slot && earlier >= chain.firstSlot ? blockOf(earlier) : null
+        if (before !== null && before.transactions.length > 0 && random.chance(0.3)) {
+          const index = random.below(before.transactions.length)
+          if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
+        }
+      }
+      if (trouble.garbage) {
+        const sample = transactions[random.below(Math.max(1, transactions.length))]
+        if (sample !== undefined && random.chance(0.4)) {
+          for (const update of garbageUpdates(slot, sample, transactions.length, random)) {
+            updates.splice(random.below(updates.length + 1), 0, update)
+          }
+        }
+      }
+      if (!trouble.metaFirst) return [...updates, ...rest]
+      const at = random.below(updates.length + 1)
+      return [...updates.slice(0, at), ...rest, ...updates.slice(at)]
+    },
+
+    late(slot) {
+      if (!trouble.late) return []
+      const found: Update[] = []
+      for (let earlier = slot - LATE_SLOTS.most; earlier <= slot - LATE_SLOTS.least; earlier += 1) {
+        if (earlier < chain.firstSlot || chain.kind(earlier) !== 'produced') continue
+        blockOf(earlier).transactions.forEach((update, index) => {
+          if (comesWith(earlier, index) === slot) found.push(update)
+        })
+      }
+      return found
+    },
+
+    status(slot, status) {
+      const dead = status === SlotStatus.SLOT_DEAD ? 'fork was given up' : undefined
+      return slotUpdate(slot, chain.parent(slot), status, dead)
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { Block } from '../block.ts'
+import type { Chain } from '../chain.ts'
+import type { ChainShape } from '../chain-shape.ts'
+import type { Market } from './market.ts'
+
+/** The chain of a market. A dead slot holds, under its own number, what the next block then holds again: so it is on a real fork. */
+export function createMarketChain(market: Market, shape: ChainShape, firstSlot: number): Chain {
+  return {
+    firstSlot,
+    kind: (slot) => shape.kind(slot),
+    parent: (slot) => shape.parent(slot),
+    block(slot): Block {
+      if (shape.kind(slot) === 'produced') return market.block(slot)
+      const next = market.block(shape.atOrAfter(slot))
+      const parent = shape.parent(slot)
+      return {
+        ...next,
+        slot,
+        parent,
+        blockhash: market.blockhash(-slot),
+        parentBlockhash: market.blockhash(parent),
+        time: market.timeOf(slot),
+        accounts: [],
+      }
+    },
+  }
+}

@@ -1,0 +1,350 @@
+import { createHash } from 'node:crypto'
+import bs58 from 'bs58'
+import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
+import type { Block } from '../block.ts'
+import type { ChainShape } from '../chain-shape.ts'
+import { createRandom, hash32 } from '../random.ts'
+import { type Action, swapOnVenue } from './actions.ts'
+import { DeskLedger } from './desk-ledger.ts'
+import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
+import { associatedTokenAccount, type Key } from './key.ts'
+import { createSignatures, type Signatures } from './signature.ts'
+import { transactionInfo } from './transaction-info.ts'
+import { type Intent, inEventOrder } from './truth.ts'
+import { createUniverse, type Universe, type Wallet } from './universe.ts'
+import type { PoolAccount } from './venues/pool.ts'
+import { VENUES } from './venues/registry.ts'
+import { priceAccountUpdate } from './whirlpool-account.ts'
+
+/** How large a market is. */
+export interface MarketOptions {
+  readonly seed: number
+  readonly wallets: number
+  readonly coins: number
+  /** Transactions of tracked wallets a slot, on average. */
+  readonly trackedPerSlot: number
+  /** Transactions a slot that touch no tracked wallet. */
+  readonly othersPerSlot: number
+}
+
+/** What a slot was meant to bring each tracked wallet, by event key: what a decoder must find, USD prices apart. */
+export interface SlotTruth {
+  readonly events: readonly WalletEvent[]
+  readonly balances: readonly BalanceRecord[]
+}
+
+/** The market: what each slot holds is a function of the options and the slot alone. */
+export interface Market {
+  readonly universe: Universe
+  readonly signatures: Signatures
+  /** The block of a slot that has one. */
+  block(slot: number): Block
+  truth(slot: number): SlotTruth
+  /** Unix seconds of a slot's block. */
+  timeOf(slot: number): number
+  blockhash(slot: number): string
+}
+
+/** Unix milliseconds of slot 0 of the simulated chain: slots of 400 ms reach 400 million late in 2026. */
+export const GENESIS_MS = Date.UTC(2021, 9, 1)
+/** A slot of the simulated chain lasts this long. */
+export const SLOT_MS = 400
+
+const WALLETS_PER_DESK = 5
+const SHORT_SLOTS = 128
+const LONG_SLOTS = 2_048
+/** Transactions of an average story, so that stories can be counted out. */
+const ACTIONS_PER_STORY = 4
+
+/** Opens the market on a chain of the given shape. */
+export function createMarket(options: MarketOptions, shape: ChainShape): Market {
+  const universe = createUniverse(options.seed, options.wallets, options.coins)
+  const desks = createDesks(universe)
+  const pools = new Map<string, PoolAccount>()
+  for (const coin of [...universe.coins, universe.pricePool]) {
+    for (const account of VENUES[coin.venue]?.venue.accounts(coin) ?? []) {
+      pools.set(account.key.id, account)
+    }
+  }
+  const signatures = createSignatures(options.seed)
+  const timeOf = (slot: number) => Math.floor((GENESIS_MS + slot * SLOT_MS) / 1_000)
+  const scales = createScales(options, desks.length)
+  const episodes = new Map<string, Episode>()
+  const episodeLimit = desks.length * scales.length * 3
+  const blockhashes = new Map<number, Buffer>()
+  const blockhashBytes = (slot: number): Buffer => {
+    let found = blockhashes.get(slot)
+    if (found === undefined) {
+      found = createHash('sha256').update(`${options.seed}/block/${slot}`).digest()
+      if (blockhashes.size > 4_096) blockhashes.clear()
+      blockhashes.set(slot, found)
+    }
+    return found
+  }
+
+  const episodeAt = (desk: Desk, scale: Scale, slot: number): Episode => {
+    const phase = hash32(options.seed, 'phase', desk.index, scale.index) % scale.slots
+    const start = Math.floor((slot - phase) / scale.slots) * scale.slots + phase
+    const id = `${desk.index}/${scale.index}/${start}`
+    let episode = episodes.get(id)
+    if (episode === undefined) {
+      const { atOrAfter } = shape
+      episode = playEpisode({ universe, pools, desk, scale, start, atOrAfter, timeOf })
+    }
+    // The newest last: what was asked for longest ago goes first.
+    episodes.delete(id)
+    episodes.set(id, episode)
+    if (episodes.size > episodeLimit) episodes.delete(episodes.keys().next().value!)
+    return episode
+  }
+
+  const stranger = (slot: number, position: number): Action => {
+    const random = createRandom(options.seed, 'stranger', slot, position)
+    const index = random.below(universe.strangers.length)
+    const key = universe.strangers[index]!
+    const coin = universe.coins[(index * 7 + random.below(4)) % universe.coins.length]!
+    const wallet = strangerWallet(key)
+    const ledger = new DeskLedger(pools, new Set())
+    ledger.slot = slot
+    ledger.grant(key, 50_000_000_000n + BigInt(random.uint32()), null)
+    const scene = { ledger, slot, time: timeOf(slot), random, strangers: universe.strangers }
+    const side = random.chance(0.5) ? 'buy' : 'sell'
+    const held = coin.supply / BigInt(1_000 + random.below(1_000_000))
+    if (side === 'sell') {
+      const account = associatedTokenAccount(key, coin.mint.key, coin.mint.program)
+      ledger.grant(account, 2_039_280n, { mint: coin.mint, owner: key, amount: held * 2n })
+    }
+    const amount = side === 'sell' ? held : BigInt(1_000_000 + random.below(1_000_000_000))
+    return swapOnVenue(scene, wallet, coin, side, amount, random.chance(0.1))
+  }
+
+  const place = (slot: number) => {
+    const lists: (readonly Action[])[] = []
+    const bases = new Map<string, bigint>()
+    for (const desk of desks) {
+      const found = scales.map((scale) => episodeAt(desk, scale, slot))
+      for (const episode of found) {
+        const actions = episode.actions.get(slot)
+        if (actions !== undefined) lists.push(actions)
+      }
+      if (!found.some((episode) => episode.actions.has(slot))) continue
+      for (const wallet of desk.wallets) {
+        const total = found.reduce(
+          (sum, episode) => sum + episode.relativeBefore(wallet, slot),
+          wallet.baseLamports,
+        )
+        bases.set(wallet.key.id, total)
+      }
+    }
+    for (let i = 0; i < options.othersPerSlot; i += 1) lists.push([stranger(slot, i)])
+    return { actions: interleave(lists, options.seed, slot), bases }
+  }
+
+  const build = (slot: number) => {
+    const { actions, bases } = place(slot)
+    const recentBlockhash = blockhashBytes(slot - 12)
+    const truth = { events: [] as WalletEvent[], balances: [] as BalanceRecord[] }
+    const transactions = actions.map((action, index) => {
+      const { draft } = action
+      const first = signatures.of(slot, index)
+      const info = transactionInfo(draft, {
+        index,
+        signatures: Array.from({ length: draft.signerCount }, (_, position) =>
+          position === 0 ? first : signatures.further(first, position),
+        ),
+        recentBlockhash,
+        base(key) {
+          const now = bases.get(key.id)
+          return now === undefined ? 0n : now - draft.pre[draft.keys.indexOf(key)]!
+        },
+        tokenBase: () => 0n,
+      })
+      draft.keys.forEach((key, account) => {
+        const now = bases.get(key.id)
+        if (now === undefined) return
+        bases.set(key.id, now + draft.post[account]! - draft.pre[account]!)
+      })
+      addTruth(
+        truth,
+        universe,
+        action,
+        { slot, txIndex: index, blockTime: timeOf(slot), bases },
+        first,
+      )
+      return info
+    })
+    return { transactions, truth }
+  }
+
+  let lastBuilt: { slot: number; built: ReturnType<typeof build> } | null = null
+  const built = (slot: number) => {
+    if (lastBuilt?.slot !== slot) lastBuilt = { slot, built: build(slot) }
+    return lastBuilt.built
+  }
+
+  return {
+    universe,
+    signatures,
+    timeOf,
+    blockhash: (slot) => bs58.encode(blockhashBytes(slot)),
+    block(slot) {
+      const parent = shape.parent(slot)
+      return {
+        slot,
+        parent,
+        blockhash: bs58.encode(blockhashBytes(slot)),
+        parentBlockhash: bs58.encode(blockhashBytes(parent)),
+        time: timeOf(slot),
+        height: shape.height(slot),
+        transactions: built(slot).transactions,
+        accounts: [priceAccountUpdate(universe.pricePool, slot, timeOf(slot))],
+      }
+    },
+    truth: (slot) => built(slot).truth,
+  }
+}
+
+function createDesks(universe: Universe): Desk[] {
+  const count = Math.ceil(universe.wallets.length / WALLETS_PER_DESK)
+  const tradable = universe.coins.filter((coin) => VENUES[coin.venue] !== undefined)
+  return Array.from({ length: count }, (_, index): Desk => {
+    const random = createRandom(universe.seed, 'desk', index)
+    const drawn = random.shuffle([...tradable])
+    return {
+      index,
+      wallets: universe.wallets.slice(index * WALLETS_PER_DESK, (index + 1) * WALLETS_PER_DESK),
+      // Long positions are in every fourth coin, so that no coin is on two scales.
+      coins: [
+        drawn.filter((coin) => coin.index % 4 !== 3).slice(0, 12),
+        drawn.filter((coin) => coin.index % 4 === 3).slice(0, 4),
+      ],
+    }
+  })
+}
+
+function createScales(options: MarketOptions, desks: number): Scale[] {
+  const perDesk = options.trackedPerSlot / Math.max(1, desks)
+  const longStories = WALLETS_PER_DESK * 2
+  const longRate = (longStories * ACTIONS_PER_STORY) / LONG_SLOTS
+  const shortRate = Math.max(0, perDesk - longRate)
+  return [
+    {
+      index: 0,
+      slots: SHORT_SLOTS,
+      stories: Math.max(1, Math.round((shortRate * SHORT_SLOTS) / ACTIONS_PER_STORY)),
+    },
+    { index: 1, slots: LONG_SLOTS, stories: longStories },
+  ]
+}
+
+/** Merges lists in an order drawn for the slot; within a list the order stays. */
+function interleave(
+  lists: readonly (readonly Action[])[],
+  seed: number,
+  slot: number,
+): readonly Action[] {
+  const tickets = lists.flatMap((list, index) => list.map(() => index))
+  const next = lists.map(() => 0)
+  return createRandom(seed, 'interleave', slot)
+    .shuffle(tickets)
+    .map((index) => {
+      const position = next[index]!
+      next[index] = position + 1
+      return lists[index]![position]!
+    })
+}
+
+function addTruth(
+  truth: { events: WalletEvent[]; balances: BalanceRecord[] },
+  universe: Universe,
+  action: Action,
+  at: {
+    readonly slot: number
+    readonly txIndex: number
+    readonly blockTime: number
+    readonly bases: ReadonlyMap<string, bigint>
+  },
+  signature: Buffer,
+): void {
+  const { slot, txIndex, blockTime } = at
+  const numbers = new Set(action.intents.map((intent) => intent.wallet).filter((n) => n > 0))
+  for (const wallet of [...numbers].sort((a, b) => a - b)) {
+    const mine = inEventOrder(action.intents.filter((intent) => intent.wallet === wallet))
+    mine.forEach((intent, eventIndex) => {
+      const base = { slot, txIndex, wallet, eventIndex, blockTime }
+      truth.events.push(eventOf(intent, { ...base, signature: bs58.encode(signature) }))
+    })
+  }
+  const named = action.draft.keys.flatMap((key) => {
+    const lamports = at.bases.get(key.id)
+    const wallet = lamports === undefined ? undefined : walletOf(universe, key)
+    return lamports === undefined || wallet === undefined
+      ? []
+      : [{ wallet: wallet.number, lamports }]
+  })
+  for (const { wallet, lamports } of named.sort((a, b) => a.wallet - b.wallet)) {
+    truth.balances.push({ kind: 'balance', slot, txIndex, wallet, blockTime, lamports })
+  }
+}
+
+function eventOf(
+  intent: Intent,
+  base: {
+    readonly slot: number
+    readonly txIndex: number
+    readonly wallet: number
+    readonly eventIndex: number
+    readonly blockTime: number
+    readonly signature: string
+  },
+): WalletEvent {
+  switch (intent.kind) {
+    case 'swap':
+      return {
+        kind: 'swap',
+        ...base,
+        side: intent.side,
+        baseMint: intent.mint.key.address,
+        baseAmount: intent.baseAmount,
+        baseDecimals: intent.mint.decimals,
+        quoteMint: intent.quote?.key.address ?? null,
+        quoteAmount: intent.quoteAmount,
+        program: intent.program,
+        programId: intent.programId.address,
+        confidence: intent.confidence,
+        quoteMismatch: intent.quote === null,
+        feeLamports: intent.feeLamports,
+        solPriceUsdE9: null,
+      }
+    case 'token_transfer':
+      return {
+        kind: 'token_transfer',
+        ...base,
+        direction: intent.direction,
+        mint: intent.mint.key.address,
+        amount: intent.amount,
+        decimals: intent.mint.decimals,
+      }
+    case 'sol_transfer':
+      return {
+        kind: 'sol_transfer',
+        ...base,
+        direction: intent.direction,
+        lamports: intent.lamports,
+      }
+  }
+}
+
+function walletOf(universe: Universe, key: Key): Wallet | undefined {
+  let numbers = walletIndexes.get(universe)
+  if (numbers === undefined) {
+    numbers = new Map(universe.wallets.map((wallet) => [wallet.key.id, wallet]))
+    walletIndexes.set(universe, numbers)
+  }
+  return numbers.get(key.id)
+}
+const walletIndexes = new WeakMap<Universe, Map<string, Wallet>>()
+
+function strangerWallet(key: Key): Wallet {
+  return { number: 0, key, secret: new Uint8Array(), baseLamports: 0n, baseUsdc: 0n }
+}

@@ -1,0 +1,251 @@
+import { createHash } from 'node:crypto'
+import { bytes } from './bytes.ts'
+import { associatedTokenAccount, type Key, keyOfBytes } from './key.ts'
+import {
+  ASSOCIATED_TOKEN,
+  RENT_SYSVAR,
+  SYSTEM,
+  TOKEN,
+  TOKEN_2022_ACCOUNT_RENT,
+  TOKEN_ACCOUNT_RENT,
+  WSOL_MINT,
+} from './programs.ts'
+import {
+  type Mint,
+  readonly,
+  signer,
+  type TransactionBuilder,
+  writable,
+  writableSigner,
+} from './transaction-builder.ts'
+
+/** Wrapped SOL as a token of 9 decimals. */
+export const WSOL: Mint = { key: WSOL_MINT, decimals: 9, program: TOKEN }
+
+/** System `Transfer` (2): u32 instruction, u64 lamports. */
+export function transferSol(tx: TransactionBuilder, from: Key, to: Key, lamports: bigint): void {
+  const data = bytes(12).u32(2).u64(lamports).done()
+  tx.call(SYSTEM, [writableSigner(from), writable(to)], data, () =>
+    tx.moveLamports(from, to, lamports),
+  )
+}
+
+/** System `CreateAccount` (0): u32, u64 lamports, u64 space, 32 owner. */
+export function createAccount(
+  tx: TransactionBuilder,
+  from: Key,
+  account: Key,
+  lamports: bigint,
+  space: number,
+  owner: Key,
+): void {
+  const data = bytes(52).u32(0).u64(lamports).u64(space).key(owner).done()
+  tx.call(SYSTEM, [writableSigner(from), writableSigner(account)], data, () =>
+    tx.moveLamports(from, account, lamports),
+  )
+}
+
+/** Lamports a token account of this mint must hold. */
+export function tokenAccountRent(mint: Mint): bigint {
+  return mint.program === TOKEN ? TOKEN_ACCOUNT_RENT : TOKEN_2022_ACCOUNT_RENT
+}
+
+/** SPL Token `Transfer` (3): u8, u64 amount; accounts source, destination, authority. */
+export function transferToken(
+  tx: TransactionBuilder,
+  from: Key,
+  to: Key,
+  authority: Key,
+  amount: bigint,
+): void {
+  const token = tx.token(from)!
+  const data = bytes(9).u8(3).u64(amount).done()
+  tx.call(
+    token.mint.program,
+    [writable(from), writable(to), signer(authority)],
+    data,
+    () => {
+      tx.log('Instruction: Transfer')
+      moveToken(tx, from, to, amount)
+    },
+    4_645,
+  )
+}
+
+/** SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint, destination, authority. */
+export function transferTokenChecked(
+  tx: TransactionBuilder,
+  from: Key,
+  to: Key,
+  authority: Key,
+  amount: bigint,
+): void {
+  const { mint } = tx.token(from)!
+  const data = bytes(10).u8(12).u64(amount).u8(mint.decimals).done()
+  tx.call(
+    mint.program,
+    [writable(from), readonly(mint.key), writable(to), signer(authority)],
+    data,
+    () => {
+      tx.log('Instruction: TransferChecked')
+      moveToken(tx, from, to, amount)
+    },
+    6_200,
+  )
+}
+
+function moveToken(tx: TransactionBuilder, from: Key, to: Key, amount: bigint): void {
+  const source = tx.token(from)!
+  const target = tx.token(to)!
+  tx.setToken(from, { ...source, amount: source.amount - amount })
+  tx.setToken(to, { ...target, amount: target.amount + amount })
+  if (source.mint.key === WSOL_MINT) tx.moveLamports(from, to, amount)
+}
+
+/** Associated Token `CreateIdempotent` (1): makes the account when it is not there. Returns it. */
+export function createAssociatedAccount(
+  tx: TransactionBuilder,
+  payer: Key,
+  owner: Key,
+  mint: Mint,
+): Key {
+  const account = associatedTokenAccount(owner, mint.key, mint.program)
+  tx.call(
+    ASSOCIATED_TOKEN,
+    [
+      writableSigner(payer),
+      writable(account),
+      readonly(owner),
+      readonly(mint.key),
+      readonly(SYSTEM),
+      readonly(mint.program),
+    ],
+    Uint8Array.of(1),
+    () => {
+      tx.log('CreateIdempotent')
+      if (tx.token(account) !== null) return
+      tx.call(
+        mint.program,
+        [readonly(mint.key)],
+        Uint8Array.of(21, 7, 0),
+        () => {
+          tx.log('Instruction: GetAccountDataSize')
+          const space = mint.program === TOKEN ? 165 : 170
+          tx.logReturn(mint.program, bytes(8).u64(space).done())
+        },
+        1_569,
+      )
+      const space = mint.program === TOKEN ? 165 : 170
+      createAccount(tx, payer, account, tokenAccountRent(mint), space, mint.program)
+      tx.log('Initialize the associated token account')
+      tx.call(
+        mint.program,
+        [writable(account)],
+        Uint8Array.of(22),
+        () => {
+          tx.log('Instruction: InitializeImmutableOwner')
+        },
+        1_405,
+      )
+      initializeAccount3(tx, account, owner, mint)
+    },
+    7_000,
+  )
+  return account
+}
+
+/** SPL Token `InitializeAccount3` (18): u8, 32 owner. */
+export function initializeAccount3(
+  tx: TransactionBuilder,
+  account: Key,
+  owner: Key,
+  mint: Mint,
+): void {
+  const data = bytes(33).u8(18).key(owner).done()
+  tx.call(
+    mint.program,
+    [writable(account), readonly(mint.key)],
+    data,
+    () => {
+      tx.log('Instruction: InitializeAccount3')
+      const amount = mint.key === WSOL_MINT ? tx.lamports(account) - TOKEN_ACCOUNT_RENT : 0n
+      tx.setToken(account, { mint, owner, amount })
+    },
+    4_188,
+  )
+}
+
+/**
+ * Opens a temporary WSOL account that wraps `lamports`: System `CreateAccountWithSeed` (3: u32, 32 base, u64 length and seed, u64 lamports,
+ * u64 space, 32 owner), then `InitializeAccount` (1). Returns the account.
+ */
+export function openSeededWsol(
+  tx: TransactionBuilder,
+  owner: Key,
+  seed: string,
+  lamports: bigint,
+): Key {
+  const account = keyOfBytes(
+    createHash('sha256').update(owner.bytes).update(seed, 'utf8').update(TOKEN.bytes).digest(),
+  )
+  const total = TOKEN_ACCOUNT_RENT + lamports
+  const data = bytes(160)
+    .u32(3)
+    .key(owner)
+    .u64(seed.length)
+    .raw(Buffer.from(seed, 'utf8'))
+    .u64(total)
+    .u64(165)
+    .key(TOKEN)
+    .done()
+  tx.call(SYSTEM, [writableSigner(owner), writable(account)], data, () =>
+    tx.moveLamports(owner, account, total),
+  )
+  tx.call(
+    TOKEN,
+    [writable(account), readonly(WSOL_MINT), readonly(owner), readonly(RENT_SYSVAR)],
+    Uint8Array.of(1),
+    () => {
+      tx.log('Instruction: InitializeAccount')
+      tx.setToken(account, { mint: WSOL, owner, amount: lamports })
+    },
+    3_443,
+  )
+  return account
+}
+
+/** SPL Token `SyncNative` (17): the wrapped amount becomes what the account holds beyond its rent. */
+export function syncNative(tx: TransactionBuilder, account: Key): void {
+  tx.call(
+    TOKEN,
+    [writable(account)],
+    Uint8Array.of(17),
+    () => {
+      tx.log('Instruction: SyncNative')
+      const token = tx.token(account)!
+      tx.setToken(account, { ...token, amount: tx.lamports(account) - TOKEN_ACCOUNT_RENT })
+    },
+    3_045,
+  )
+}
+
+/** SPL Token `CloseAccount` (9): all lamports, wrapped ones too, go to `target`. */
+export function closeAccount(tx: TransactionBuilder, account: Key, target: Key, owner: Key): void {
+  const { mint } = tx.token(account)!
+  tx.call(
+    mint.program,
+    [writable(account), writable(target), signer(owner)],
+    Uint8Array.of(9),
+    () => {
+      tx.log('Instruction: CloseAccount')
+      tx.moveLamports(account, target, tx.lamports(account))
+      tx.setToken(account, null)
+    },
+    2_915,
+  )
+}
+
+/** The account that wraps a wallet's SOL between transactions. */
+export function wsolAccount(owner: Key): Key {
+  return associatedTokenAccount(owner, WSOL_MINT, TOKEN)
+}

@@ -1,0 +1,116 @@
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import type { Key } from './key.ts'
+import type { Draft, DraftBalance } from './transaction-builder.ts'
+
+type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
+type TokenBalance = Meta['preTokenBalances'][number]
+
+/** Where a draft ends up. */
+export interface Place {
+  readonly index: number
+  readonly signatures: readonly Buffer[]
+  readonly recentBlockhash: Uint8Array
+  /** Lamports that a key has beyond what the draft says, before the transaction. */
+  base(key: Key): bigint
+  /** Raw token units beyond what the draft says. */
+  tokenBase(key: Key): bigint
+}
+
+/** A draft in its place, as Yellowstone sends it. */
+export function transactionInfo(draft: Draft, place: Place): SubscribeUpdateTransactionInfo {
+  const bases = draft.keys.map((key) => place.base(key))
+  const lamports = (amounts: readonly bigint[]) =>
+    amounts.map((amount, index) => String(amount + bases[index]!))
+  return {
+    signature: place.signatures[0]!,
+    isVote: false,
+    index: String(place.index),
+    transaction: {
+      signatures: [...place.signatures],
+      message: {
+        header: {
+          numRequiredSignatures: draft.signerCount,
+          numReadonlySignedAccounts: draft.readonlySignerCount,
+          numReadonlyUnsignedAccounts: draft.readonlyUnsignedCount,
+        },
+        accountKeys: draft.staticKeys.map((key) => key.bytes),
+        recentBlockhash: place.recentBlockhash,
+        instructions: draft.instructions.map((instruction) => ({
+          programIdIndex: instruction.program,
+          accounts: instruction.accounts,
+          data: instruction.data,
+        })),
+        versioned: draft.versioned,
+        addressTableLookups: draft.lookups.map((lookup) => ({
+          accountKey: lookup.table.bytes,
+          writableIndexes: lookup.writable,
+          readonlyIndexes: lookup.readonly,
+        })),
+        config: undefined,
+      },
+    },
+    meta: {
+      err: draft.failure === null ? undefined : { err: customError(draft.failure) },
+      fee: String(draft.fee),
+      preBalances: lamports(draft.pre),
+      postBalances: lamports(draft.post),
+      innerInstructions: [...draft.inner].map(([index, list]) => ({
+        index,
+        instructions: list.map((instruction) => ({
+          programIdIndex: instruction.program,
+          accounts: instruction.accounts,
+          data: instruction.data,
+          stackHeight: instruction.depth,
+        })),
+      })),
+      innerInstructionsNone: false,
+      logMessages: [...draft.logs],
+      logMessagesNone: false,
+      preTokenBalances: draft.preTokens.map((balance) => tokenBalance(draft, balance, place)),
+      postTokenBalances: draft.postTokens.map((balance) => tokenBalance(draft, balance, place)),
+      rewards: [],
+      loadedWritableAddresses: draft.loadedWritable.map((key) => key.bytes),
+      loadedReadonlyAddresses: draft.loadedReadonly.map((key) => key.bytes),
+      returnData: undefined,
+      returnDataNone: true,
+      computeUnitsConsumed: String(draft.computeUnits),
+      costUnits: String(draft.computeUnits + 1_500),
+    },
+  }
+}
+
+/** Bincode of `TransactionError::InstructionError(u8, InstructionError::Custom(u32))`: variants 8 and 25. */
+function customError(failure: { instruction: number; code: number }): Buffer {
+  const bytes = Buffer.alloc(13)
+  bytes.writeUInt32LE(8, 0)
+  bytes.writeUInt8(failure.instruction, 4)
+  bytes.writeUInt32LE(25, 5)
+  bytes.writeUInt32LE(failure.code, 9)
+  return bytes
+}
+
+function tokenBalance(draft: Draft, balance: DraftBalance, place: Place): TokenBalance {
+  const { mint, owner } = balance.token
+  const amount = balance.token.amount + place.tokenBase(draft.keys[balance.account]!)
+  const text = uiAmount(amount, mint.decimals)
+  return {
+    accountIndex: balance.account,
+    mint: mint.key.address,
+    owner: owner.address,
+    programId: mint.program.address,
+    uiTokenAmount: {
+      uiAmount: Number(text),
+      decimals: mint.decimals,
+      amount: String(amount),
+      uiAmountString: text,
+    },
+  }
+}
+
+/** A raw amount as a decimal number without trailing zeros: 1500000 with 6 decimals is `1.5`. */
+export function uiAmount(amount: bigint, decimals: number): string {
+  const digits = String(amount).padStart(decimals + 1, '0')
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const whole = digits.slice(0, digits.length - decimals)
+  return decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`
+}

@@ -1,0 +1,63 @@
+import type { Confidence, Side } from '../../../pipeline/domain/event.ts'
+import type { Key } from './key.ts'
+import type { Mint } from './transaction-builder.ts'
+
+/**
+ * What a transaction was meant to do for one tracked wallet: written down by whoever made the transaction, never read back from it. Wallets
+ * by number, amounts raw. Quantities and names follow the decisions (B5 to B13a).
+ */
+export type Intent =
+  | {
+      readonly kind: 'swap'
+      readonly wallet: number
+      readonly side: Side
+      readonly mint: Mint
+      readonly baseAmount: bigint
+      /** Null when nothing opposed the base. */
+      readonly quote: Mint | null
+      readonly quoteAmount: bigint
+      readonly program: string
+      readonly programId: Key
+      readonly confidence: Confidence
+      readonly feeLamports: bigint
+    }
+  | {
+      readonly kind: 'token_transfer'
+      readonly wallet: number
+      readonly direction: 'in' | 'out'
+      readonly mint: Mint
+      readonly amount: bigint
+    }
+  | {
+      readonly kind: 'sol_transfer'
+      readonly wallet: number
+      readonly direction: 'in' | 'out'
+      readonly lamports: bigint
+    }
+
+/** A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by mint, SOL in, SOL out (decisions A). */
+export function inEventOrder(intents: readonly Intent[]): Intent[] {
+  return intents
+    .map((intent, position) => ({ intent, position }))
+    .sort(
+      (a, b) =>
+        rank(a.intent) - rank(b.intent) ||
+        compareText(mintOf(a.intent), mintOf(b.intent)) ||
+        a.position - b.position,
+    )
+    .map(({ intent }) => intent)
+}
+
+function rank(intent: Intent): number {
+  if (intent.kind === 'swap') return 1
+  const offset = intent.direction === 'in' ? 0 : 1
+  return intent.kind === 'token_transfer' ? offset * 2 : 3 + offset
+}
+
+function mintOf(intent: Intent): string {
+  return intent.kind === 'token_transfer' ? intent.mint.key.address : ''
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,185 @@
+import { createRandom, hash32 } from '../random.ts'
+import { derivedKey, derivedPumpMint, derivedSigner, type Key } from './key.ts'
+import { WSOL } from './native.ts'
+import { TOKEN, TOKEN_2022, USDC_MINT } from './programs.ts'
+import type { Mint } from './transaction-builder.ts'
+
+/** Where coins of the market trade. */
+export type VenueName =
+  | 'pumpfun'
+  | 'pumpswap'
+  | 'raydium_amm'
+  | 'raydium_clmm'
+  | 'orca_whirlpool'
+  | 'meteora_dlmm'
+
+/** USD Coin on mainnet. */
+export const USDC: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
+
+/** A coin of the market with its one pool. */
+export interface Coin {
+  readonly index: number
+  readonly mint: Mint
+  readonly name: string
+  readonly symbol: string
+  /** Raw units in all. */
+  readonly supply: bigint
+  readonly venue: VenueName
+  /** What the pool trades it against. */
+  readonly quote: Mint
+  /** Raw quote units for one raw unit of the coin, before the path of its price. */
+  readonly basePrice: number
+  /** Raw quote units in the pool at that price. */
+  readonly depth: number
+  /** Keys of accounts that belong to the coin or its pool, by name; the same for ever. */
+  key(name: string): Key
+}
+
+/** Everything that the market's transactions speak of and that never changes. */
+export interface Universe {
+  readonly seed: number
+  /** Tracked wallets: number n is `wallets[n - 1]`. */
+  readonly wallets: readonly Wallet[]
+  readonly coins: readonly Coin[]
+  /** Traders whom nobody tracks. */
+  readonly strangers: readonly Key[]
+  /** The SOL/USDC Whirlpool whose account the stream serves as the price. */
+  readonly pricePool: Coin
+}
+
+export interface Wallet {
+  readonly number: number
+  readonly key: Key
+  /** Ed25519 seed of the wallet: it can sign. */
+  readonly secret: Uint8Array
+  /** What it holds between episodes. */
+  readonly baseLamports: bigint
+  readonly baseUsdc: bigint
+}
+
+/** SOL's price in USD around which it moves. */
+const SOL_USD = 150
+
+/** Makes the market's universe; the first wallets and coins of a seed are the same however many there are. */
+export function createUniverse(seed: number, walletCount: number, coinCount: number): Universe {
+  const wallets = Array.from({ length: walletCount }, (_, index): Wallet => {
+    const random = createRandom(seed, 'wallet', index)
+    const { key, secret } = derivedSigner(seed, `wallet/${index}`)
+    const sol = Math.round(8 * Math.exp(random.between(0, 4)) * 1e6)
+    return {
+      number: index + 1,
+      key,
+      secret,
+      baseLamports: BigInt(sol) * 1_000n,
+      baseUsdc: BigInt(Math.round(sol * SOL_USD * random.between(0.5, 1))),
+    }
+  })
+  return {
+    seed,
+    wallets,
+    coins: Array.from({ length: coinCount }, (_, index) => createCoin(seed, index)),
+    strangers: Array.from({ length: 200 }, (_, index) => derivedKey(seed, `stranger/${index}`)),
+    pricePool: createPricePool(seed),
+  }
+}
+
+const VENUES: readonly VenueName[] = ['pumpfun']
+
+function createCoin(seed: number, index: number): Coin {
+  const random = createRandom(seed, 'coin', index)
+  const venue = VENUES[index % VENUES.length]!
+  const pump = venue === 'pumpfun' || venue === 'pumpswap'
+  const decimals = pump ? 6 : random.pick([6, 6, 6, 9, 5])
+  const name = coinName(random.below(SYLLABLES.length ** 2))
+  const supply = 1_000_000_000n * 10n ** BigInt(decimals)
+  const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC : WSOL
+  // Market value in SOL: a bonding curve ends near 400, pools go on from there.
+  const marketSol =
+    venue === 'pumpfun' ? random.between(90, 140) : 400 * Math.exp(random.between(0, 4))
+  const quotePerSol = quote === WSOL ? 1e9 : SOL_USD * 1e6
+  return {
+    index,
+    mint: {
+      key: pump ? derivedPumpMint(seed, `mint/${index}`) : derivedKey(seed, `mint/${index}`),
+      decimals,
+      program: pump ? TOKEN_2022 : TOKEN,
+    },
+    name,
+    symbol: name.slice(0, 6).toUpperCase(),
+    supply,
+    venue,
+    quote,
+    basePrice: (marketSol * quotePerSol) / Number(supply),
+    depth: marketSol * quotePerSol * random.between(0.1, 0.2),
+    key: rememberedKeys(seed, `coin/${index}`),
+  }
+}
+
+function createPricePool(seed: number): Coin {
+  return {
+    index: -1,
+    mint: WSOL,
+    name: 'Wrapped SOL',
+    symbol: 'SOL',
+    supply: 600_000_000_000_000_000n,
+    venue: 'orca_whirlpool',
+    quote: USDC,
+    basePrice: (SOL_USD * 1e6) / 1e9,
+    depth: 20_000_000e6,
+    key: rememberedKeys(seed, 'price-pool'),
+  }
+}
+
+function rememberedKeys(seed: number, owner: string): (name: string) => Key {
+  const keys = new Map<string, Key>()
+  return (name) => {
+    let found = keys.get(name)
+    if (found === undefined) {
+      found = derivedKey(seed, `${owner}/${name}`)
+      keys.set(name, found)
+    }
+    return found
+  }
+}
+
+/** Raw quote units for one raw unit of the coin at a slot: its base price on a path of three waves. */
+export function priceAt(coin: Coin, slot: number): number {
+  const wave = (period: number, name: number) =>
+    Math.sin(2 * Math.PI * (slot / period + hash32(coin.index, name) / 0x100000000))
+  if (coin.index < 0) {
+    return (
+      coin.basePrice * Math.exp(0.04 * wave(20_000, 1) + 0.01 * wave(900, 2) + 0.003 * wave(90, 3))
+    )
+  }
+  return coin.basePrice * Math.exp(0.5 * wave(1_500, 1) + 0.3 * wave(260, 2) + 0.12 * wave(41, 3))
+}
+
+/** What the pool holds at a slot: a constant product around the price. */
+export function reservesAt(coin: Coin, slot: number): { base: bigint; quote: bigint } {
+  const factor = Math.sqrt(priceAt(coin, slot) / coin.basePrice)
+  return {
+    quote: BigInt(Math.round(coin.depth * factor)),
+    base: BigInt(Math.round(coin.depth / coin.basePrice / factor)),
+  }
+}
+
+const SYLLABLES = [
+  'bo',
+  'nk',
+  'wif',
+  'pe',
+  'do',
+  'mo',
+  'cat',
+  'ze',
+  'ra',
+  'lu',
+  'gi',
+  'tan',
+] as const
+
+function coinName(number: number): string {
+  const first = SYLLABLES[Math.floor(number / SYLLABLES.length)]!
+  const second = SYLLABLES[number % SYLLABLES.length]!
+  return `${first[0]!.toUpperCase()}${first.slice(1)}${second}`
+}

@@ -1,0 +1,106 @@
+import type { Duplex } from 'node:stream'
+import yellowstone, {
+  CommitmentLevel,
+  type SubscribeRequest,
+  type SubscribeUpdate,
+  TokenAccountExpansionControlFlag,
+} from '@triton-one/yellowstone-grpc'
+import type { Simulator } from '../simulator.ts'
+
+// The package's types are those of its CommonJS build, where the class is the namespace's `default`; what is loaded is its ES build.
+const Client = yellowstone as unknown as typeof yellowstone.default
+type Client = InstanceType<typeof Client>
+
+/** A connected Yellowstone client. */
+export async function connect(
+  simulator: Pick<Simulator, 'endpoint'>,
+  xToken?: string,
+): Promise<Client> {
+  const client = new Client(simulator.endpoint, xToken, {
+    grpcMaxDecodingMessageSize: 64 * 1_048_576,
+  })
+  await client.connect()
+  return client
+}
+
+/** A subscription that asks for nothing. */
+export const NOTHING: SubscribeRequest = {
+  accounts: {},
+  slots: {},
+  transactions: {},
+  transactionsStatus: {},
+  blocks: {},
+  blocksMeta: {},
+  entry: {},
+  accountsDataSlice: [],
+  commitment: CommitmentLevel.CONFIRMED,
+}
+
+/** What the service follows: its wallets with their token accounts, confirmed slots, block metas, the price. */
+export function followWallets(
+  simulator: Pick<Simulator, 'wallets' | 'solPricePool'>,
+): SubscribeRequest {
+  return {
+    ...NOTHING,
+    accounts: { price: { account: [simulator.solPricePool], owner: [], filters: [] } },
+    slots: { slots: { filterByCommitment: true } },
+    blocksMeta: { metas: {} },
+    transactions: {
+      wallets: {
+        vote: false,
+        accountInclude: [...simulator.wallets],
+        accountExclude: [],
+        accountRequired: [],
+        tokenAccounts: TokenAccountExpansionControlFlag.BALANCE_CHANGED,
+      },
+    },
+  }
+}
+
+/** What came over a stream so far. */
+export interface Collected {
+  readonly updates: SubscribeUpdate[]
+  /** How the stream ended; null while it has not. */
+  readonly ended: Promise<Error | null>
+  /** Resolves with the first update, from the beginning, that the test accepts. */
+  until(test: (update: SubscribeUpdate) => boolean): Promise<SubscribeUpdate>
+  write(request: SubscribeRequest): void
+  close(): void
+}
+
+/** Keeps what a stream brings. Returns once the server has answered a ping, so that what happens afterwards is seen. */
+export async function collect(stream: Duplex): Promise<Collected> {
+  const updates: SubscribeUpdate[] = []
+  const waiting = new Set<() => void>()
+  stream.on('data', (update: SubscribeUpdate) => {
+    updates.push(update)
+    for (const look of waiting) look()
+  })
+  const ended = new Promise<Error | null>((resolve) => {
+    stream.on('error', resolve)
+    stream.on('close', () => resolve(null))
+  })
+  const collected: Collected = {
+    updates,
+    ended,
+    until: (test) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = updates.find(test)
+          if (found === undefined) return
+          waiting.delete(look)
+          resolve(found)
+        }
+        waiting.add(look)
+        ended.then((error) => reject(error ?? new Error('the stream ended')))
+        look()
+      }),
+    write: (request) => stream.write(request),
+    close: () => stream.destroy(),
+  }
+  stream.write({ ...NOTHING, ping: { id: 7_001 } })
+  await Promise.race([collected.until((update) => update.pong?.id === 7_001), ended])
+  const index = updates.findIndex((update) => update.pong?.id === 7_001)
+  if (index >= 0) updates.splice(index, 1)
+  return collected
+}
