@@ -6,3 +6,24 @@ export function parseRaw(text: string): bigint {
 
 /** Lamports in one SOL. */
 export const LAMPORTS_PER_SOL = 1_000_000_000n
+
+/**
+ * The double nearest to the exact rational `numerator / denominator`, ties to even (decisions C20); `denominator` above zero.
+ * The one place where a figure stops being exact.
+ */
+export function nearestNumber(numerator: bigint, denominator: bigint): number {
+  if (denominator <= 0n) throw new RangeError(`not a denominator: ${denominator}`)
+  const magnitude = numerator < 0n ? -numerator : numerator
+  if (magnitude === 0n) return 0
+  // A quotient of 64 bits or more whose last bit says whether anything is left: `Number` then rounds once, from the exact value.
+  const shift = Math.max(0, 64 + bitLength(denominator) - bitLength(magnitude))
+  const scaled = magnitude << BigInt(shift)
+  const quotient = scaled / denominator
+  const sticky = scaled % denominator === 0n ? 0n : 1n
+  const value = Number(quotient | sticky) * 2 ** -shift
+  return numerator < 0n ? -value : value
+}
+
+function bitLength(value: bigint): number {
+  return value.toString(2).length
+}
