@@ -41,7 +41,11 @@ export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets
     return program
   }
 
-  const entries: { at: number; program: Program; certain: boolean }[] = []
+  const entries: {
+    at: number
+    program: Program
+    isSwap: true | 'two_mints' | 'two_mints_around'
+  }[] = []
   const credits = new Map<number, Credit>()
   const steps: PlacedStep[] = []
   for (let at = 0; at < instructions.length; at++) {
@@ -51,7 +55,7 @@ export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets
     if (program.kind === 'venue' || program.kind === 'router') {
       const isSwap = program.isSwap?.(instruction.data, instruction.accounts) ?? false
       if (isSwap === false) continue
-      entries.push({ at, program, certain: isSwap === true })
+      entries.push({ at, program, isSwap })
       const credit = program.readCredit?.({ accountKeys, instructions, at, end: tree.end[at]! })
       if (credit) credits.set(at, credit)
     } else if (program.kind === 'order') {
@@ -76,9 +80,10 @@ export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets
     named,
     wallets,
     orders,
-    swapCalls: entries.filter(
-      ({ at, certain }) => certain || movesTwoMints(movements, at, tree.end[at]!),
-    ),
+    swapCalls: entries.filter(({ at, isSwap }) => {
+      const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
+      return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
+    }),
     programAt: (place) => programOf(instructions[place]!.programIndex),
   }
 }

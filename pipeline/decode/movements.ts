@@ -76,7 +76,7 @@ export function readMovements(context: MovementContext): Movements {
   const untold: { move: Move; weight: bigint }[] = []
   const mintedOrBurned = new Set<number>()
   let unreadable = 0
-  let feesPossible = false
+  const feeMints = new Set<number>()
 
   const steps = readSteps(context)
   prepare()
@@ -90,7 +90,7 @@ export function readMovements(context: MovementContext): Movements {
       else applyToken(at, step.instruction, step.token2022)
     }
   }
-  if (feesPossible) settleTransferFees(tx, moves)
+  if (feeMints.size > 0) settleTransferFees(tx, moves, feeMints)
   return { mints, moves, untold, mintedOrBurned, closedByPrograms, unreadable }
 
   /** Owners and mints before the first instruction; for accounts that come into being later, those that they will have. */
@@ -206,7 +206,7 @@ export function readMovements(context: MovementContext): Movements {
         mints.setDecimals(mint, step.decimals)
         if (step.amount === 0n || step.source === step.destination) return
         if (mint === SOL) shift(step.source, step.destination, step.amount)
-        if (token2022 && step.fee === null) feesPossible = true
+        if (token2022 && step.fee === null) feeMints.add(mint)
         const [from, to] = [ownerOf[step.source]!, ownerOf[step.destination]!]
         const received = step.amount - least(step.fee ?? 0n, step.amount)
         push(at, 'token', mint, step.source, step.destination, from, to, step.amount, received)

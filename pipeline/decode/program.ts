@@ -21,10 +21,13 @@ export interface Program {
 }
 
 /**
- * Whether an instruction is a swap entry point: by its data and number of accounts, or, where nobody has published what the data means,
- * `two_mints`: if what it calls moves two mints.
+ * Whether an instruction is a swap entry point: by its data and number of accounts, or, where the data does not tell (nobody has published it, or an order may rest),
+ * by what moves: `two_mints`, if the instruction and what it calls move two mints; `two_mints_around`, if its whole top-level instruction does.
  */
-export type EntryPoints = (data: Uint8Array, accounts: Uint8Array) => boolean | 'two_mints'
+export type EntryPoints = (
+  data: Uint8Array,
+  accounts: Uint8Array,
+) => boolean | 'two_mints' | 'two_mints_around'
 
 /** An instruction with what it called: `instructions[at]`, then those before `end`. */
 export interface Call {
@@ -87,3 +90,32 @@ export function tagSwaps(...tags: readonly number[]): EntryPoints {
 
 /** Entry points of a program whose instruction data is not published. */
 export const opaqueSwaps: EntryPoints = () => 'two_mints'
+
+/** One instruction of an order program: which of its accounts are what, by place. */
+export interface OrderForm {
+  readonly name: string
+  readonly kind: OrderStep['kind']
+  readonly order: number
+  readonly owner: number | null
+  readonly escrows: readonly number[]
+}
+
+/** Reads the orders of an Anchor program by its instruction forms. */
+export function orderReader(
+  forms: readonly OrderForm[],
+): (instruction: Instruction) => OrderStep | null {
+  const byDiscriminator = forms.map((form) => ({ ...form, prefix: anchorDiscriminator(form.name) }))
+  return ({ data, accounts }) => {
+    const form = byDiscriminator.find(({ prefix }) => startsWith(data, prefix))
+    const order = form && accounts[form.order]
+    if (form === undefined || order === undefined) return null
+    return {
+      kind: form.kind,
+      order,
+      owner: form.owner === null ? null : (accounts[form.owner] ?? null),
+      escrows: form.escrows
+        .map((place) => accounts[place])
+        .filter((escrow) => escrow !== undefined),
+    }
+  }
+}

@@ -91,7 +91,8 @@ function opposingQuote(flows: Flows, base: bigint): FlowSwap['quote'] {
 /** Of WSOL, USDC, USDT the first that is worth at least 90% of the largest. */
 function routeQuote(through: bigint[]): FlowSwap['quote'] {
   const ranks = through.map((amount, mint) => rank(mint, amount))
-  const largest = ranks.reduce((most, worth) => (worth > most ? worth : most), 0n)
+  let largest = 0n
+  for (const worth of ranks) if (worth > largest) largest = worth
   if (largest === 0n) return null
   const mint = ranks.findIndex((worth) => worth * 10n >= largest * 9n)
   return { mint, amount: through[mint]! }

@@ -2,17 +2,21 @@ import type { Transaction } from '../domain/transaction.ts'
 import type { Move } from './movements.ts'
 
 /**
- * Sets `received` of token transfers whose mint withholds a fee. The instruction does not tell the fee, but the balances do: what an account
+ * Sets `received` of transfers of `mints` (those of Token-2022), as far as a fee was withheld from them. The instruction does not tell the fee, but the balances do: what an account
  * should hold after all that moved, less what it holds, was withheld (it stays on the account apart from its amount). An account that
  * ended closed held nothing. Source: spl-token-2022 `extension/transfer_fee`: fee = ceil(amount x basis points / 10,000), at most
  * the mint's maximum; what several transfers to one account paid is found from that.
  */
-export function settleTransferFees(tx: Transaction, moves: readonly Move[]): void {
+export function settleTransferFees(
+  tx: Transaction,
+  moves: readonly Move[],
+  mints: ReadonlySet<number>,
+): void {
   const expected = new Map<number, bigint>()
   const incoming = new Map<number, Move[]>()
   for (const { accountIndex, amount } of tx.preTokenBalances) expected.set(accountIndex, amount)
   for (const move of moves) {
-    if (move.kind !== 'token' && move.kind !== 'mint' && move.kind !== 'burn') continue
+    if (!mints.has(move.mint)) continue
     add(expected, move.source, -move.sent)
     add(expected, move.destination, move.received)
     if (move.kind !== 'token' || move.sent !== move.received) continue
