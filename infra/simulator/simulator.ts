@@ -5,6 +5,8 @@ import { startYellowstone } from './grpc/yellowstone.ts'
 import { createMarket, GENESIS_MS, type Market, SLOT_MS, type SlotTruth } from './market/market.ts'
 import { createMarketChain } from './market/market-chain.ts'
 import { NO_TROUBLE, type SimulatorOptions } from './options.ts'
+import { createRpcMethods } from './rpc/methods.ts'
+import { startRpcServer } from './rpc/server.ts'
 
 /** A running simulator. */
 export interface Simulator {
@@ -67,10 +69,25 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     maxQueuedUpdates: options.maxQueuedUpdates ?? 100_000,
     pingMs: options.pingMs ?? 15_000,
   })
+  const confirmed = () => clock.slot - confirmDelaySlots
+  const methods = createRpcMethods(chain, {
+    processed: () => clock.slot,
+    confirmed,
+    finalized: () => clock.slot - FINALIZE_DELAY_SLOTS,
+    first: () => Math.max(chain.firstSlot, clock.slot - historySlots + 1),
+  })
+  const rpcPort = options.rpcPort ?? 0
+  const rpc = await startRpcServer(methods, { host, port: rpcPort, seed, trouble }).catch(
+    async (error: unknown) => {
+      clock.stop()
+      await yellowstone.close()
+      throw error
+    },
+  )
   onSlot = (slot) => yellowstone.onSlot(slot)
   return {
     endpoint: `http://${host}:${yellowstone.port}`,
-    rpcUrl: `http://${host}:0`,
+    rpcUrl: `http://${host}:${rpc.port}`,
     wallets: market.universe.wallets.map((wallet) => wallet.key.address),
     solPricePool: market.universe.pricePool.key('pool').address,
     market,
@@ -78,14 +95,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return clock.slot
     },
     get confirmedSlot() {
-      return clock.slot - confirmDelaySlots
+      return confirmed()
     },
     truth: (slot) => market.truth(slot),
     advance: (slots) => clock.advance(slots),
     disconnect: () => yellowstone.disconnect(),
     async close() {
       clock.stop()
-      await yellowstone.close()
+      await Promise.all([yellowstone.close(), rpc.close()])
     },
   }
 }

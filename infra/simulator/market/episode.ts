@@ -208,6 +208,8 @@ function buy(
 ): Action | null {
   // A wallet that has put most of its money to work waits.
   if (scene.ledger.lamports(wallet.key) < -wallet.baseLamports / 3n) return null
+  // So does one that holds a hundredth of all there is: pools stay deep enough for every sale.
+  if (holding(scene, wallet, coin) > coin.supply / 100n) return null
   return swapOnVenue(scene, wallet, coin, 'buy', amount, refuse)
 }
 

@@ -9,6 +9,14 @@ export function createMarketChain(market: Market, shape: ChainShape, firstSlot: 
     firstSlot,
     kind: (slot) => shape.kind(slot),
     parent: (slot) => shape.parent(slot),
+    nextProduced(slot, last) {
+      const found = shape.atOrAfter(Math.max(slot, firstSlot))
+      return found <= last ? found : null
+    },
+    find: (signature) => market.signatures.read(signature),
+    mentions: (id, slot) => market.mentions(id, slot),
+    account: (address, slot) => market.account(address, slot),
+    tokenAccounts: (owner, slot) => market.tokenAccounts(owner, slot),
     block(slot): Block {
       if (shape.kind(slot) === 'produced') return market.block(slot)
       const next = market.block(shape.atOrAfter(slot))

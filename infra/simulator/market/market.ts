@@ -1,14 +1,19 @@
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
+import type { WalletRecord } from '../../../pipeline/domain/slot.ts'
 import type { Block } from '../block.ts'
+import type { AccountState, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
+import { createAccounts } from './accounts.ts'
 import { type Action, swapOnVenue } from './actions.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
+import { SYSTEM } from './programs.ts'
 import { createSignatures, type Signatures } from './signature.ts'
+import type { TokenAccount } from './transaction-builder.ts'
 import { transactionInfo } from './transaction-info.ts'
 import { type Intent, inEventOrder } from './truth.ts'
 import { createUniverse, type Universe, type Wallet } from './universe.ts'
@@ -29,6 +34,8 @@ export interface MarketOptions {
 
 /** What a slot was meant to bring each tracked wallet, by event key: what a decoder must find, USD prices apart. */
 export interface SlotTruth {
+  /** Events and balances in the order in which a decoder gives them: by transaction, wallet, event; a wallet's balance after its events. */
+  readonly records: readonly WalletRecord[]
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
 }
@@ -40,9 +47,22 @@ export interface Market {
   /** The block of a slot that has one. */
   block(slot: number): Block
   truth(slot: number): SlotTruth
+  /** Indexes of the slot's transactions that name a key, by its id. */
+  mentions(keyId: string, slot: number): readonly number[]
+  /** Mints, their metadata, Whirlpools and tracked wallets; null for other addresses. */
+  account(address: string, slot: number): AccountState | null
+  /** Token accounts of a tracked wallet after a slot. */
+  tokenAccounts(owner: string, slot: number): readonly OwnedTokenAccount[]
   /** Unix seconds of a slot's block. */
   timeOf(slot: number): number
   blockhash(slot: number): string
+}
+
+/** An action with its place in a slot, made when it is looked at. */
+interface Placed {
+  /** Null for strangers. */
+  readonly desk: Desk | null
+  act(): Action
 }
 
 /** Unix milliseconds of slot 0 of the simulated chain: slots of 400 ms reach 400 million late in 2026. */
@@ -119,13 +139,14 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   }
 
   const place = (slot: number) => {
-    const lists: (readonly Action[])[] = []
+    const lists: (readonly Placed[])[] = []
     const bases = new Map<string, bigint>()
     for (const desk of desks) {
       const found = scales.map((scale) => episodeAt(desk, scale, slot))
       for (const episode of found) {
         const actions = episode.actions.get(slot)
-        if (actions !== undefined) lists.push(actions)
+        if (actions !== undefined)
+          lists.push(actions.map((action) => ({ desk, act: () => action })))
       }
       if (!found.some((episode) => episode.actions.has(slot))) continue
       for (const wallet of desk.wallets) {
@@ -136,15 +157,18 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         bases.set(wallet.key.id, total)
       }
     }
-    for (let i = 0; i < options.othersPerSlot; i += 1) lists.push([stranger(slot, i)])
+    // Strangers' transactions are made when somebody looks at them: most often only their places count.
+    for (let i = 0; i < options.othersPerSlot; i += 1)
+      lists.push([{ desk: null, act: () => stranger(slot, i) }])
     return { actions: interleave(lists, options.seed, slot), bases }
   }
 
   const build = (slot: number) => {
     const { actions, bases } = place(slot)
     const recentBlockhash = blockhashBytes(slot - 12)
-    const truth = { events: [] as WalletEvent[], balances: [] as BalanceRecord[] }
-    const transactions = actions.map((action, index) => {
+    const records: WalletRecord[] = []
+    const transactions = actions.map((placed, index) => {
+      const action = placed.act()
       const { draft } = action
       const first = signatures.of(slot, index)
       const info = transactionInfo(draft, {
@@ -165,7 +189,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         bases.set(key.id, now + draft.post[account]! - draft.pre[account]!)
       })
       addTruth(
-        truth,
+        records,
         universe,
         action,
         { slot, txIndex: index, blockTime: timeOf(slot), bases },
@@ -173,6 +197,11 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       )
       return info
     })
+    const truth: SlotTruth = {
+      records,
+      events: records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded'),
+      balances: records.filter((record) => record.kind === 'balance'),
+    }
     return { transactions, truth }
   }
 
@@ -182,10 +211,74 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     return lastBuilt.built
   }
 
+  /** Desks whose transactions may name the key; null when strangers' may too. */
+  const desksNaming = (id: string): readonly Desk[] | null => {
+    let desk = desksByKey.get(id)
+    if (desk === undefined && !tokenAccountsKnown) {
+      tokenAccountsKnown = true
+      for (const owner of desks) {
+        for (const coin of owner.coins.flat()) {
+          for (const wallet of owner.wallets) {
+            const { key, program } = coin.mint
+            desksByKey.set(associatedTokenAccount(wallet.key, key, program).id, owner)
+          }
+        }
+      }
+      desk = desksByKey.get(id)
+    }
+    return desk === undefined ? null : [desk]
+  }
+  const desksByKey = new Map(
+    desks.flatMap((desk) => desk.wallets.map((wallet) => [wallet.key.id, desk] as const)),
+  )
+  let tokenAccountsKnown = false
+  const states = createAccounts(universe, timeOf)
+
   return {
     universe,
     signatures,
     timeOf,
+    mentions(id, slot) {
+      const naming = desksNaming(id)
+      const quiet = naming?.every((desk) =>
+        scales.every((scale) => !episodeAt(desk, scale, slot).actions.has(slot)),
+      )
+      if (quiet === true) return []
+      return place(slot).actions.flatMap(({ desk, act }, index) => {
+        if (naming !== null && (desk === null || !naming.includes(desk))) return []
+        return act().draft.keys.some((key) => key.id === id) ? [index] : []
+      })
+    },
+    account(address, slot) {
+      const state = states.get(address)
+      if (state !== undefined) return state(slot)
+      const wallet = universe.wallets.find((found) => found.key.address === address)
+      const desk = wallet && desksByKey.get(wallet.key.id)
+      if (wallet === undefined || desk === undefined) return null
+      const lamports = scales.reduce(
+        (sum, scale) => sum + episodeAt(desk, scale, slot).relativeBefore(wallet, slot + 1),
+        wallet.baseLamports,
+      )
+      return { lamports, owner: SYSTEM.address, data: Buffer.alloc(0) }
+    },
+    tokenAccounts(owner, slot) {
+      const wallet = universe.wallets.find((found) => found.key.address === owner)
+      const desk = wallet && desksByKey.get(wallet.key.id)
+      if (desk === undefined) return []
+      const found = new Map<string, OwnedTokenAccount | null>()
+      for (const scale of scales) {
+        for (const [at, actions] of episodeAt(desk, scale, slot).actions) {
+          if (at > slot) continue
+          for (const { key, lamports, token } of actions.flatMap(({ draft }) => [
+            ...draft.after.values(),
+          ])) {
+            if (token !== null && token.owner.address !== owner) continue
+            found.set(key.address, token === null ? null : ownedAccount(key, lamports, token))
+          }
+        }
+      }
+      return [...found.values()].filter((account) => account !== null)
+    },
     blockhash: (slot) => bs58.encode(blockhashBytes(slot)),
     block(slot) {
       const parent = shape.parent(slot)
@@ -238,11 +331,7 @@ function createScales(options: MarketOptions, desks: number): Scale[] {
 }
 
 /** Merges lists in an order drawn for the slot; within a list the order stays. */
-function interleave(
-  lists: readonly (readonly Action[])[],
-  seed: number,
-  slot: number,
-): readonly Action[] {
+function interleave<T>(lists: readonly (readonly T[])[], seed: number, slot: number): readonly T[] {
   const tickets = lists.flatMap((list, index) => list.map(() => index))
   const next = lists.map(() => 0)
   return createRandom(seed, 'interleave', slot)
@@ -255,7 +344,7 @@ function interleave(
 }
 
 function addTruth(
-  truth: { events: WalletEvent[]; balances: BalanceRecord[] },
+  records: WalletRecord[],
   universe: Universe,
   action: Action,
   at: {
@@ -267,23 +356,27 @@ function addTruth(
   signature: Buffer,
 ): void {
   const { slot, txIndex, blockTime } = at
-  const numbers = new Set(action.intents.map((intent) => intent.wallet).filter((n) => n > 0))
-  for (const wallet of [...numbers].sort((a, b) => a - b)) {
-    const mine = inEventOrder(action.intents.filter((intent) => intent.wallet === wallet))
-    mine.forEach((intent, eventIndex) => {
-      const base = { slot, txIndex, wallet, eventIndex, blockTime }
-      truth.events.push(eventOf(intent, { ...base, signature: bs58.encode(signature) }))
-    })
-  }
-  const named = action.draft.keys.flatMap((key) => {
+  const text = bs58.encode(signature)
+  const balances = new Map<number, bigint>()
+  for (const key of action.draft.keys) {
     const lamports = at.bases.get(key.id)
     const wallet = lamports === undefined ? undefined : walletOf(universe, key)
-    return lamports === undefined || wallet === undefined
-      ? []
-      : [{ wallet: wallet.number, lamports }]
-  })
-  for (const { wallet, lamports } of named.sort((a, b) => a.wallet - b.wallet)) {
-    truth.balances.push({ kind: 'balance', slot, txIndex, wallet, blockTime, lamports })
+    if (lamports !== undefined && wallet !== undefined) balances.set(wallet.number, lamports)
+  }
+  const tracked = action.intents.filter((intent) => intent.wallet > 0)
+  const numbers = new Set([...tracked.map((intent) => intent.wallet), ...balances.keys()])
+  for (const wallet of [...numbers].sort((a, b) => a - b)) {
+    inEventOrder(tracked.filter((intent) => intent.wallet === wallet)).forEach(
+      (intent, eventIndex) => {
+        records.push(
+          eventOf(intent, { slot, txIndex, wallet, eventIndex, blockTime, signature: text }),
+        )
+      },
+    )
+    const lamports = balances.get(wallet)
+    if (lamports !== undefined) {
+      records.push({ kind: 'balance', slot, txIndex, wallet, blockTime, lamports })
+    }
   }
 }
 
@@ -344,6 +437,19 @@ function walletOf(universe: Universe, key: Key): Wallet | undefined {
   return numbers.get(key.id)
 }
 const walletIndexes = new WeakMap<Universe, Map<string, Wallet>>()
+
+function ownedAccount(key: Key, lamports: bigint, token: TokenAccount): OwnedTokenAccount {
+  const { mint, owner, amount } = token
+  return {
+    address: key.address,
+    mint: mint.key.address,
+    owner: owner.address,
+    program: mint.program.address,
+    amount,
+    decimals: mint.decimals,
+    lamports,
+  }
+}
 
 function strangerWallet(key: Key): Wallet {
   return { number: 0, key, secret: new Uint8Array(), baseLamports: 0n, baseUsdc: 0n }

@@ -93,9 +93,9 @@ function createCoin(seed: number, index: number): Coin {
   const name = coinName(random.below(SYLLABLES.length ** 2))
   const supply = 1_000_000_000n * 10n ** BigInt(decimals)
   const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC : WSOL
-  // Market value in SOL: a bonding curve ends near 400, pools go on from there.
+  // Market value in SOL: a bonding curve ends near 410, pools go on from there.
   const marketSol =
-    venue === 'pumpfun' ? random.between(90, 140) : 400 * Math.exp(random.between(0, 4))
+    venue === 'pumpfun' ? random.between(120, 155) : 400 * Math.exp(random.between(0, 4))
   const quotePerSol = quote === WSOL ? 1e9 : SOL_USD * 1e6
   return {
     index,
@@ -151,7 +151,10 @@ export function priceAt(coin: Coin, slot: number): number {
       coin.basePrice * Math.exp(0.04 * wave(20_000, 1) + 0.01 * wave(900, 2) + 0.003 * wave(90, 3))
     )
   }
-  return coin.basePrice * Math.exp(0.5 * wave(1_500, 1) + 0.3 * wave(260, 2) + 0.12 * wave(41, 3))
+  // A bonding curve has room for half the swing: it begins at 30 SOL and ends at 115.
+  const swing = coin.venue === 'pumpfun' ? 0.5 : 1
+  const path = 0.5 * wave(1_500, 1) + 0.3 * wave(260, 2) + 0.12 * wave(41, 3)
+  return coin.basePrice * Math.exp(swing * path)
 }
 
 /** What the pool holds at a slot: a constant product around the price. */

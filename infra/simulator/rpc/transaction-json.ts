@@ -1,0 +1,341 @@
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import bs58 from 'bs58'
+import {
+  decodeTransactionError,
+  encodeTransactionError,
+  type TransactionErrorJson,
+} from './transaction-error.ts'
+
+/** A transaction as RPC answers it with encoding `json`, within `getBlock`. */
+export interface TransactionJson {
+  readonly version: 'legacy' | 0
+  readonly transaction: {
+    readonly signatures: readonly string[]
+    readonly message: {
+      readonly accountKeys: readonly string[]
+      readonly header: {
+        readonly numRequiredSignatures: number
+        readonly numReadonlySignedAccounts: number
+        readonly numReadonlyUnsignedAccounts: number
+      }
+      readonly recentBlockhash: string
+      readonly instructions: readonly InstructionJson[]
+      readonly addressTableLookups?:
+        | readonly {
+            readonly accountKey: string
+            readonly writableIndexes: readonly number[]
+            readonly readonlyIndexes: readonly number[]
+          }[]
+        | undefined
+    }
+  }
+  readonly meta: MetaJson
+}
+
+interface InstructionJson {
+  readonly programIdIndex: number
+  readonly accounts: readonly number[]
+  readonly data: string
+  readonly stackHeight?: number | null
+}
+
+interface MetaJson {
+  readonly err: TransactionErrorJson | null
+  readonly status: { readonly Ok: null } | { readonly Err: TransactionErrorJson }
+  readonly fee: number
+  readonly preBalances: readonly number[]
+  readonly postBalances: readonly number[]
+  readonly innerInstructions:
+    | readonly { readonly index: number; readonly instructions: readonly InstructionJson[] }[]
+    | null
+  readonly logMessages: readonly string[] | null
+  readonly preTokenBalances: readonly TokenBalanceJson[] | null
+  readonly postTokenBalances: readonly TokenBalanceJson[] | null
+  readonly rewards: readonly RewardJson[] | null
+  readonly loadedAddresses?: {
+    readonly writable: readonly string[]
+    readonly readonly: readonly string[]
+  }
+  readonly returnData?: {
+    readonly programId: string
+    readonly data: readonly [string, 'base64']
+  } | null
+  readonly computeUnitsConsumed?: number | null
+  readonly costUnits?: number | null
+}
+
+interface TokenBalanceJson {
+  readonly accountIndex: number
+  readonly mint: string
+  readonly owner?: string
+  readonly programId?: string
+  readonly uiTokenAmount: {
+    readonly amount: string
+    readonly decimals: number
+    readonly uiAmount: number | null
+    readonly uiAmountString: string
+  }
+}
+
+interface RewardJson {
+  readonly pubkey: string
+  readonly lamports: number
+  readonly postBalance: number
+  readonly rewardType: string | null
+  readonly commission: number | null
+}
+
+const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
+
+/** Reads RPC JSON (encoding `json`) as Yellowstone sends the same transaction: instruction data, keys and balances byte for byte. */
+export function infoFromJson(json: TransactionJson, index: number): SubscribeUpdateTransactionInfo {
+  const { message, signatures } = json.transaction
+  const { meta } = json
+  const instruction = (from: InstructionJson) => ({
+    programIdIndex: from.programIdIndex,
+    accounts: Uint8Array.from(from.accounts),
+    data: bs58.decode(from.data),
+  })
+  return {
+    signature: bs58.decode(signatures[0]!),
+    isVote: isSimpleVote(json),
+    index: String(index),
+    transaction: {
+      signatures: signatures.map((text) => bs58.decode(text)),
+      message: {
+        header: message.header,
+        accountKeys: message.accountKeys.map((key) => bs58.decode(key)),
+        recentBlockhash: bs58.decode(message.recentBlockhash),
+        instructions: message.instructions.map(instruction),
+        versioned: json.version === 0,
+        addressTableLookups: (message.addressTableLookups ?? []).map((lookup) => ({
+          accountKey: bs58.decode(lookup.accountKey),
+          writableIndexes: Uint8Array.from(lookup.writableIndexes),
+          readonlyIndexes: Uint8Array.from(lookup.readonlyIndexes),
+        })),
+        config: undefined,
+      },
+    },
+    meta: {
+      err: meta.err === null ? undefined : { err: encodeTransactionError(meta.err) },
+      fee: String(meta.fee),
+      preBalances: meta.preBalances.map(String),
+      postBalances: meta.postBalances.map(String),
+      innerInstructions: (meta.innerInstructions ?? []).map((inner) => ({
+        index: inner.index,
+        instructions: inner.instructions.map((from) => ({
+          ...instruction(from),
+          stackHeight: from.stackHeight ?? undefined,
+        })),
+      })),
+      innerInstructionsNone: meta.innerInstructions === null,
+      logMessages: [...(meta.logMessages ?? [])],
+      logMessagesNone: meta.logMessages === null,
+      preTokenBalances: (meta.preTokenBalances ?? []).map(tokenBalanceFromJson),
+      postTokenBalances: (meta.postTokenBalances ?? []).map(tokenBalanceFromJson),
+      rewards: [],
+      loadedWritableAddresses: (meta.loadedAddresses?.writable ?? []).map((key) =>
+        bs58.decode(key),
+      ),
+      loadedReadonlyAddresses: (meta.loadedAddresses?.readonly ?? []).map((key) =>
+        bs58.decode(key),
+      ),
+      returnData:
+        meta.returnData == null
+          ? undefined
+          : {
+              programId: bs58.decode(meta.returnData.programId),
+              data: Buffer.from(meta.returnData.data[0], 'base64'),
+            },
+      returnDataNone: meta.returnData == null,
+      computeUnitsConsumed: optional(meta.computeUnitsConsumed),
+      costUnits: optional(meta.costUnits),
+    },
+  }
+}
+
+function optional(value: number | null | undefined): string | undefined {
+  return value == null ? undefined : String(value)
+}
+
+/** A vote as the validator counts it: one instruction, of the vote program, signed once or twice. */
+function isSimpleVote(json: TransactionJson): boolean {
+  const { accountKeys, instructions } = json.transaction.message
+  const first = instructions[0]
+  return (
+    instructions.length === 1 &&
+    first !== undefined &&
+    accountKeys[first.programIdIndex] === VOTE_PROGRAM &&
+    json.transaction.signatures.length < 3
+  )
+}
+
+function tokenBalanceFromJson(json: TokenBalanceJson) {
+  return {
+    accountIndex: json.accountIndex,
+    mint: json.mint,
+    owner: json.owner ?? '',
+    programId: json.programId ?? '',
+    uiTokenAmount: {
+      amount: json.uiTokenAmount.amount,
+      decimals: json.uiTokenAmount.decimals,
+      uiAmount: json.uiTokenAmount.uiAmount ?? 0,
+      uiAmountString: json.uiTokenAmount.uiAmountString,
+    },
+  }
+}
+
+/** A transaction as RPC answers it with encoding `json`. */
+export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
+  const transaction = info.transaction!
+  const message = transaction.message!
+  // Nodes that did not tell the cost did not tell the height of top-level instructions either.
+  const topHeight = info.meta?.costUnits === undefined ? undefined : 1
+  const instruction = (from: {
+    programIdIndex: number
+    accounts: Uint8Array
+    data: Uint8Array
+    stackHeight?: number | undefined
+  }): InstructionJson => ({
+    accounts: [...from.accounts],
+    data: bs58.encode(from.data),
+    programIdIndex: from.programIdIndex,
+    stackHeight: from.stackHeight ?? null,
+  })
+  return {
+    version: message.versioned ? 0 : 'legacy',
+    transaction: {
+      signatures: transaction.signatures.map((bytes) => bs58.encode(bytes)),
+      message: {
+        accountKeys: message.accountKeys.map((key) => bs58.encode(key)),
+        header: message.header!,
+        recentBlockhash: bs58.encode(message.recentBlockhash),
+        instructions: message.instructions.map((from) =>
+          instruction({ ...from, stackHeight: topHeight }),
+        ),
+        ...(message.versioned
+          ? {
+              addressTableLookups: message.addressTableLookups.map((lookup) => ({
+                accountKey: bs58.encode(lookup.accountKey),
+                writableIndexes: [...lookup.writableIndexes],
+                readonlyIndexes: [...lookup.readonlyIndexes],
+              })),
+            }
+          : {}),
+      },
+    },
+    meta: metaJson(info, instruction),
+  }
+}
+
+/** A transaction's outcome as RPC answers it, whatever the transaction's encoding. */
+function metaJson(
+  info: SubscribeUpdateTransactionInfo,
+  instruction: (from: {
+    programIdIndex: number
+    accounts: Uint8Array
+    data: Uint8Array
+    stackHeight?: number | undefined
+  }) => InstructionJson,
+): MetaJson {
+  const meta = info.meta!
+  const err = meta.err === undefined ? null : decodeTransactionError(meta.err.err)
+  return {
+    computeUnitsConsumed: numberOrNull(meta.computeUnitsConsumed),
+    ...(meta.costUnits === undefined ? {} : { costUnits: Number(meta.costUnits) }),
+    err,
+    fee: Number(meta.fee),
+    innerInstructions: meta.innerInstructionsNone
+      ? null
+      : meta.innerInstructions.map((inner) => ({
+          index: inner.index,
+          instructions: inner.instructions.map(instruction),
+        })),
+    loadedAddresses: {
+      writable: meta.loadedWritableAddresses.map((key) => bs58.encode(key)),
+      readonly: meta.loadedReadonlyAddresses.map((key) => bs58.encode(key)),
+    },
+    logMessages: meta.logMessagesNone ? null : meta.logMessages,
+    postBalances: meta.postBalances.map(Number),
+    postTokenBalances: meta.postTokenBalances.map(tokenBalanceJson),
+    preBalances: meta.preBalances.map(Number),
+    preTokenBalances: meta.preTokenBalances.map(tokenBalanceJson),
+    ...(meta.returnData === undefined
+      ? {}
+      : {
+          returnData: {
+            data: [Buffer.from(meta.returnData.data).toString('base64'), 'base64'] as const,
+            programId: bs58.encode(meta.returnData.programId),
+          },
+        }),
+    rewards: [],
+    status: err === null ? { Ok: null } : { Err: err },
+  }
+}
+
+function numberOrNull(text: string | undefined): number | null {
+  return text === undefined ? null : Number(text)
+}
+
+function tokenBalanceJson(
+  balance: NonNullable<SubscribeUpdateTransactionInfo['meta']>['preTokenBalances'][number],
+): TokenBalanceJson {
+  const { amount, decimals, uiAmount, uiAmountString } = balance.uiTokenAmount!
+  return {
+    accountIndex: balance.accountIndex,
+    mint: balance.mint,
+    owner: balance.owner,
+    programId: balance.programId,
+    uiTokenAmount: { amount, decimals, uiAmount: uiAmount === 0 ? null : uiAmount, uiAmountString },
+  }
+}
+
+/** The transaction's wire bytes: signatures, then the message (legacy or version 0), lengths as compact-u16. */
+export function wireBytes(info: SubscribeUpdateTransactionInfo): Buffer {
+  const { signatures, message } = info.transaction!
+  const { header } = message!
+  const list = <T>(items: readonly T[], write: (item: T) => Uint8Array) =>
+    Buffer.concat([compactU16(items.length), ...items.map(write)])
+  const bytesOf = (value: Uint8Array) => Buffer.concat([compactU16(value.length), value])
+  const parts = [
+    list(signatures, (signature) => signature),
+    message!.versioned ? Buffer.of(0x80) : Buffer.alloc(0),
+    Buffer.of(
+      header!.numRequiredSignatures,
+      header!.numReadonlySignedAccounts,
+      header!.numReadonlyUnsignedAccounts,
+    ),
+    list(message!.accountKeys, (key) => key),
+    message!.recentBlockhash,
+    list(message!.instructions, (instruction) =>
+      Buffer.concat([
+        Buffer.of(instruction.programIdIndex),
+        bytesOf(instruction.accounts),
+        bytesOf(instruction.data),
+      ]),
+    ),
+  ]
+  if (message!.versioned) {
+    parts.push(
+      list(message!.addressTableLookups, (lookup) =>
+        Buffer.concat([
+          lookup.accountKey,
+          bytesOf(lookup.writableIndexes),
+          bytesOf(lookup.readonlyIndexes),
+        ]),
+      ),
+    )
+  }
+  return Buffer.concat(parts)
+}
+
+function compactU16(value: number): Buffer {
+  const out: number[] = []
+  let rest = value
+  while (rest >= 0x80) {
+    out.push((rest & 0x7f) | 0x80)
+    rest >>= 7
+  }
+  out.push(rest)
+  return Buffer.from(out)
+}
