@@ -1,0 +1,20 @@
+"""Runs ClickHouse out of the shared library of chDB, which holds the whole server: LIBRARY, then the server's own arguments."""
+
+import ctypes
+import os
+import sys
+
+
+class Result(ctypes.Structure):
+    _fields_ = [("internal", ctypes.c_void_p)]
+
+
+library, arguments = sys.argv[1], [b"clickhouse"] + [a.encode() for a in sys.argv[2:]]
+lib = ctypes.CDLL(library, mode=os.RTLD_NOW)
+lib.chdb_query_cmdline.argtypes = [ctypes.c_int, ctypes.POINTER(ctypes.c_char_p)]
+lib.chdb_query_cmdline.restype = ctypes.POINTER(Result)
+lib.chdb_result_error.argtypes = [ctypes.POINTER(Result)]
+lib.chdb_result_error.restype = ctypes.c_char_p
+argv = (ctypes.c_char_p * len(arguments))(*arguments)
+error = lib.chdb_result_error(lib.chdb_query_cmdline(len(arguments), argv))
+sys.exit(error.decode() if error else 0)

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+
+/** The command's path, its Debian package installed first when it is missing. */
+export async function ensureCommand(command: string, debianPackage: string): Promise<string> {
+  const found = findCommand(command)
+  if (found) return found
+  process.stderr.write(`installing ${debianPackage} with apt-get\n`)
+  const install = ['install', '-y', '-qq', '--no-install-recommends', debianPackage]
+  await run('apt-get', ['update', '-qq']).catch(() => {})
+  await run('apt-get', install).catch((cause: unknown) => {
+    throw new ServiceError(
+      'unavailable',
+      `${command} is missing and could not be installed: as root, run apt-get install ${debianPackage}`,
+      { cause },
+    )
+  })
+  const installed = findCommand(command)
+  if (installed) return installed
+  throw new ServiceError('unavailable', `${debianPackage} is installed but has no ${command}`)
+}
+
+/**
+ * A folder of downloads kept between data folders, filled once by `fill` and then moved into place, so that an interrupted download leaves
+ * nothing behind.
+ */
+export async function ensureCached(name: string, fill: (folder: string) => Promise<void>) {
+  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tracked-wallets')
+  const folder = join(cache, name)
+  if (existsSync(folder)) return folder
+  mkdirSync(cache, { recursive: true })
+  const draft = mkdtempSync(join(cache, `${name}-`))
+  await fill(draft)
+  try {
+    renameSync(draft, folder)
+  } catch (error) {
+    if (!existsSync(folder)) throw error // else somebody else was faster
+  }
+  return folder
+}
+
+/** Runs a command to its end, its output on stderr. Rejects when it fails. */
+export function run(command: string, args: readonly string[], cwd?: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      stdio: ['ignore', 2, 2],
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+      ...(cwd === undefined ? {} : { cwd }),
+    })
+    child.once('error', reject)
+    child.once('exit', (code) =>
+      code === 0 ? resolve() : reject(new Error(`${command} ended with ${code}`)),
+    )
+  })
+}
+
+function findCommand(command: string): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, command))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK)
+        return true
+      } catch {
+        return false
+      }
+    })
+}

@@ -1,0 +1,73 @@
+import { parseArgs } from 'node:util'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { killServers, type StartOptions, startServers, stopServers } from './servers.ts'
+import type { ServerName } from './state.ts'
+
+const USAGE = `usage: npm run -s servers -- <command> --data DIR
+  start    start what does not run; prints KEY=value lines   [--port-base N] [--only kafka|clickhouse|redis]
+  stop     stop cleanly                                      [--only ...]
+  restart  stop, then start                                  [--only ...]
+  kill     end at once, as a power cut would                 [--only ...]
+ANALYST_PASSWORD in the environment adds ClickHouse's read-only user.`
+
+/** Real Kafka, ClickHouse and Redis on this machine without Docker (decisions J6). */
+async function main(argv: readonly string[]): Promise<void> {
+  const { command, dir, only, options } = readArguments(argv)
+  if (command === 'kill') return killServers(dir, only)
+  if (command === 'stop' || command === 'restart') await stopServers(dir, only)
+  if (command === 'stop') return
+  const lines = await startServers(dir, { ...options, ...only })
+  for (const [key, value] of Object.entries(lines)) process.stdout.write(`${key}=${quote(value)}\n`)
+}
+
+function readArguments(argv: readonly string[]) {
+  const { positionals, values } = parseArguments(argv)
+  const [command] = positionals
+  if (positionals.length !== 1 || !['start', 'stop', 'restart', 'kill'].includes(command ?? ''))
+    throw new ServiceError('invalid_argument', USAGE)
+  if (!values.data) throw new ServiceError('invalid_argument', `--data is missing\n${USAGE}`)
+  const portBase = values['port-base']
+  if (portBase !== undefined && !/^[0-9]{4,5}$/.test(portBase)) throw badPortBase
+  if (portBase !== undefined && (Number(portBase) < 1024 || Number(portBase) > 65_000))
+    throw badPortBase
+  const options: StartOptions = {
+    ...(portBase === undefined ? {} : { portBase: Number(portBase) }),
+    ...(process.env.ANALYST_PASSWORD ? { analystPassword: process.env.ANALYST_PASSWORD } : {}),
+  }
+  const only = values.only === undefined ? {} : { only: readServerName(values.only) }
+  return { command, dir: values.data, only, options }
+}
+
+function parseArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      allowPositionals: true,
+      options: {
+        data: { type: 'string' },
+        'port-base': { type: 'string' },
+        only: { type: 'string' },
+      },
+    })
+  } catch (cause) {
+    throw new ServiceError('invalid_argument', `${(cause as Error).message}\n${USAGE}`, { cause })
+  }
+}
+
+const badPortBase = new ServiceError('invalid_argument', '--port-base: a number from 1024 to 65000')
+
+function readServerName(text: string): ServerName {
+  if (text === 'kafka' || text === 'clickhouse' || text === 'redis') return text
+  throw new ServiceError('invalid_argument', '--only: one of kafka, clickhouse, redis')
+}
+
+/** As a shell that reads the line wants it. */
+function quote(value: string): string {
+  return /^[A-Za-z0-9@:/._-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
+}
+
+main(process.argv.slice(2)).catch((error: unknown) => {
+  const message = error instanceof ServiceError ? error.message : String((error as Error)?.stack)
+  process.stderr.write(`${message}\n`)
+  process.exitCode = 1
+})

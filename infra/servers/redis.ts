@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { ensureCommand } from './install.ts'
+import type { Server } from './server.ts'
+
+/** Redis of the distribution (tried with 7.0.15), every write in its append-only file. */
+export const redis: Server = {
+  name: 'redis',
+  title: 'Redis',
+  ports: (base) => ({ port: base + 3 }),
+  async prepare({ dir, portBase, secrets }) {
+    const file = await ensureCommand('redis-server', 'redis-server')
+    const config = join(dir, 'redis.conf')
+    const lines = [
+      'bind 127.0.0.1',
+      `port ${portBase + 3}`,
+      `requirepass ${secrets.redisPassword}`,
+      `dir ${JSON.stringify(dir)}`,
+      'appendonly yes',
+      'save ""',
+    ]
+    writeFileSync(config, `${lines.join('\n')}\n`, { mode: 0o600 })
+    return { file, args: [config] }
+  },
+  async probe({ portBase, secrets }) {
+    // Until its data is loaded it answers LOADING.
+    const answer = await ask(portBase + 3, `AUTH ${secrets.redisPassword}\r\nPING\r\n`, '+PONG\r\n')
+    if (!answer.endsWith('+PONG\r\n')) throw new Error(answer)
+  },
+  env: ({ portBase, secrets }) => ({
+    REDIS_URL: `redis://:${secrets.redisPassword}@127.0.0.1:${portBase + 3}`,
+  }),
+}
+
+/** Sends text and gives what came back, up to `end` or an error line. */
+function ask(port: number, text: string, end: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    let answer = ''
+    socket.setTimeout(2000, () => socket.destroy(new Error('no answer')))
+    socket.on('data', (bytes) => {
+      answer += bytes.toString()
+      if (answer.endsWith(end) || /^-.*\r\n/m.test(answer)) socket.end()
+    })
+    socket.once('error', reject)
+    socket.once('close', () => resolve(answer))
+  })
+}

@@ -1,0 +1,236 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { z } from 'zod'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { clickhouse } from './clickhouse.ts'
+import { kafka } from './kafka.ts'
+import {
+  identifyProcess,
+  isRunning,
+  type ProcessIdentity,
+  signalProcess,
+} from './process-identity.ts'
+import { redis } from './redis.ts'
+import type { Server, ServerPlace } from './server.ts'
+import { createState, readState, type ServerName, type ServersState, writeState } from './state.ts'
+
+const SERVERS: readonly Server[] = [kafka, clickhouse, redis]
+const DEFAULT_PORT_BASE = 29_000
+const READY_WITHIN_MS = 60_000
+const STOPPED_WITHIN_MS = 20_000
+
+export interface StartOptions {
+  /** First of the four ports; default 29000, or what the folder was last used with. */
+  readonly portBase?: number
+  /** Only this server; default all. */
+  readonly only?: ServerName
+  /** Password of the read-only user (decisions J9); default what the folder was last used with, at first none: no such user. */
+  readonly analystPassword?: string
+}
+
+/**
+ * Starts the servers of a data folder that do not run yet, and resolves with the environment lines to use when all answer. Rejects with a
+ * ServiceError when a port is taken, the folder is not ours, or a server does not come up; what this call started is then stopped again.
+ */
+export async function startServers(dir: string, options: StartOptions = {}) {
+  return withLock(dir, async () => {
+    const state = readState(dir) ?? createState(options.portBase ?? DEFAULT_PORT_BASE)
+    movePorts(dir, state, options.portBase)
+    const chosen = SERVERS.filter(({ name }) => options.only === undefined || options.only === name)
+    if (options.analystPassword && options.analystPassword !== state.secrets.analystPassword) {
+      state.secrets.analystPassword = options.analystPassword
+      await stopServer(clickhouse, dir, state)
+    }
+    const missing = chosen.filter((server) => !runs(server, state))
+    await refuseTakenPorts(missing, state.portBase)
+    writeState(dir, state)
+    const started = await Promise.allSettled(
+      missing.map((server) => startServer(server, dir, state)),
+    )
+    const failed = started.find((result) => result.status === 'rejected')
+    if (failed) {
+      await Promise.all(missing.map((server) => stopServer(server, dir, state)))
+      throw failed.reason
+    }
+    await Promise.all(chosen.map((server) => waitUntilReady(server, dir, state)))
+    return Object.assign(
+      {},
+      ...chosen.map((server) => server.env(placeOf(server, dir, state))),
+    ) as Record<string, string> // each server gives text by key
+  })
+}
+
+/** Stops the servers of a data folder, each as it wants to be stopped; a folder without servers is fine. */
+export async function stopServers(dir: string, options: { only?: ServerName } = {}) {
+  await change(dir, options.only, stopServer)
+}
+
+/** Ends servers as a power cut would (SIGKILL), for tests. */
+export async function killServers(dir: string, options: { only?: ServerName } = {}) {
+  await change(dir, options.only, async (server, _dir, state) => {
+    const identity = state.processes[server.name]
+    if (identity && signalProcess(identity, 'SIGKILL')) await exited(identity, STOPPED_WITHIN_MS)
+  })
+}
+
+async function change(
+  dir: string,
+  only: ServerName | undefined,
+  apply: (server: Server, dir: string, state: ServersState) => Promise<void>,
+): Promise<void> {
+  if (readState(dir) === null) return
+  await withLock(dir, async () => {
+    const state = readState(dir)
+    if (state === null) return
+    const chosen = SERVERS.filter(({ name }) => only === undefined || only === name)
+    await Promise.all(chosen.map((server) => apply(server, dir, state)))
+    for (const { name } of chosen) delete state.processes[name]
+    writeState(dir, state)
+  })
+}
+
+async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
+  const place = placeOf(server, dir, state)
+  mkdirSync(place.dir, { recursive: true, mode: 0o700 })
+  const { file, args, env } = await server.prepare(place)
+  const log = openSync(logFile(place), 'a', 0o600)
+  const child = spawn(file, args, {
+    cwd: place.dir,
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  })
+  closeSync(log)
+  const failure = new Promise<Error>((resolve) => child.once('error', resolve))
+  const identity = child.pid === undefined ? null : identifyProcess(child.pid)
+  if (identity === null)
+    throw new ServiceError('unavailable', `${server.title} did not start`, { cause: await failure })
+  child.unref()
+  state.processes[server.name] = identity
+  writeState(dir, state)
+  process.stderr.write(`${server.title} starts as process ${identity.pid}\n`)
+  await waitUntilReady(server, dir, state)
+}
+
+async function waitUntilReady(server: Server, dir: string, state: ServersState): Promise<void> {
+  const place = placeOf(server, dir, state)
+  const deadline = Date.now() + READY_WITHIN_MS
+  for (;;) {
+    try {
+      return await server.probe(place)
+    } catch (cause) {
+      const dead = !runs(server, state)
+      if (dead || Date.now() > deadline) {
+        const why = dead ? 'ended at once' : `did not answer within ${READY_WITHIN_MS / 1000} s`
+        const log = readFileSync(logFile(place), 'utf8').trim().split('\n').slice(-5).join('\n')
+        throw new ServiceError(
+          'unavailable',
+          `${server.title} ${why}; the end of ${logFile(place)}:\n${log}`,
+          { cause },
+        )
+      }
+    }
+    await delay(50)
+  }
+}
+
+async function stopServer(server: Server, dir: string, state: ServersState): Promise<void> {
+  const identity = state.processes[server.name]
+  if (!identity || !isRunning(identity)) return
+  process.stderr.write(`${server.title} stops\n`)
+  const asked = await server.askToStop?.(placeOf(server, dir, state)).then(
+    () => true,
+    () => false,
+  )
+  if (!asked) signalProcess(identity, 'SIGTERM')
+  if (await exited(identity, STOPPED_WITHIN_MS)) return
+  signalProcess(identity, 'SIGKILL')
+  await exited(identity, STOPPED_WITHIN_MS)
+}
+
+async function exited(identity: ProcessIdentity, withinMs: number): Promise<boolean> {
+  for (const deadline = Date.now() + withinMs; Date.now() < deadline; await delay(25))
+    if (!isRunning(identity)) return true
+  return false
+}
+
+function runs(server: Server, state: ServersState): boolean {
+  const identity = state.processes[server.name]
+  return identity !== undefined && isRunning(identity)
+}
+
+function movePorts(dir: string, state: ServersState, portBase: number | undefined): void {
+  if (portBase === undefined || portBase === state.portBase) return
+  if (SERVERS.some((server) => runs(server, state)))
+    throw new ServiceError(
+      'invalid_argument',
+      `--port-base ${portBase}: the servers of ${resolve(dir)} run on ${state.portBase}; stop them first`,
+    )
+  state.portBase = portBase
+}
+
+async function refuseTakenPorts(servers: readonly Server[], portBase: number): Promise<void> {
+  for (const server of servers) {
+    for (const [purpose, port] of Object.entries(server.ports(portBase))) {
+      const code = await new Promise<string | null>((resolve) => {
+        const listener = createServer()
+        listener.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'))
+        listener.listen(port, '127.0.0.1', () => listener.close(() => resolve(null)))
+      })
+      if (code === null) continue
+      const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used: ${code}`
+      throw new ServiceError(
+        'unavailable',
+        `port ${port} (${server.title} ${purpose}) ${why}; choose other ports with --port-base N`,
+      )
+    }
+  }
+}
+
+/** One command at a time works on a folder; a second one waits. */
+async function withLock<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  readState(dir) // refuses a folder that is not ours before anything is written to it
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+  } catch (cause) {
+    throw new ServiceError('invalid_argument', `--data ${resolve(dir)}: cannot be made`, { cause })
+  }
+  const lock = join(dir, 'lock')
+  for (const deadline = Date.now() + 2 * READY_WITHIN_MS; ; await delay(50)) {
+    if (takeLock(lock)) break
+    if (Date.now() > deadline)
+      throw new ServiceError('unavailable', `another command has been working on ${dir} for long`)
+  }
+  try {
+    return await work()
+  } finally {
+    rmSync(lock, { force: true })
+  }
+}
+
+const Holder = z.object({ pid: z.int(), startTicks: z.int(), bootId: z.string() })
+
+function takeLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  try {
+    const holder = Holder.safeParse(JSON.parse(readFileSync(lock, 'utf8')))
+    if (holder.success && !isRunning(holder.data)) rmSync(lock, { force: true })
+  } catch {
+    // Being written or just removed.
+  }
+  return false
+}
+
+function placeOf(server: Server, dir: string, state: ServersState): ServerPlace {
+  return { dir: resolve(dir, server.name), portBase: state.portBase, secrets: state.secrets }
+}
+
+const logFile = (place: ServerPlace) => join(place.dir, 'server.log')

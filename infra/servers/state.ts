@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+
+const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
+export type ServerName = (typeof SERVER_NAMES)[number]
+
+const State = z.object({
+  portBase: z.int().min(1024).max(65_000),
+  secrets: z.object({
+    clickhousePassword: z.string(),
+    redisPassword: z.string(),
+    analystPassword: z.string().nullable(),
+  }),
+  processes: z.partialRecord(
+    z.enum(SERVER_NAMES),
+    z.object({ pid: z.int(), startTicks: z.int(), bootId: z.string() }),
+  ),
+})
+
+/** What is remembered of the servers of one data folder, in its `servers.json` (readable by its owner alone: it holds passwords). */
+export type ServersState = z.infer<typeof State>
+
+/** The file of a data folder. */
+const stateFile = (dir: string) => join(dir, 'servers.json')
+
+/** Reads what is remembered; null in a folder that is absent or empty. Any other folder is refused with `invalid_argument`. */
+export function readState(dir: string): ServersState | null {
+  try {
+    if (!existsSync(stateFile(dir))) {
+      if (existsSync(dir) && readdirSync(dir).some((name) => name !== 'lock'))
+        throw new Error('it is not empty and no data folder of these servers')
+      return null
+    }
+    return State.parse(JSON.parse(readFileSync(stateFile(dir), 'utf8')))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : ''
+    throw new ServiceError('invalid_argument', `--data ${resolve(dir)}: ${why}`, { cause })
+  }
+}
+
+/** Makes the folder and new passwords. */
+export function createState(portBase: number): ServersState {
+  const secret = () => randomBytes(18).toString('hex')
+  return {
+    portBase,
+    secrets: { clickhousePassword: secret(), redisPassword: secret(), analystPassword: null },
+    processes: {},
+  }
+}
+
+/** Replaces the file in one step. */
+export function writeState(dir: string, state: ServersState): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    const draft = `${stateFile(dir)}.${process.pid}`
+    writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
+    renameSync(draft, stateFile(dir))
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : ''
+    throw new ServiceError(
+      'invalid_argument',
+      `--data ${resolve(dir)}: cannot be written: ${why}`,
+      { cause },
+    )
+  }
+}

@@ -1,0 +1,82 @@
+import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { ServiceError } from '../domain/service-error.ts'
+import { createClientStore } from './client-store.ts'
+import type { Store } from './store.ts'
+import { clickhouseCode } from './store-error.ts'
+
+/** The database that is used when the URL names none. */
+const DEFAULT_DATABASE = 'tracked_wallets'
+
+/**
+ * Connects to a ClickHouse server, `http(s)://user:password@host:8123/database`, and makes the database if it is missing and the user may.
+ * Rejects with `unreachable` when nothing answers there, `bad_config` when user, password or database are refused. The password is in no error.
+ */
+export async function connectClickHouse(url: URL): Promise<Store> {
+  const database = databaseOf(url)
+  const options = {
+    url: url.origin,
+    username: decodeURIComponent(url.username) || 'default',
+    password: decodeURIComponent(url.password),
+    request_timeout: 40_000,
+    max_open_connections: 16,
+    log: { level: ClickHouseLogLevel.OFF },
+  }
+  const first = createClient({ ...options, request_timeout: 5000 })
+  try {
+    await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` })
+  } catch (error) {
+    const code = clickhouseCode(error)
+    if (code === null)
+      throw new ServiceError(
+        'unreachable',
+        `CLICKHOUSE_URL: no ClickHouse answers at ${url.host}`,
+        {
+          retriable: true,
+          cause: error,
+        },
+      )
+    if (code === 516 || code === 192 || code === 193)
+      throw new ServiceError(
+        'bad_config',
+        `CLICKHOUSE_URL: ClickHouse at ${url.host} refuses this user and password`,
+        { cause: error },
+      )
+    // A user who may not make databases finds it there, or hears of it below.
+  } finally {
+    await first.close()
+  }
+  const client = createClient({
+    ...options,
+    database,
+    keep_alive: { enabled: true, idle_socket_ttl: 2500 },
+    clickhouse_settings: {
+      output_format_json_quote_64bit_integers: 1,
+      wait_end_of_query: 1,
+      max_execution_time: 30,
+    },
+  })
+  const store = createClientStore('clickhouse', client)
+  try {
+    await store.ping()
+  } catch (error) {
+    await store.close()
+    if (error instanceof ServiceError && error.code === 'internal')
+      throw new ServiceError(
+        'bad_config',
+        `CLICKHOUSE_URL: ClickHouse at ${url.host} does not let this user use database ${database}`,
+        { cause: error },
+      )
+    throw error
+  }
+  return store
+}
+
+function databaseOf(url: URL): string {
+  const name = decodeURIComponent(url.pathname.slice(1)) || DEFAULT_DATABASE
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,100}$/.test(name))
+    throw new ServiceError(
+      'bad_config',
+      'CLICKHOUSE_URL: expected a database of letters, digits and underscores, for example http://user:password@clickhouse:8123/tracked_wallets',
+    )
+  return name
+}

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Store } from './store.ts'
+
+/** The schema that ships with the program: `sql/` beside `dist/`. */
+export const SQL_FOLDER = join(import.meta.dirname, '../../../sql')
+
+/** A file of `sql/`, named `NNNN_name.sql`; its statements end with `;` at the end of a line. */
+interface SchemaFile {
+  readonly name: string
+  readonly checksum: string
+  readonly statements: readonly string[]
+}
+
+/**
+ * Brings the schema up to date: applies the files of `folder` that are new, in order of their numbers. Gives their names.
+ *
+ * Rejects with `schema_changed`, and with nothing written, when a file that was applied once has changed or is gone, or a name is bad: the
+ * message names the file. Several processes may do this at once: every statement says IF NOT EXISTS, so doing one twice is doing it once.
+ */
+export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
+  const files = readSchema(folder)
+  const pending = pendingFiles(files, await readApplied(store))
+  if (pending.length === 0) return []
+  await store.command(MIGRATIONS_TABLE)
+  for (const file of pending) {
+    for (const statement of file.statements) await store.command(statement)
+    await store.insert('schema_migrations', [
+      { name: file.name, checksum: file.checksum, applied_at: Math.floor(Date.now() / 1000) },
+    ])
+  }
+  // Another process may have come with other files meanwhile.
+  pendingFiles(files, await readApplied(store))
+  return pending.map((file) => file.name)
+}
+
+/** Resolves when every file of `folder` has been applied unchanged; rejects with `schema_changed`, naming the first that has not. */
+export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<void> {
+  const [first] = pendingFiles(readSchema(folder), await readApplied(store))
+  if (first)
+    throw new ServiceError('schema_changed', `sql/${first.name} has not been applied yet`, {
+      retriable: true,
+    })
+}
+
+const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
+(
+    name String COMMENT 'Name of the file in sql/',
+    checksum String COMMENT 'SHA-256 of the file, hex',
+    applied_at UInt32 COMMENT 'Unix seconds (wall clock)'
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (name, checksum)
+COMMENT 'Schema files that were applied, one row a file'`
+
+async function readApplied(store: Store): Promise<Map<string, string[]>> {
+  const [table] = await store.query<{ found: number }>(
+    "SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'",
+  )
+  const applied = new Map<string, string[]>()
+  if (!table?.found) return applied
+  const rows = await store.query<{ name: string; checksum: string }>(
+    'SELECT DISTINCT name, checksum FROM schema_migrations ORDER BY name, checksum LIMIT 10000',
+  )
+  for (const { name, checksum } of rows) applied.set(name, [...(applied.get(name) ?? []), checksum])
+  return applied
+}
+
+function readSchema(folder: string): SchemaFile[] {
+  const names = readdirSync(folder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+  const numbers = new Map<string, string>()
+  return names.map((name) => {
+    const number = /^([0-9]{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]
+    if (number === undefined)
+      throw new ServiceError('schema_changed', `sql/${name}: expected a name like 0001_swaps.sql`)
+    const twin = numbers.get(number)
+    if (twin !== undefined)
+      throw new ServiceError('schema_changed', `sql/${name}: sql/${twin} has the same number`)
+    numbers.set(number, name)
+    const text = readFileSync(join(folder, name), 'utf8')
+    const statements = text
+      .split(/;[ \t]*$/m)
+      .filter((part) => part.replace(/^\s*--.*$/gm, '').trim() !== '')
+    return { name, checksum: createHash('sha256').update(text).digest('hex'), statements }
+  })
+}
+
+function pendingFiles(
+  files: readonly SchemaFile[],
+  applied: ReadonlyMap<string, readonly string[]>,
+): SchemaFile[] {
+  const names = new Set(files.map((file) => file.name))
+  for (const name of applied.keys())
+    if (!names.has(name))
+      throw new ServiceError(
+        'schema_changed',
+        `sql/${name} was applied to this database but is missing here`,
+      )
+  for (const file of files)
+    if (applied.get(file.name)?.some((checksum) => checksum !== file.checksum))
+      throw new ServiceError(
+        'schema_changed',
+        `sql/${file.name} has changed since it was applied: undo the change and add a new file`,
+      )
+  return files.filter((file) => !applied.has(file.name))
+}

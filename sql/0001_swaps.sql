@@ -1,0 +1,38 @@
+-- One row is one swap of a tracked wallet: base against quote (published, it is called a trade).
+-- Written by: the fold worker, before anything is derived from it. Read by: `/trades`, `/tokens/{mint}/swaps`, refolds, analysts (pub_swaps).
+-- Duplicates: rows of one event key are one swap; the highest `version` counts, and nothing does when that row is deleted. A read
+--   uses FINAL or `ORDER BY <key>, version DESC LIMIT 1 BY <key>`; it never waits for a merge.
+-- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block.
+-- Projection by_wallet: the same rows in a wallet's order, in the same part and so in the same instant, for refolds.
+CREATE TABLE IF NOT EXISTS swaps
+(
+    slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),
+    tx_index UInt32 COMMENT 'Index of the transaction in its block; second part of the event key' CODEC(ZSTD),
+    wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>; third part of the event key' CODEC(ZSTD),
+    event_index UInt32 COMMENT 'Place among the wallet''s events of the transaction; last part of the event key' CODEC(ZSTD),
+    block_time UInt32 COMMENT 'Unix seconds of the block' CODEC(Delta, ZSTD),
+    signature String COMMENT 'Base58 signature of the transaction; never published' CODEC(ZSTD),
+    side Enum8('buy' = 1, 'sell' = 2) COMMENT 'What the wallet did with the base',
+    base_mint String COMMENT 'Mint of the traded token' CODEC(ZSTD),
+    base_amount UInt128 COMMENT 'Raw base units moved, above zero' CODEC(ZSTD),
+    base_decimals UInt8 COMMENT 'Decimals of the base',
+    quote_mint LowCardinality(Nullable(String)) COMMENT 'WSOL, USDC or USDT; null when no quote coin opposed the base',
+    quote_amount UInt128 COMMENT 'Raw quote units; 0 without a quote' CODEC(ZSTD),
+    program LowCardinality(String) COMMENT 'Venue or router, or unknown',
+    program_id LowCardinality(String) COMMENT 'Outermost program that moved the base; never published',
+    confidence Enum8('high' = 1, 'delta_only' = 2) COMMENT 'high: read from an instruction; delta_only: from balance changes alone',
+    quote_mismatch Bool COMMENT 'No clean opposing quote leg was found; such a swap has no value',
+    fee_lamports UInt64 COMMENT 'Lamports a terminal or bot took beside the swap, not part of its value' CODEC(ZSTD),
+    sol_price_usd_e9 Nullable(UInt64) COMMENT 'USD x 10^9 for one SOL at the swap; null for WSOL, or when none was known' CODEC(ZSTD),
+    value_lamports Nullable(UInt128) COMMENT 'What the quote is worth in lamports, rounded down; null when it has no value' CODEC(ZSTD),
+    late Enum8('no' = 0, 'stream' = 1, 'backfill' = 2) DEFAULT 'no' COMMENT 'Whether it came after its slot was sealed, and where from',
+    version UInt64 DEFAULT 0 COMMENT 'Rises when the same swap is decoded or priced again' CODEC(ZSTD),
+    is_deleted UInt8 DEFAULT 0 COMMENT '1: a later decoding found that there is no such swap',
+    inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
+    time DateTime('UTC') ALIAS toDateTime(block_time, 'UTC') COMMENT 'block_time, for people',
+    PROJECTION by_wallet (SELECT * ORDER BY wallet, slot, tx_index, event_index)
+)
+ENGINE = ReplacingMergeTree(version, is_deleted)
+ORDER BY (slot, tx_index, wallet, event_index)
+SETTINGS non_replicated_deduplication_window = 1000, deduplicate_merge_projection_mode = 'rebuild'
+COMMENT 'Swaps of tracked wallets, one row an event key';

@@ -1,0 +1,26 @@
+-- One row is SOL (or WSOL) moved in or out of a tracked wallet outside swaps: at most one a transaction and direction.
+-- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (pub_sol_transfers).
+-- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
+-- Units: lamports, unix seconds of the block.
+-- Projection by_wallet: the same rows in a wallet's order, for refolds.
+CREATE TABLE IF NOT EXISTS sol_transfers
+(
+    slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),
+    tx_index UInt32 COMMENT 'Index of the transaction in its block; second part of the event key' CODEC(ZSTD),
+    wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>; third part of the event key' CODEC(ZSTD),
+    event_index UInt32 COMMENT 'Place among the wallet''s events of the transaction; last part of the event key' CODEC(ZSTD),
+    block_time UInt32 COMMENT 'Unix seconds of the block' CODEC(Delta, ZSTD),
+    signature String COMMENT 'Base58 signature of the transaction; never published' CODEC(ZSTD),
+    direction Enum8('in' = 1, 'out' = 2) COMMENT 'Seen from the wallet',
+    lamports UInt64 COMMENT 'Lamports moved, above zero' CODEC(ZSTD),
+    late Enum8('no' = 0, 'stream' = 1, 'backfill' = 2) DEFAULT 'no' COMMENT 'Whether it came after its slot was sealed, and where from',
+    version UInt64 DEFAULT 0 COMMENT 'Rises when the same transfer is decoded again' CODEC(ZSTD),
+    is_deleted UInt8 DEFAULT 0 COMMENT '1: a later decoding found that there is no such transfer',
+    inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
+    time DateTime('UTC') ALIAS toDateTime(block_time, 'UTC') COMMENT 'block_time, for people',
+    PROJECTION by_wallet (SELECT * ORDER BY wallet, slot, tx_index, event_index)
+)
+ENGINE = ReplacingMergeTree(version, is_deleted)
+ORDER BY (slot, tx_index, wallet, event_index)
+SETTINGS non_replicated_deduplication_window = 1000, deduplicate_merge_projection_mode = 'rebuild'
+COMMENT 'SOL transfers of tracked wallets, one row an event key';

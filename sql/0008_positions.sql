@@ -1,0 +1,30 @@
+-- One row is what one wallet did with one token: bought and sold by swaps alone, and what FIFO makes of swaps and transfers.
+-- Written by: the fold worker, again whenever it changes. Read by: holdings, `/tokens/held`, wallet aggregates, analysts (pub_positions).
+-- Duplicates: rows of one (wallet, mint) are pictures of one position; the highest `version` is the newest. Read with FINAL.
+-- Units: raw token units, lamports, unix seconds of the block. A token that only came or went by transfer has a row too, without trades.
+CREATE TABLE IF NOT EXISTS positions
+(
+    wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',
+    mint String COMMENT 'Mint of the token' CODEC(ZSTD),
+    decimals UInt8 COMMENT 'Decimals of the token',
+    buys UInt64 COMMENT 'Buy swaps',
+    sells UInt64 COMMENT 'Sell swaps',
+    bought_amount UInt128 COMMENT 'Raw units bought by swaps',
+    sold_amount UInt128 COMMENT 'Raw units sold by swaps; held = bought_amount - sold_amount, transfers left out',
+    bought_lamports Int128 COMMENT 'Sum of the values of buys',
+    sold_lamports Int128 COMMENT 'Sum of the values of sells',
+    first_buy_time Nullable(UInt32) COMMENT 'Unix seconds of the first buy; null without one',
+    first_trade_time Nullable(UInt32) COMMENT 'Unix seconds of the first swap; null without one',
+    last_trade_time Nullable(UInt32) COMMENT 'Unix seconds of the newest swap; null without one',
+    open_amount UInt128 COMMENT 'Raw units in open lots, transfers counted',
+    open_cost_lamports Int128 COMMENT 'Cost of the open lots',
+    realized_lamports Int128 COMMENT 'Realised FIFO profit',
+    valued_sells UInt64 COMMENT 'Sells that have a value; the token counts for the win rate when above 0',
+    exit_seconds Nullable(UInt32) COMMENT 'From first buy to the latest sell that brought sold to 90% of bought; null while not exited',
+    version UInt64 COMMENT 'Refolds of the wallet x 2^32 + records folded when the row was made' CODEC(ZSTD),
+    is_deleted UInt8 DEFAULT 0 COMMENT '1: a refold found that there is no such position'
+)
+ENGINE = ReplacingMergeTree(version, is_deleted)
+ORDER BY (wallet, mint)
+SETTINGS non_replicated_deduplication_window = 1000
+COMMENT 'What each wallet did with each token, one row a wallet and mint';
