@@ -1,0 +1,436 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Malformed, Transaction } from '../domain/transaction.ts'
+import type { Wallets } from '../domain/wallets.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { IngestOutput } from './output.ts'
+import { createOutputQueue, type OutputQueue } from './output-queue.ts'
+import { Stopped } from './persist.ts'
+import { normalize, type RawTransaction, sizeOf, trackedOf } from './raw-transaction.ts'
+import type { SolanaRpc } from './rpc.ts'
+import { createRpcHistory, type RpcHistory } from './rpc-history.ts'
+import { createSlotSealer, type SealerEvent, type SealerOutput } from './slot-sealer.ts'
+import type { SolPrices } from './sol-price.ts'
+import { openSession, type SessionEnd, type StreamSession } from './stream-session.ts'
+import { subscribeRequest } from './subscribe-request.ts'
+import type { IngestMetrics } from './telemetry.ts'
+import type { UpdateEnvelope } from './update-envelope.ts'
+import { readSolPrice } from './whirlpool-account.ts'
+import { type OpenUpdateStream, openUpdateStream } from './yellowstone.ts'
+
+export interface FollowConfig {
+  readonly endpoint: string
+  readonly xToken: string | null
+  readonly pricePool: Address
+}
+
+export interface FollowDeps {
+  readonly rpc: SolanaRpc
+  readonly prices: SolPrices
+  readonly logger: Logger
+  readonly metrics: IngestMetrics
+  readonly openStream?: OpenUpdateStream
+}
+
+/** Bounds and times; each has its default in `LIMITS`. */
+export interface FollowLimits {
+  /** A stream that brings neither a slot status nor a block meta for so long is replaced. */
+  readonly idleMs: number
+  readonly pingMs: number
+  /** First pause before a stream is opened again; it doubles up to `maxBackoffMs`, and starts anew once a stream has sealed a slot. */
+  readonly backoffMs: number
+  readonly maxBackoffMs: number
+  /** See `SlotSealerOptions`. */
+  readonly patienceMs: number
+  /** Bytes of transactions held, unsealed or waiting to be taken, above which the stream is dropped and resumed. */
+  readonly maxHeldBytes: number
+  /** Sealed slots waiting to be taken, likewise. */
+  readonly maxWaitingSlots: number
+  /** How long an update may lie in the client's queue, which has no bound of its own, before the stream is dropped and resumed. */
+  readonly maxQueuedMs: number
+  /** The longest gap that is fetched over RPC (decisions K2), in slots. */
+  readonly maxGapSlots: number
+  /** How many slots before a cut are compared with `getBlock` (decisions K2). */
+  readonly recheckSlots: number
+}
+
+const LIMITS: FollowLimits = {
+  idleMs: 10_000,
+  pingMs: 10_000,
+  backoffMs: 100,
+  maxBackoffMs: 10_000,
+  patienceMs: 10_000,
+  maxHeldBytes: 256 * 1024 * 1024,
+  maxWaitingSlots: 256,
+  maxQueuedMs: 5000,
+  maxGapSlots: 3000,
+  recheckSlots: 64,
+}
+
+/** Follows the chain from a slot on. One consumer takes the outputs in their order; what it does not take is bounded. */
+export interface ChainFollower {
+  /** The next output; null after `close`, when what was sealed has been taken. */
+  next(): Promise<IngestOutput | null>
+  /** Resolves when the first stream brought something; rejects when it cannot be opened (`unreachable`, or `bad_config` for a bad token). */
+  readonly opened: Promise<void>
+  /** Rejects on a bug, never on trouble with the servers; resolves after `close`. */
+  readonly done: Promise<void>
+  /** Asks the open stream for these wallets instead. */
+  updateWallets(wallets: Wallets): void
+  /** Stops taking; what is sealed can still be taken. */
+  close(): Promise<void>
+}
+
+/** Follows the chain after slot `head`, the checkpoint; null: from the first whole slot of the stream. */
+export function followChain(
+  config: FollowConfig & { readonly wallets: Wallets; readonly head: number | null },
+  deps: FollowDeps,
+  limits: Partial<FollowLimits> = {},
+): ChainFollower {
+  return new Follower(config, deps, { ...LIMITS, ...limits })
+}
+
+type Event = SealerEvent<RawTransaction, Uint8Array>
+type Output = Exclude<SealerOutput<RawTransaction, Uint8Array>, { kind: 'fetch' }>
+
+class Follower implements ChainFollower {
+  readonly opened: Promise<void>
+  readonly done: Promise<void>
+  readonly #config: FollowConfig
+  readonly #deps: FollowDeps
+  readonly #limits: FollowLimits
+  readonly #sealer
+  readonly #queue: OutputQueue<Output>
+  readonly #history: RpcHistory
+  readonly #closing = new AbortController()
+  #wallets: Wallets
+  #session: StreamSession | null = null
+  /** False once the server said that it replays nothing. */
+  #replays = true
+  #addressesPerFilter: number | undefined
+  #sealed = 0
+  #rechecking: Promise<void> | null = null
+  #resolveOpened: () => void = () => {}
+  #rejectOpened: (error: Error) => void = () => {}
+  #fail: (error: unknown) => void = () => {}
+
+  constructor(
+    config: FollowConfig & { readonly wallets: Wallets; readonly head: number | null },
+    deps: FollowDeps,
+    limits: FollowLimits,
+  ) {
+    this.#config = config
+    this.#deps = deps
+    this.#limits = limits
+    this.#wallets = config.wallets
+    const { head } = config
+    this.#sealer = createSlotSealer<RawTransaction, Uint8Array>({
+      head,
+      patienceMs: limits.patienceMs,
+    })
+    this.#queue = createOutputQueue({
+      items: limits.maxWaitingSlots,
+      bytes: limits.maxHeldBytes,
+    })
+    this.#history = createRpcHistory(deps, this.#closing.signal)
+    this.opened = new Promise((resolve, reject) => {
+      this.#resolveOpened = resolve
+      this.#rejectOpened = reject
+    })
+    this.opened.catch(() => {}) // whoever does not wait for it hears of it from `done`
+    const failed = new Promise<never>((_, reject) => {
+      this.#fail = reject
+    })
+    this.done = Promise.race([this.#run(), failed]).finally(() => this.#queue.end())
+  }
+
+  async next(): Promise<IngestOutput | null> {
+    for (;;) {
+      const taken = await this.#queue.take()
+      if (taken === null) return null
+      const output = this.#outputOf(taken)
+      if (output !== null) return output
+    }
+  }
+
+  updateWallets(wallets: Wallets): void {
+    this.#wallets = wallets
+    this.#session?.send(this.#request(null))
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#session?.end({ kind: 'closed' })
+    this.#queue.end()
+    await this.done
+  }
+
+  /** One stream after the other, for ever. */
+  async #run(): Promise<void> {
+    const { backoffMs, maxBackoffMs } = this.#limits
+    const tick = setInterval(() => this.#tick(), 250)
+    let pauseMs = backoffMs
+    try {
+      while (!this.#closing.signal.aborted) {
+        await this.#queue.room()
+        if (!this.#replays) await this.#catchUp(null)
+        const before = this.#sealed
+        const end = await this.#stream()
+        if (this.#closing.signal.aborted) return
+        this.#deps.metrics.streams.inc({ end: end.kind })
+        if (await this.#learn(end)) continue
+        if (this.#sealed > before) pauseMs = backoffMs
+        this.#deps.logger.warn({ end: end.kind, ...reasonOf(end), pauseMs }, 'stream ended')
+        // Half of it at random, so that many clients of one server do not come back together.
+        await this.#sleep(pauseMs * (0.5 + Math.random() / 2))
+        pauseMs = Math.min(pauseMs * 2, maxBackoffMs)
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error
+    } finally {
+      clearInterval(tick)
+      this.#session?.end({ kind: 'closed' })
+    }
+  }
+
+  /** Opens a stream after the head and stays until it ends. */
+  async #stream(): Promise<SessionEnd> {
+    const { head } = this.#sealer
+    const fromSlot = head === null || !this.#replays ? null : head + 1
+    this.#apply({ kind: 'cut', replayed: head === null || fromSlot !== null })
+    let heard = false
+    const session = await openSession({
+      ...this.#config,
+      request: this.#request(fromSlot),
+      open: this.#deps.openStream ?? openUpdateStream,
+      limits: this.#limits,
+      onUpdate: (envelope, bytes) => {
+        if (!heard) this.#recheck(head)
+        if (!heard) this.#resolveOpened()
+        heard = true
+        this.#take(envelope, bytes)
+      },
+    })
+    if ('kind' in session) return this.#refuseFirst(session)
+    this.#session = session
+    if (this.#closing.signal.aborted) session.end({ kind: 'closed' })
+    this.#deps.logger.info({ resumed: fromSlot !== null }, 'stream opened')
+    const end = await session.ended
+    this.#session = null
+    return heard ? end : this.#refuseFirst(end)
+  }
+
+  /** A server that was never reached ends the start, not the service. */
+  #refuseFirst(end: SessionEnd): SessionEnd {
+    if (end.kind === 'refused') {
+      this.#rejectOpened(
+        new ServiceError('bad_config', 'YELLOWSTONE_X_TOKEN: the server refuses the token'),
+      )
+    } else if (end.kind === 'failed' || end.kind === 'silent') {
+      const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached${end.kind === 'failed' ? `: ${end.message}` : ''}`
+      this.#rejectOpened(new ServiceError('unreachable', message, { retriable: true }))
+    } else this.#resolveOpened()
+    return end
+  }
+
+  /** Changes what the next stream asks for by how the last one ended; true when it can be asked at once. */
+  async #learn(end: SessionEnd): Promise<boolean> {
+    if (end.kind === 'out_of_range') {
+      await this.#catchUp(end.oldest)
+      return true
+    }
+    if (end.kind === 'no_replay') {
+      const news = this.#replays
+      this.#replays = false
+      return news
+    }
+    if (end.kind === 'too_many_addresses') {
+      const news = this.#addressesPerFilter !== end.most && end.most > 0
+      this.#addressesPerFilter = end.most
+      return news
+    }
+    if (end.kind === 'behind') this.#apply({ kind: 'clear' })
+    return false
+  }
+
+  /**
+   * Fetches over RPC what lies between the head and what the server can replay, `oldest` on; null when it replays nothing: then up to the newest
+   * slot. When that is too much, live data goes on behind a gap (decisions K2).
+   */
+  async #catchUp(oldest: number | null): Promise<void> {
+    const { head } = this.#sealer
+    if (head === null) return
+    const tip = await this.#history.tip()
+    const gap = (oldest ?? tip) - head - 1
+    if (gap > this.#limits.maxGapSlots) {
+      this.#deps.logger.warn({ slots: gap }, 'the gap is too long to fetch; live data goes on')
+      this.#deps.metrics.gapSlots.inc(gap)
+      this.#apply({ kind: 'jump' })
+      return
+    }
+    // The server's window moves on meanwhile.
+    const to = oldest === null ? tip : Math.min(tip, Math.max(oldest, head) + WINDOW_MARGIN)
+    if (gap > 0) this.#deps.logger.info({ slots: gap }, 'fetching a gap over RPC')
+    for await (const block of this.#history.blocks(head + 1, to)) {
+      await this.#queue.room()
+      this.#apply({ kind: 'block', ...trackedOf(block, this.#wallets) })
+    }
+  }
+
+  /** Looks for transactions that came while no stream was open: those are not replayed. One look at a time. */
+  #recheck(head: number | null): void {
+    if (head === null || this.#rechecking !== null) return
+    const look = async () => {
+      const { recheckSlots } = this.#limits
+      for await (const block of this.#history.lastBlocks(head, recheckSlots)) {
+        this.#apply({ kind: 'recheck', ...trackedOf(block, this.#wallets) })
+      }
+      this.#rechecking = null
+    }
+    this.#rechecking = look().catch(this.#fail)
+  }
+
+  async #fetch(slot: number): Promise<void> {
+    const wanted = () => this.#sealer.head !== null && this.#sealer.head < slot
+    const block = await this.#history.block(slot, wanted)
+    if (block === null) this.#apply({ kind: 'absent', slot })
+    else this.#apply({ kind: 'block', ...trackedOf(block, this.#wallets) })
+  }
+
+  #take(envelope: UpdateEnvelope | null, bytes: Uint8Array): void {
+    const { updates, updateBytes, malformed } = this.#deps.metrics
+    updates.inc({ kind: envelope?.kind ?? 'malformed' })
+    updateBytes.inc(bytes.length)
+    if (envelope === null) malformed.inc({ reason: 'not_an_update' })
+    const event = envelope === null ? null : this.#eventOf(envelope, bytes)
+    if (event !== null) this.#apply(event)
+  }
+
+  #eventOf(envelope: UpdateEnvelope, bytes: Uint8Array): Event | null {
+    switch (envelope.kind) {
+      case 'transaction': {
+        const { slot, index, key } = envelope
+        const item = { kind: 'grpc', bytes } as const
+        return { kind: 'transaction', slot, transaction: { key, index, bytes: bytes.length, item } }
+      }
+      case 'meta': {
+        const { slot, parent, blockTime } = envelope
+        if (blockTime === null || parent >= slot) return null
+        return { kind: 'meta', slot, parent, blockTime }
+      }
+      case 'slot':
+        return envelope.status === 'other' ? null : { kind: envelope.status, slot: envelope.slot }
+      case 'account': {
+        const { slot, writeVersion, data } = envelope
+        return { kind: 'account', slot, writeVersion, account: data }
+      }
+      default:
+        return null
+    }
+  }
+
+  #apply(event: Event): void {
+    for (const output of this.#sealer.apply(event, performance.now())) {
+      if (output.kind === 'fetch') {
+        this.#fetch(output.slot).catch((error: unknown) => {
+          if (!(error instanceof Stopped)) this.#fail(error)
+        })
+        continue
+      }
+      if (output.kind === 'sealed') this.#countSealed(output.blockTime)
+      this.#queue.push(output, bytesOf(output))
+    }
+    if (this.#queue.full || this.#sealer.held.bytes > this.#limits.maxHeldBytes) {
+      this.#session?.end({ kind: 'behind' })
+    }
+  }
+
+  #tick(): void {
+    this.#apply({ kind: 'tick' })
+    const { heldBytes } = this.#deps.metrics
+    heldBytes.set({ where: 'unsealed' }, this.#sealer.held.bytes)
+    heldBytes.set({ where: 'waiting' }, this.#queue.size.bytes)
+  }
+
+  #countSealed(blockTime: number): void {
+    this.#sealed++
+    this.#deps.metrics.sealedSlots.inc()
+    this.#deps.metrics.sealSeconds.observe(Math.max(0, Date.now() / 1000 - blockTime))
+  }
+
+  #request(fromSlot: number | null) {
+    return subscribeRequest({
+      wallets: this.#wallets,
+      accounts: [this.#config.pricePool],
+      fromSlot,
+      ...(this.#addressesPerFilter && { addressesPerFilter: this.#addressesPerFilter }),
+    })
+  }
+
+  /** Reads what was raw until now. Null for a late transaction that is none. */
+  #outputOf(output: Output): IngestOutput | null {
+    if (output.kind === 'gap') return output
+    const { transactions: counted, malformed: countMalformed } = this.#deps.metrics
+    if (output.kind === 'late') {
+      const { slot, blockTime, origin } = output
+      const transaction = normalize(output.transaction)
+      counted.inc({ when: 'late' })
+      if (transaction.kind === 'transaction')
+        return { kind: 'late', slot, blockTime, origin, transaction }
+      countMalformed.inc({ reason: transaction.reason })
+      return null
+    }
+    const { slot, parent, blockTime, account } = output
+    counted.inc({ when: 'in_time' }, output.transactions.length)
+    const { transactions, malformed } = readAll(output.transactions)
+    for (const { reason } of malformed) countMalformed.inc({ reason })
+    const usdE9 = account === null ? null : readSolPrice(account)
+    if (account !== null && usdE9 === null) countMalformed.inc({ reason: 'not_a_price_pool' })
+    if (usdE9 !== null) this.#deps.prices.add({ time: blockTime, usdE9 })
+    const solPrice = this.#deps.prices.newest(blockTime)
+    return { kind: 'slot', slot, parent, blockTime, transactions, malformed, solPrice }
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
+  }
+}
+
+/** How many slots more than those that the server has lost are fetched: while they are, its window moves on. */
+const WINDOW_MARGIN = 32
+
+function bytesOf(output: Output): number {
+  if (output.kind === 'late') return sizeOf(output.transaction)
+  if (output.kind === 'gap') return 0
+  return output.transactions.reduce((sum, raw) => sum + sizeOf(raw), 0)
+}
+
+/** Of several readings of one signature the first that can be read. */
+function readAll(raws: readonly RawTransaction[]): {
+  transactions: Transaction[]
+  malformed: Malformed[]
+} {
+  const transactions: Transaction[] = []
+  const malformed: Malformed[] = []
+  let last: Transaction | null = null
+  for (const raw of raws) {
+    const read = normalize(raw)
+    if (read.kind === 'malformed') {
+      malformed.push(read)
+      continue
+    }
+    // Sorted by index: copies of one transaction stand together.
+    const repeats =
+      last !== null &&
+      last.index === read.index &&
+      Buffer.compare(last.signature, read.signature) === 0
+    if (!repeats) transactions.push(read)
+    last = read
+  }
+  return { transactions, malformed }
+}
+
+function reasonOf(end: SessionEnd): { reason?: string } {
+  return end.kind === 'failed' ? { reason: end.message } : {}
+}

@@ -1,0 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Logger } from '../runtime/logger.ts'
+
+/** Ends what waits for a server when the service stops. */
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+/** Asks until there is an answer: a server that fails is waited for, without end. Rejects with `Stopped` after `stop` is aborted. */
+export async function persist<T>(
+  ask: () => Promise<T>,
+  { logger, stop }: { readonly logger: Logger; readonly stop: AbortSignal },
+): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (stop.aborted) throw new Stopped()
+      if (!(error instanceof ServiceError)) throw error
+      logger.warn({ reason: error.message }, 'a server does not answer; asking again')
+      await pause(1000, stop)
+    }
+  }
+}
+
+/** Waits; rejects with `Stopped` at once when `stop` is aborted. */
+export async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => {})
+  if (stop.aborted) throw new Stopped()
+}

@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Address } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { IngestMetrics } from './telemetry.ts'
+
+/** What the service asks a Solana RPC server (decisions J10), at `confirmed`. Every call is tried again until its attempts are used up. */
+export interface SolanaRpc {
+  /** Asks once. Rejects with `unreachable` when nothing that speaks JSON-RPC answers within 4 s. */
+  ping(): Promise<void>
+  /** The newest confirmed slot. */
+  getSlot(): Promise<number>
+  /** Confirmed slots that have a block, `from` and `to` included, in order; servers take 500,000 numbers at most. */
+  getBlocks(from: number, to: number): Promise<number[]>
+  /** `absent`: the chain has no such block, or this server lost it. `not_yet`: ask again. */
+  getBlock(slot: number): Promise<RpcBlock | 'absent' | 'not_yet'>
+  /** Accounts in the order of the addresses, 100 at most; null for one that does not exist. */
+  getMultipleAccounts(addresses: readonly Address[]): Promise<(RpcAccount | null)[]>
+  /** Ends what is under way and refuses what comes. */
+  close(): void
+}
+
+export interface RpcBlock {
+  readonly slot: number
+  readonly parent: number
+  readonly blockTime: number
+  /** Entries of `getBlock` in encoding `json`, in the order of the block. */
+  readonly transactions: readonly unknown[]
+}
+
+export interface RpcAccount {
+  readonly owner: string
+  readonly data: Uint8Array
+}
+
+export interface RpcOptions {
+  readonly url: string
+  readonly metrics: IngestMetrics
+  readonly concurrency?: number
+  readonly timeoutMs?: number
+  /** Tries of one call. */
+  readonly attempts?: number
+  /** First pause between tries; it doubles, up to 5 s. */
+  readonly backoffMs?: number
+  /** Largest answer that is read, in bytes. */
+  readonly maxAnswer?: number
+}
+
+/**
+ * JSON-RPC over plain fetch: `Connection` of @solana/web3.js heeds no Retry-After, has no time limit, and rebuilds a block into classes field by
+ * field, which the normaliser would have to take apart again.
+ * Rejects with a retriable ServiceError `unavailable` that names the method, never the URL (it may hold a key).
+ */
+export function createRpc(options: RpcOptions): SolanaRpc {
+  const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
+  const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024 } = options
+  const closed = new AbortController()
+  const turns = createTurns(concurrency)
+
+  async function call(method: string, params: readonly unknown[]): Promise<unknown> {
+    let failure: Failure | null = null
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      if (failure !== null) await pause(attempt, failure)
+      if (closed.signal.aborted) break
+      const answer = await turns(() => ask(method, params))
+      metrics.rpcRequests.inc({ method, outcome: answer.kind })
+      if (answer.kind === 'result') return answer.result
+      if (answer.kind === 'error') throw new RpcError(method, answer.code, answer.message)
+      failure = answer
+    }
+    const why = closed.signal.aborted ? 'closed' : (failure?.message ?? 'no answer')
+    throw new ServiceError('unavailable', `SOLANA_RPC_URL: ${method} failed: ${why}`, {
+      retriable: true,
+      context: { method },
+    })
+  }
+
+  async function pause(attempt: number, failure: Failure): Promise<void> {
+    const delay = failure.retryAfterMs ?? Math.min(backoffMs * 2 ** (attempt - 1), 5000)
+    await sleep(delay, undefined, { signal: closed.signal }).catch(() => {})
+  }
+
+  async function ask(
+    method: string,
+    params: readonly unknown[],
+    withinMs = timeoutMs,
+  ): Promise<Answer> {
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        signal: AbortSignal.any([closed.signal, AbortSignal.timeout(withinMs)]),
+      })
+      const body = await readBody(response, maxAnswer)
+      if (response.status === 429 || response.status >= 500) {
+        const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), Date.now())
+        return { kind: 'failed', message: `HTTP status ${response.status}`, retryAfterMs }
+      }
+      return readAnswer(body, response.status)
+    } catch (error) {
+      // fetch hides the reason ("fetch failed") in its cause.
+      const reason = error instanceof Error ? (error.cause ?? error) : error
+      const message = reason instanceof Error ? reason.message : String(reason)
+      return { kind: 'failed', message, retryAfterMs: null }
+    }
+  }
+
+  return {
+    async ping() {
+      const answer = await ask('getSlot', [{ commitment: 'confirmed' }], 4000)
+      if (answer.kind !== 'failed' || answer.retryAfterMs !== null) return
+      const message = `SOLANA_RPC_URL: the server cannot be reached: ${answer.message}`
+      throw new ServiceError('unreachable', message, { retriable: true })
+    },
+    async getSlot() {
+      return count(await call('getSlot', [{ commitment: 'confirmed' }]), 'getSlot')
+    },
+    async getBlocks(from, to) {
+      const slots = await call('getBlocks', [from, to, { commitment: 'confirmed' }])
+      if (!Array.isArray(slots)) throw unexpected('getBlocks')
+      return slots.map((slot) => count(slot, 'getBlocks')).sort((a, b) => a - b)
+    },
+    async getBlock(slot) {
+      try {
+        return readBlock(await call('getBlock', [slot, BLOCK_OPTIONS]), slot)
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        if (ABSENT.has(error.rpcCode)) return 'absent'
+        if (NOT_YET.has(error.rpcCode)) return 'not_yet'
+        throw error
+      }
+    },
+    async getMultipleAccounts(addresses) {
+      const config = { commitment: 'confirmed', encoding: 'base64' }
+      const answer = await call('getMultipleAccounts', [addresses, config])
+      const accounts = isRecord(answer) ? answer.value : null
+      if (!Array.isArray(accounts) || accounts.length !== addresses.length) {
+        throw unexpected('getMultipleAccounts')
+      }
+      return accounts.map(readAccount)
+    },
+    close() {
+      closed.abort()
+    },
+  }
+}
+
+/** The server answered with a JSON-RPC error that trying again does not mend. */
+class RpcError extends ServiceError {
+  readonly rpcCode: number
+  constructor(method: string, rpcCode: number, message: string) {
+    super('unavailable', `SOLANA_RPC_URL: ${method} answered error ${rpcCode}: ${message}`, {
+      context: { method, rpcCode },
+    })
+    this.rpcCode = rpcCode
+  }
+}
+
+// Codes of JSON-RPC errors: agave rpc-client-types/src/custom_error.rs.
+/** Block cleaned up; slot skipped; slot skipped or missing in long-term storage. */
+const ABSENT = new Set([-32001, -32007, -32009])
+/** Block not available for slot; block status not yet available. */
+const NOT_YET = new Set([-32004, -32014])
+/** Node unhealthy or behind; internal error; minimum context slot not reached. */
+const PASSING = new Set([-32005, -32603, -32016, 429])
+
+const BLOCK_OPTIONS = {
+  commitment: 'confirmed',
+  encoding: 'json',
+  transactionDetails: 'full',
+  maxSupportedTransactionVersion: 1,
+  rewards: false,
+}
+
+type Failure = {
+  readonly kind: 'failed'
+  readonly message: string
+  readonly retryAfterMs: number | null
+}
+type Answer =
+  | { readonly kind: 'result'; readonly result: unknown }
+  | { readonly kind: 'error'; readonly code: number; readonly message: string }
+  | Failure
+
+function readAnswer(body: string, status: number): Answer {
+  let answer: unknown
+  try {
+    answer = JSON.parse(body)
+  } catch {
+    return { kind: 'failed', message: `no JSON, HTTP status ${status}`, retryAfterMs: null }
+  }
+  if (isRecord(answer) && isRecord(answer.error)) {
+    const code = Number(answer.error.code)
+    const message = String(answer.error.message).slice(0, 200)
+    return PASSING.has(code)
+      ? { kind: 'failed', message, retryAfterMs: null }
+      : { kind: 'error', code, message }
+  }
+  if (isRecord(answer) && 'result' in answer) return { kind: 'result', result: answer.result }
+  return { kind: 'failed', message: `no result, HTTP status ${status}`, retryAfterMs: null }
+}
+
+async function readBody(response: Response, most: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of response.body ?? []) {
+    size += part.length
+    if (size > most) throw new Error(`an answer of more than ${most} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+/** `Retry-After`: seconds or an HTTP date (RFC 9110, section 10.2.3); at most 30 s are waited. */
+function readRetryAfter(field: string | null, nowMs: number): number | null {
+  if (field === null) return null
+  const ms = /^[0-9]+$/.test(field.trim()) ? Number(field) * 1000 : Date.parse(field) - nowMs
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 30_000) : null
+}
+
+function readBlock(json: unknown, slot: number): RpcBlock | 'not_yet' {
+  if (json === null) return 'not_yet'
+  if (!isRecord(json) || !Array.isArray(json.transactions)) throw unexpected('getBlock')
+  // A block whose time is not known yet is of no use: nothing is emitted without (decisions B15).
+  if (json.blockTime === null || json.blockTime === undefined) return 'not_yet'
+  return {
+    slot,
+    parent: count(json.parentSlot, 'getBlock'),
+    blockTime: count(json.blockTime, 'getBlock'),
+    transactions: json.transactions,
+  }
+}
+
+function readAccount(json: unknown): RpcAccount | null {
+  if (json === null) return null
+  if (!isRecord(json) || !Array.isArray(json.data) || typeof json.owner !== 'string') {
+    throw unexpected('getMultipleAccounts')
+  }
+  return { owner: json.owner, data: Buffer.from(String(json.data[0]), 'base64') }
+}
+
+function count(value: unknown, method: string): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw unexpected(method)
+  }
+  return value
+}
+
+function unexpected(method: string): ServiceError {
+  const message = `SOLANA_RPC_URL: ${method} answered in a form that is not Solana's`
+  return new ServiceError('unavailable', message, { retriable: true, context: { method } })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}
+
+/** Lets `most` tasks run at once; the rest wait in order. */
+function createTurns(most: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (task) => {
+    if (running >= most) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running++
+    try {
+      return await task()
+    } finally {
+      const next = waiting.shift()
+      if (next === undefined) running--
+      else next()
+    }
+  }
+}

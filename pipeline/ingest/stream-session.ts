@@ -1,0 +1,96 @@
+import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
+import { pingRequest } from './subscribe-request.ts'
+import { readEnvelope, type UpdateEnvelope } from './update-envelope.ts'
+import type { OpenUpdateStream, StreamEnd, UpdateStream } from './yellowstone.ts'
+
+/** One stream from its opening to its end, watched. */
+export interface StreamSession {
+  /** Resolves once, never rejects. */
+  readonly ended: Promise<SessionEnd>
+  send(request: SubscribeRequest): void
+  /** Ends it with this. */
+  end(why: SessionEnd): void
+}
+
+/** `silent`: no slot for too long; `behind`: more is waiting than may; `closed`: the service stops. */
+export type SessionEnd = StreamEnd | { readonly kind: 'silent' | 'behind' | 'closed' }
+
+export interface StreamSessionOptions {
+  readonly endpoint: string
+  readonly xToken: string | null
+  readonly request: SubscribeRequest
+  readonly open: OpenUpdateStream
+  readonly limits: SessionLimits
+  /** Each update with its bytes; null for bytes that are none. */
+  onUpdate(envelope: UpdateEnvelope | null, bytes: Uint8Array): void
+}
+
+export interface SessionLimits {
+  /** A stream that brings neither a slot status nor a block meta for so long is silent, whatever pings it answers. */
+  readonly idleMs: number
+  readonly pingMs: number
+  /** How long an update may lie in the client's queue, which has no bound of its own, before the session ends `behind`. */
+  readonly maxQueuedMs: number
+}
+
+/** Opens a stream and watches over it: pings, silence, how far the reader is behind. */
+export async function openSession(
+  options: StreamSessionOptions,
+): Promise<StreamSession | StreamEnd> {
+  const { endpoint, xToken, request, open, limits, onUpdate } = options
+  let lastSlotAt = performance.now()
+  let pings = 0
+  let leastDelayMs = Number.POSITIVE_INFINITY
+  let stream: UpdateStream | null = null
+  let resolveEnded: (end: SessionEnd) => void = () => {}
+  const ended = new Promise<SessionEnd>((resolve) => {
+    resolveEnded = resolve
+  })
+  const pinger = setInterval(ping, limits.pingMs)
+  const watch = setInterval(() => {
+    if (performance.now() - lastSlotAt > limits.idleMs) end({ kind: 'silent' })
+  }, limits.idleMs / 10)
+
+  function take(bytes: Uint8Array): void {
+    const envelope = readEnvelope(bytes)
+    onUpdate(envelope, bytes)
+    if (envelope === null) return
+    if (envelope.kind === 'ping') ping()
+    if (envelope.kind === 'meta' || envelope.kind === 'slot') lastSlotAt = performance.now()
+    if (envelope.kind === 'slot' && isBehind(envelope.createdAtMs)) end({ kind: 'behind' })
+  }
+
+  function ping(): void {
+    stream?.send(pingRequest(++pings))
+  }
+
+  /**
+   * By the time between the server's making an update and its being read here, less the shortest seen on this stream (clocks differ). Statuses
+   * alone are made as they are sent, also on replay; transactions are made long before they are confirmed.
+   */
+  function isBehind(createdAtMs: number | null): boolean {
+    if (createdAtMs === null) return false
+    const delayMs = Date.now() - createdAtMs
+    leastDelayMs = Math.min(leastDelayMs, delayMs)
+    return delayMs - leastDelayMs > limits.maxQueuedMs
+  }
+
+  function end(why: SessionEnd): void {
+    stream?.close()
+    finish(why)
+  }
+
+  function finish(why: SessionEnd): void {
+    clearInterval(pinger)
+    clearInterval(watch)
+    resolveEnded(why)
+  }
+
+  const opened = await open({ endpoint, xToken, request, onUpdate: take, onEnd: finish })
+  if ('kind' in opened) {
+    finish(opened)
+    return opened
+  }
+  stream = opened
+  return { ended, send: (changed) => opened.send(changed), end }
+}

@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
+
+/** What ingest counts. No label names a wallet, a slot or a signature (decisions I1). */
+export function createIngestMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    updates: new Counter({
+      name: 'ingest_updates_total',
+      help: 'Updates received from the Yellowstone stream.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    updateBytes: new Counter({
+      name: 'ingest_update_bytes_total',
+      help: 'Bytes of the updates received.',
+      registers,
+    }),
+    streams: new Counter({
+      name: 'ingest_streams_total',
+      help: 'Streams that ended, by why.',
+      labelNames: ['end'],
+      registers,
+    }),
+    sealedSlots: new Counter({
+      name: 'ingest_sealed_slots_total',
+      help: 'Slots sealed, in the order of the chain.',
+      registers,
+    }),
+    sealSeconds: new Histogram({
+      name: 'ingest_seal_lag_seconds',
+      help: 'Seconds from the block time of a slot to its seal.',
+      buckets: [0.5, 1, 2, 3, 5, 10, 30, 60, 300, 3600],
+      registers,
+    }),
+    appendSeconds: new Histogram({
+      name: 'ingest_append_seconds',
+      help: 'Seconds from the seal of a slot to its acknowledgement by the log.',
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30],
+      registers,
+    }),
+    transactions: new Counter({
+      name: 'ingest_transactions_total',
+      help: 'Transactions of sealed slots, by whether they were in time.',
+      labelNames: ['when'],
+      registers,
+    }),
+    dropped: new Counter({
+      name: 'ingest_dropped_transactions_total',
+      help: 'Transactions not handed on: repeated, of a slot that the chain passed over, of a slot too old to tell.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    malformed: new Counter({
+      name: 'ingest_malformed_total',
+      help: 'Updates and transactions that could not be read.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    records: new Counter({
+      name: 'ingest_records_total',
+      help: 'Records handed to the log.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    gapSlots: new Counter({
+      name: 'ingest_gap_slots_total',
+      help: 'Slot numbers passed over because the way back was too long.',
+      registers,
+    }),
+    rpcBlocks: new Counter({
+      name: 'ingest_rpc_blocks_total',
+      help: 'Blocks fetched over RPC, by what for.',
+      labelNames: ['why'],
+      registers,
+    }),
+    rpcRequests: new Counter({
+      name: 'ingest_rpc_requests_total',
+      help: 'Requests to the RPC server, by outcome.',
+      labelNames: ['method', 'outcome'],
+      registers,
+    }),
+    heldBytes: new Gauge({
+      name: 'ingest_held_bytes',
+      help: 'Bytes of transactions whose slot is not sealed, or sealed and not yet taken by the log.',
+      labelNames: ['where'],
+      registers,
+    }),
+    slot: new Gauge({
+      name: 'ingest_slot',
+      help: 'The newest slot acknowledged by the log.',
+      registers,
+    }),
+  }
+}
+
+export type IngestMetrics = ReturnType<typeof createIngestMetrics>

@@ -1,0 +1,231 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { createDecoder, type Decoder } from '../decode/decoder.ts'
+import type { Address } from '../domain/address.ts'
+import { WSOL } from '../domain/quote.ts'
+import type { SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import type { Wallets } from '../domain/wallets.ts'
+import { type FollowLimits, followChain } from '../ingest/follow-chain.ts'
+import { createMintDecimals } from '../ingest/mint-decimals.ts'
+import type { IngestOutput } from '../ingest/output.ts'
+import { persist, Stopped } from '../ingest/persist.ts'
+import { createRpc } from '../ingest/rpc.ts'
+import { createSolPrices } from '../ingest/sol-price.ts'
+import { createIngestMetrics } from '../ingest/telemetry.ts'
+import type { EventLog } from '../log/log.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Registry } from '../runtime/telemetry.ts'
+
+export interface IngestConfig {
+  /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
+  readonly endpoint: string
+  readonly xToken: string | null
+  /** `SOLANA_RPC_URL`. */
+  readonly rpcUrl: string
+  /** `SOL_PRICE_POOL`, `SOL_PRICE_MAX_AGE_SECONDS`. */
+  readonly pricePool: Address
+  readonly priceMaxAgeSeconds: number
+}
+
+export interface IngestDeps {
+  readonly config: IngestConfig
+  readonly wallets: Wallets
+  readonly log: EventLog
+  /** The newest slot that needs not be ingested again: of the log, or of the store when the log forgets (decisions K3). */
+  readonly checkpoint: () => Promise<SlotMarker | null>
+  /** History of SOL/USD (`SOL_PRICES_FILE`). */
+  readonly prices?: readonly SolPrice[]
+  /** Called when slots were passed over; the wallets are to be backfilled (decisions K2). */
+  readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => void
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly limits?: Partial<FollowLimits>
+}
+
+export interface Ingest {
+  /** The newest slot that the log has acknowledged since the start; null before the first. */
+  status(): { readonly slot: number; readonly blockTime: number } | null
+  /** Resolves with the first of them (decisions J4). */
+  readonly ready: Promise<void>
+  /** Resolves after `stop`; rejects on a bug or when the log is broken for good: the process is to end. */
+  readonly done: Promise<void>
+  /** Follows these wallets from now on; their numbers stay. */
+  updateWallets(wallets: Wallets): void
+  /** Takes nothing more, hands what is sealed to the log and resolves when that has it. */
+  stop(): Promise<void>
+}
+
+/**
+ * Follows the chain from the checkpoint on and appends each sealed slot to the log: stream -> sealed slots -> decoded records -> log, in the order
+ * of the chain, a few slots at a time unacknowledged. Rejects with `unreachable` or `bad_config`, naming the variable, when a server cannot be had.
+ */
+export async function startIngest(deps: IngestDeps): Promise<Ingest> {
+  const { config, log, logger, limits } = deps
+  const metrics = createIngestMetrics(deps.registry)
+  const stopping = new AbortController()
+  const rpc = createRpc({ url: config.rpcUrl, metrics })
+  const decimals = createMintDecimals(rpc)
+  const [checkpoint] = await Promise.all([deps.checkpoint(), rpc.ping()])
+  const prices = createSolPrices(deps.prices)
+  if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
+  let decoder = createDecoder(deps.wallets)
+  const chain = followChain(
+    { ...config, wallets: deps.wallets, head: checkpoint?.slot ?? null },
+    { rpc, prices, logger, metrics },
+    limits,
+  )
+
+  let newest: { slot: number; blockTime: number } | null = null
+  let resolveReady: () => void = () => {}
+  const ready = new Promise<void>((resolve) => {
+    resolveReady = resolve
+  })
+
+  async function run(): Promise<void> {
+    const window = createWindow(UNACKNOWLEDGED)
+    let lastTurn = performance.now()
+    for (;;) {
+      const output = await chain.next()
+      if (output === null) break
+      await window.room()
+      window.add(await append(output))
+      // A backlog is worked off without starving whatever else this process does.
+      if (performance.now() - lastTurn > LONGEST_TURN_MS) {
+        await nextTurn()
+        lastTurn = performance.now()
+      }
+    }
+    await window.empty()
+  }
+
+  /** Decodes, then hands over; `acknowledged` settles with the log's answer. */
+  async function append(output: IngestOutput): Promise<{ readonly acknowledged: Promise<void> }> {
+    const sealedAt = performance.now()
+    if (output.kind === 'gap') {
+      deps.onGap?.(output)
+      return { acknowledged: Promise.resolve() }
+    }
+    const { slot, blockTime } = output
+    const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
+    const records: WalletRecord[] = []
+    for (const transaction of transactions) {
+      for (const record of await decode(transaction, blockTime)) records.push(record)
+    }
+    for (const { kind } of records) metrics.records.inc({ kind })
+    if (output.kind === 'late') {
+      return { acknowledged: log.appendLate(records, output.origin) }
+    }
+    const { parent, solPrice } = output
+    const marker = { slot, parent, blockTime, solPrice }
+    const acknowledged = log.appendSlot({ marker, records }).then(() => {
+      newest = { slot, blockTime }
+      metrics.slot.set(slot)
+      metrics.appendSeconds.observe((performance.now() - sealedAt) / 1000)
+      resolveReady()
+    })
+    return { acknowledged }
+  }
+
+  async function decode(tx: Transaction, blockTime: number): Promise<readonly WalletRecord[]> {
+    let decoded = decoder.decode(tx, blockTime, decimals.of)
+    if (decoded.kind === 'needs_decimals') {
+      const { mints } = decoded
+      await persist(() => decimals.load(mints), { logger, stop: stopping.signal })
+      decoded = decoder.decode(tx, blockTime, decimals.of)
+    }
+    const records =
+      decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
+    return records.map((record) => priced(record, blockTime))
+  }
+
+  /** The price at a swap's time goes with it (decisions C1). */
+  function priced(record: WalletRecord, blockTime: number): WalletRecord {
+    if (record.kind !== 'swap' || record.quoteMint === null || record.quoteMint === WSOL) {
+      return record
+    }
+    const price = prices.at(blockTime, config.priceMaxAgeSeconds)
+    return price === null ? record : { ...record, solPriceUsdE9: price.usdE9 }
+  }
+
+  const done = Promise.all([run(), chain.done])
+    .then(() => {})
+    .catch((error: unknown) => {
+      if (!(error instanceof Stopped)) throw error
+    })
+    .finally(() => rpc.close())
+  done.catch(() => {}) // a start that fails tells it itself
+
+  async function stop(): Promise<void> {
+    await chain.close()
+    // What is sealed is still decoded and appended; only a look-up that does not end is given up.
+    const giveUp = setTimeout(() => stopping.abort(), STOP_MS)
+    await done.finally(() => clearTimeout(giveUp))
+  }
+
+  try {
+    await chain.opened
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    status: () => newest,
+    ready,
+    done,
+    updateWallets(wallets) {
+      decoder = createDecoder(wallets)
+      chain.updateWallets(wallets)
+    },
+    stop,
+  }
+}
+
+/** Slots handed to the log and not acknowledged yet. */
+const UNACKNOWLEDGED = 16
+const LONGEST_TURN_MS = 8
+/** How long a stop waits for decimals from RPC. */
+const STOP_MS = 3000
+
+/**
+ * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
+ * whose events cannot be told a record that says so (decisions K7).
+ */
+function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): WalletRecord[] {
+  const guessed = decoder.decode(tx, blockTime, () => 0)
+  const records: WalletRecord[] = []
+  let last = 0
+  for (const record of guessed.kind === 'decoded' ? guessed.records : []) {
+    if (record.kind === 'balance' || record.kind === 'undecoded') records.push(record)
+    else if (record.wallet !== last) {
+      const { slot, txIndex, wallet, signature } = record
+      const place = { slot, txIndex, wallet, blockTime, signature }
+      records.push({ kind: 'undecoded', ...place, programId: null, reason: 'unknown_decimals' })
+      last = record.wallet
+    }
+  }
+  return records
+}
+
+interface Window {
+  /** Resolves when another may be added; rejects when one was rejected. */
+  room(): Promise<void>
+  add(task: { readonly acknowledged: Promise<void> }): void
+  empty(): Promise<void>
+}
+
+/** At most `size` appends under way. */
+function createWindow(size: number): Window {
+  const open: Promise<void>[] = []
+  return {
+    async room() {
+      while (open.length >= size) await open.shift()
+    },
+    add({ acknowledged }) {
+      acknowledged.catch(() => {}) // told when its turn comes
+      open.push(acknowledged)
+    },
+    async empty() {
+      while (open.length > 0) await open.shift()
+    },
+  }
+}
