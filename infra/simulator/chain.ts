@@ -25,6 +25,8 @@ export interface Chain {
   /** The first slot that ever had a block. */
   readonly firstSlot: number
   kind(slot: number): SlotKind
+  /** The slot number that many steps of the clock later, or earlier: on a chain of recorded blocks the clock leaps over numbers. */
+  step(slot: number, steps: number): number
   /** The newest produced slot before this one. */
   parent(slot: number): number
   /** The first produced slot from this one on; null when none comes up to `last`. */

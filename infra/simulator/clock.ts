@@ -11,52 +11,64 @@ export type ClockOptions =
 export interface SlotClock {
   /** The newest slot that is over. */
   readonly slot: number
+  /** Sets it going, unless it is a manual one. */
+  start(): void
+  /** Goes on from a later slot, without the ones between. */
+  leap(to: number): void
   /** Manual clocks: lets that many slots pass. */
   advance(slots: number): void
   stop(): void
 }
 
-/** Starts a clock. `slotNow` is the slot that is over at a time of the wall clock (unix ms), `slotMs` how long one lasts. */
-export function startClock(
-  options: ClockOptions,
-  slotMs: number,
-  slotNow: (now: number) => number,
-  tick: (slot: number) => void,
-): SlotClock {
-  const now = slotNow(Date.now())
-  let slot = options.kind === 'wall' ? now : (options.startSlot ?? now)
+/** What a clock goes by. */
+export interface ClockFace {
+  /** Where it starts, unless the options say. */
+  readonly startSlot: number
+  /** How long a slot lasts. */
+  readonly slotMs: number
+  /** Unix ms at which slot 0 was over: for clocks that follow the wall clock. */
+  readonly slotZeroMs: number
+  /** The slot number after this one. */
+  next(slot: number): number
+  tick(slot: number): void
+}
+
+/** Makes a clock; it stands still until `start`. */
+export function createClock(options: ClockOptions, face: ClockFace): SlotClock {
+  const { slotMs, slotZeroMs } = face
+  let slot = (options.kind === 'wall' ? undefined : options.startSlot) ?? face.startSlot
   let timer: NodeJS.Timeout | undefined
-  const began = { at: Date.now(), slot }
+  let startedAt = 0
+  let steps = 0
   const speed = options.kind === 'running' ? options.speed : 1
-  const due = () =>
-    options.kind === 'wall'
-      ? slotNow(Date.now())
-      : began.slot + Math.floor(((Date.now() - began.at) * speed) / slotMs)
   const step = () => {
-    // A process that was stopped for long does not catch up slot by slot at once for ever: a hundred at a time.
-    for (let i = 0; i < 100 && slot < due(); i += 1) {
-      slot += 1
-      tick(slot)
-    }
-    schedule()
+    slot = face.next(slot)
+    steps += 1
+    face.tick(slot)
   }
-  const schedule = () => {
-    const wait =
-      options.kind === 'wall'
-        ? slotMs - (Date.now() % slotMs)
-        : Math.max(0, began.at + ((slot + 1 - began.slot) * slotMs) / speed - Date.now())
-    timer = setTimeout(step, slot < due() ? 0 : wait)
+  const dueAt = () =>
+    options.kind === 'wall'
+      ? slotZeroMs + (slot + 1) * slotMs
+      : startedAt + ((steps + 1) * slotMs) / speed
+  const run = () => {
+    // A process that was stopped for long catches up a hundred slots at a time, so that others get a turn.
+    for (let i = 0; i < 100 && dueAt() <= Date.now(); i += 1) step()
+    timer = setTimeout(run, Math.max(0, dueAt() - Date.now()))
   }
-  if (options.kind !== 'manual') schedule()
   return {
     get slot() {
       return slot
     },
+    start() {
+      if (options.kind === 'manual' || timer !== undefined) return
+      startedAt = Date.now()
+      timer = setTimeout(run, Math.max(0, dueAt() - Date.now()))
+    },
     advance(slots) {
-      for (let i = 0; i < slots; i += 1) {
-        slot += 1
-        tick(slot)
-      }
+      for (let i = 0; i < slots; i += 1) step()
+    },
+    leap(to) {
+      slot = Math.max(slot, to)
     },
     stop: () => clearTimeout(timer),
   }

@@ -56,6 +56,20 @@ export const ALL_TROUBLE: Trouble = {
   rateLimitedRpc: true,
 }
 
+/** Recorded blocks to play instead of the market. */
+export interface RecordedOptions {
+  /** JSON-lines files, `.gz` or plain: a transaction a line in the shape of RPC's `getTransaction`, encoding `json`. */
+  readonly files: readonly string[]
+  /** Numbers the slots anew from here; not given, they keep their numbers. */
+  readonly renumberFrom?: number
+  /** Cuts each block into so many slots, numbered anew: 1. */
+  readonly split?: number
+  /** Unix seconds of the first slot, the others 0.4 s apart; not given, blocks keep their times. */
+  readonly timeFrom?: number
+  /** How many fee payers of successful trades are tracked: 100. */
+  readonly wallets?: number
+}
+
 /** Settings of a simulator; each has a default. */
 export interface SimulatorOptions {
   readonly host?: string
@@ -73,6 +87,7 @@ export interface SimulatorOptions {
   readonly trackedPerSlot?: number
   /** Transactions a slot that touch no tracked wallet: 6. */
   readonly othersPerSlot?: number
+  readonly recorded?: RecordedOptions
   readonly clock?: ClockOptions
   /** How many slots after its own a block is confirmed: 1. */
   readonly confirmDelaySlots?: number

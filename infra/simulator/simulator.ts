@@ -1,10 +1,14 @@
 import type { Address } from '../../pipeline/domain/address.ts'
+import type { Chain } from './chain.ts'
 import { createChainShape } from './chain-shape.ts'
-import { type SlotClock, startClock } from './clock.ts'
-import { startYellowstone } from './grpc/yellowstone.ts'
+import { type ClockOptions, createClock } from './clock.ts'
+import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
 import { createMarket, GENESIS_MS, type Market, SLOT_MS, type SlotTruth } from './market/market.ts'
 import { createMarketChain } from './market/market-chain.ts'
-import { NO_TROUBLE, type SimulatorOptions } from './options.ts'
+import { NO_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
+import { feePayersOfTrades } from './recorded/fee-payers.ts'
+import { loadBlocks } from './recorded/load.ts'
+import { createRecordedChain } from './recorded/recorded-chain.ts'
 import { createRpcMethods } from './rpc/methods.ts'
 import { startRpcServer } from './rpc/server.ts'
 
@@ -18,11 +22,14 @@ export interface Simulator {
   readonly wallets: readonly Address[]
   /** For `SOL_PRICE_POOL`. */
   readonly solPricePool: Address
+  /** The market; of recorded blocks only its price pool is of use. */
   readonly market: Market
   /** The newest slot that is over; `confirmedSlot` is the newest that is confirmed. */
   readonly slot: number
   readonly confirmedSlot: number
-  /** What a produced slot was meant to bring the tracked wallets. */
+  /** Of recorded blocks the last slot that holds transactions; null for the market. */
+  readonly lastRecordedSlot: number | null
+  /** What a produced slot of the market was meant to bring the tracked wallets; throws on recorded blocks. */
   truth(slot: number): SlotTruth
   /** With a manual clock: lets slots pass. */
   advance(slots: number): void
@@ -33,30 +40,46 @@ export interface Simulator {
 
 const FINALIZE_DELAY_SLOTS = 32
 
-/** Starts the simulator: returns when both servers listen. Rejects when a port is taken. */
+/**
+ * Starts the simulator: returns when both servers listen. Rejects when a port is taken or a recorded file is bad. Recorded blocks wait for the first
+ * subscription, and leap ahead when one asks for a slot that is still to come, as a service that was restarted together with them does.
+ */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const host = options.host ?? '127.0.0.1'
   const seed = options.seed ?? 1
-  const trouble = { ...NO_TROUBLE, ...options.trouble }
+  const trouble: Trouble = { ...NO_TROUBLE, ...options.trouble }
   const confirmDelaySlots = options.confirmDelaySlots ?? 1
   const historySlots = options.historySlots ?? 9_000
   const shape = createChainShape(seed, trouble)
+  const { recorded } = options
   const market = createMarket(
     {
       seed,
-      wallets: options.wallets ?? 25,
-      coins: options.coins ?? 200,
+      wallets: recorded === undefined ? (options.wallets ?? 25) : 0,
+      coins: recorded === undefined ? (options.coins ?? 200) : 0,
       trackedPerSlot: options.trackedPerSlot ?? 1.5,
       othersPerSlot: options.othersPerSlot ?? 6,
     },
     shape,
   )
-  const slotNow = (now: number) => Math.floor((now - GENESIS_MS) / SLOT_MS) - 1
-  const clockOptions = options.clock ?? { kind: 'wall' }
-  let onSlot: (slot: number) => void = () => {}
-  const clock: SlotClock = startClock(clockOptions, SLOT_MS, slotNow, (slot) => onSlot(slot))
-  const chain = createMarketChain(market, shape, Math.max(1, clock.slot - historySlots))
-  const yellowstone = await startYellowstone(chain, {
+  const blocks = recorded === undefined ? null : loadBlocks(recorded.files)
+  const played =
+    blocks === null || recorded === undefined ? null : createRecordedChain(blocks, recorded, shape)
+  const wallNow = Math.floor((Date.now() - GENESIS_MS) / SLOT_MS) - 1
+  const clockOptions: ClockOptions =
+    options.clock ?? (played === null ? { kind: 'wall' } : { kind: 'running', speed: 1 })
+
+  let yellowstone: Yellowstone | undefined
+  const clock = createClock(clockOptions, {
+    startSlot: played?.before ?? wallNow,
+    slotMs: SLOT_MS,
+    slotZeroMs: GENESIS_MS + SLOT_MS,
+    next: (slot) => chain.step(slot, 1),
+    tick: (slot) => yellowstone?.onSlot(slot),
+  })
+  const chain: Chain =
+    played ?? createMarketChain(market, shape, Math.max(1, clock.slot - historySlots))
+  yellowstone = await startYellowstone(chain, {
     host,
     port: options.port ?? 0,
     xToken: options.xToken,
@@ -68,41 +91,55 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     replaySlots: options.replaySlots ?? 1_000,
     maxQueuedUpdates: options.maxQueuedUpdates ?? 100_000,
     pingMs: options.pingMs ?? 15_000,
+    onFollow: () => clock.start(),
+    beforeReplay(fromSlot) {
+      const to = chain.step(fromSlot, confirmDelaySlots - 1)
+      if (played === null || clockOptions.kind === 'manual' || to <= clock.slot) return
+      clock.leap(to)
+      yellowstone?.leap(to)
+    },
   })
-  const confirmed = () => clock.slot - confirmDelaySlots
+  const confirmed = () => chain.step(clock.slot, -confirmDelaySlots)
   const methods = createRpcMethods(chain, {
     processed: () => clock.slot,
     confirmed,
-    finalized: () => clock.slot - FINALIZE_DELAY_SLOTS,
-    first: () => Math.max(chain.firstSlot, clock.slot - historySlots + 1),
+    finalized: () => chain.step(clock.slot, -FINALIZE_DELAY_SLOTS),
+    first: () => Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
   })
-  const rpcPort = options.rpcPort ?? 0
-  const rpc = await startRpcServer(methods, { host, port: rpcPort, seed, trouble }).catch(
-    async (error: unknown) => {
-      clock.stop()
-      await yellowstone.close()
-      throw error
-    },
-  )
-  onSlot = (slot) => yellowstone.onSlot(slot)
+  const servers = [yellowstone]
+  const rpcOptions = { host, port: options.rpcPort ?? 0, seed, trouble }
+  const rpc = await startRpcServer(methods, rpcOptions).catch(async (error: unknown) => {
+    for (const server of servers) await server.close()
+    throw error
+  })
+  if (played === null) clock.start()
+  const stream = yellowstone
+  const tracked =
+    blocks === null
+      ? market.universe.wallets.map((wallet) => wallet.key.address)
+      : feePayersOfTrades(blocks, recorded?.wallets ?? 100)
   return {
-    endpoint: `http://${host}:${yellowstone.port}`,
+    endpoint: `http://${host}:${stream.port}`,
     rpcUrl: `http://${host}:${rpc.port}`,
-    wallets: market.universe.wallets.map((wallet) => wallet.key.address),
+    wallets: tracked,
     solPricePool: market.universe.pricePool.key('pool').address,
     market,
+    lastRecordedSlot: played?.last ?? null,
     get slot() {
       return clock.slot
     },
     get confirmedSlot() {
       return confirmed()
     },
-    truth: (slot) => market.truth(slot),
+    truth(slot) {
+      if (played !== null) throw new Error('recorded blocks have no truth of their own')
+      return market.truth(slot)
+    },
     advance: (slots) => clock.advance(slots),
-    disconnect: () => yellowstone.disconnect(),
+    disconnect: () => stream.disconnect(),
     async close() {
       clock.stop()
-      await Promise.all([yellowstone.close(), rpc.close()])
+      await Promise.all([stream.close(), rpc.close()])
     },
   }
 }

@@ -55,7 +55,8 @@ export function createSlotUpdates(
     if (!trouble.late || chain.kind(slot) !== 'produced') return slot
     const hash = hash32(seed, 'late', slot, index)
     if (hash % 25 !== 0) return slot
-    return slot + LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
+    const delay = LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
+    return chain.step(slot, delay)
   }
 
   return {
@@ -91,7 +92,8 @@ export function createSlotUpdates(
     late(slot) {
       if (!trouble.late) return []
       const found: Update[] = []
-      for (let earlier = slot - LATE_SLOTS.most; earlier <= slot - LATE_SLOTS.least; earlier += 1) {
+      for (let back = LATE_SLOTS.most; back >= LATE_SLOTS.least; back -= 1) {
+        const earlier = chain.step(slot, -back)
         if (earlier < chain.firstSlot || chain.kind(earlier) !== 'produced') continue
         blockOf(earlier).transactions.forEach((update, index) => {
           if (comesWith(earlier, index) === slot) found.push(update)

@@ -130,7 +130,8 @@ export function blockMetaUpdate(block: Block): BlockMetaUpdate {
   }
 }
 
-function keysOf(info: SubscribeUpdateTransactionInfo): KeysOfTransaction {
+/** The keys of a transaction that filters look at. */
+export function keysOf(info: SubscribeUpdateTransactionInfo): KeysOfTransaction {
   const meta = info.meta
   const named = new Set<string>()
   for (const key of info.transaction?.message?.accountKeys ?? []) named.add(keyId(key))

@@ -30,6 +30,8 @@ export interface Yellowstone {
   readonly port: number
   /** Sends what the end of a slot brings to everybody who follows. */
   onSlot(slot: number): void
+  /** The clock went on to a slot without what lies between. */
+  leap(slot: number): void
   /** The first slot that `from_slot` can ask for now. */
   firstAvailable(): number
   /** Cuts all connections. */
@@ -50,6 +52,9 @@ export interface YellowstoneOptions {
   readonly replaySlots: number
   readonly maxQueuedUpdates: number
   readonly pingMs: number
+  /** Called when a client follows for the first time, and with the slot that it asks to be replayed from. */
+  onFollow(): void
+  beforeReplay(fromSlot: number): void
 }
 
 /** Slots between two cuts, and between two losses of the replay window, on average. */
@@ -68,12 +73,14 @@ export async function startYellowstone(
   const subscribers = new Set<Subscriber>()
 
   const reached = (commitment: CommitmentLevel | undefined): number => {
-    if (commitment === CommitmentLevel.CONFIRMED) return newest - options.confirmDelaySlots
-    if (commitment === CommitmentLevel.FINALIZED) return newest - options.finalizeDelaySlots
+    if (commitment === CommitmentLevel.CONFIRMED)
+      return chain.step(newest, -options.confirmDelaySlots)
+    if (commitment === CommitmentLevel.FINALIZED)
+      return chain.step(newest, -options.finalizeDelaySlots)
     return newest
   }
   const firstAvailable = () =>
-    Math.max(newest - options.replaySlots + 1, lostBefore, chain.firstSlot)
+    Math.max(chain.step(newest, 1 - options.replaySlots), lostBefore, chain.firstSlot)
   const produced = (slot: number): boolean =>
     slot >= chain.firstSlot && chain.kind(slot) === 'produced'
   /** The newest produced slot that has reached a commitment. */
@@ -145,6 +152,7 @@ export async function startYellowstone(
         const subscription = compileSubscription(request)
         if (request.fromSlot === undefined) subscriber.follow(subscription)
         else replay(subscriber, subscription, Number(request.fromSlot))
+        options.onFollow()
       } catch (error) {
         if (error instanceof GrpcError) call.end(error.code, error.message)
         else call.end(GrpcCode.invalidArgument, `failed to create filter: ${String(error)}`)
@@ -153,6 +161,7 @@ export async function startYellowstone(
   }
 
   const replay = (subscriber: Subscriber, subscription: Subscription, fromSlot: number) => {
+    options.beforeReplay(fromSlot)
     const first = firstAvailable()
     if (fromSlot < first) {
       const text = `broadcast from ${fromSlot} is not available, last available: ${first}`
@@ -160,8 +169,12 @@ export async function startYellowstone(
     }
     const { commitment } = subscription
     subscriber.follow(subscription)
-    for (let slot = fromSlot; slot <= reached(commitment); slot += 1) {
+    const last = reached(commitment)
+    let next = chain.nextProduced(fromSlot, last)
+    while (next !== null) {
+      const slot = next
       subscriber.enqueue(() => replayBatch(slot, commitment), true)
+      next = chain.nextProduced(slot + 1, last)
     }
   }
 
@@ -220,6 +233,9 @@ export async function startYellowstone(
     port: server.port,
     firstAvailable,
     disconnect,
+    leap(slot) {
+      newest = slot
+    },
     onSlot(slot) {
       newest = slot
       const losing = trouble.lostReplay && hash32(seed, 'loss', slot) % LOSS_EVERY === 0

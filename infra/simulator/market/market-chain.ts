@@ -9,6 +9,7 @@ export function createMarketChain(market: Market, shape: ChainShape, firstSlot: 
     firstSlot,
     kind: (slot) => shape.kind(slot),
     parent: (slot) => shape.parent(slot),
+    step: (slot, steps) => slot + steps,
     nextProduced(slot, last) {
       const found = shape.atOrAfter(Math.max(slot, firstSlot))
       return found <= last ? found : null

@@ -147,26 +147,28 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
       const result: unknown[] = []
       let slot = Math.min(newest(parsed), before?.slot ?? Number.MAX_SAFE_INTEGER)
       const last = Math.max(window.first(), until?.slot ?? 0)
-      for (let scanned = 0; slot >= last && result.length < limit; slot -= 1, scanned += 1) {
+      if (slot >= last && chain.kind(slot) !== 'produced') slot = chain.parent(slot)
+      for (let scanned = 0; slot >= last && result.length < limit; scanned += 1) {
         if (scanned % SCAN_SLOTS === SCAN_SLOTS - 1) await new Promise(setImmediate)
-        if (chain.kind(slot) !== 'produced') continue
         const indexes = chain
           .mentions(id, slot)
           .filter((index) => before?.slot !== slot || index < before.index)
           .filter((index) => until?.slot !== slot || index > until.index)
-        if (indexes.length === 0) continue
-        const block = chain.block(slot)
-        for (const index of [...indexes].reverse()) {
-          const info = block.transactions[index]!
-          result.push({
-            signature: bs58.encode(info.signature),
-            slot,
-            err: errorOf(info),
-            memo: null,
-            blockTime: block.time,
-            confirmationStatus: statusOf(slot),
-          })
+        if (indexes.length > 0) {
+          const block = chain.block(slot)
+          for (const index of [...indexes].reverse()) {
+            const info = block.transactions[index]!
+            result.push({
+              signature: bs58.encode(info.signature),
+              slot,
+              err: errorOf(info),
+              memo: null,
+              blockTime: block.time,
+              confirmationStatus: statusOf(slot),
+            })
+          }
         }
+        slot = chain.parent(slot)
       }
       return result.slice(0, limit)
     },

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { gunzipSync } from 'node:zlib'
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import { infoFromJson, type TransactionJson } from '../rpc/transaction-json.ts'
+
+/** A block as it was recorded. */
+export interface RecordedBlock {
+  readonly slot: number
+  readonly parent: number
+  readonly blockhash: string
+  /** Unix seconds. */
+  readonly time: number
+  /** In block order, their indexes counted from 0. */
+  readonly transactions: readonly SubscribeUpdateTransactionInfo[]
+}
+
+interface Line extends TransactionJson {
+  readonly slot: number
+  readonly blockTime: number | null
+  readonly _source?: {
+    readonly block?: {
+      readonly blockhash?: string
+      readonly parentSlot?: number
+      readonly index?: number
+    }
+  }
+}
+
+/**
+ * Reads blocks from JSON-lines files (`.gz` or plain), one transaction a line in the shape of RPC's `getTransaction` with encoding `json`; the lines
+ * of a slot are its block. In slot order. Throws with the file and the line on anything else.
+ */
+export function loadBlocks(files: readonly string[]): RecordedBlock[] {
+  const lines = new Map<number, Line[]>()
+  for (const file of files) {
+    readText(file)
+      .split('\n')
+      .forEach((text, number) => {
+        if (text.trim() === '') return
+        const line = parseLine(text, `${file}, line ${number + 1}`)
+        const block = lines.get(line.slot)
+        if (block === undefined) lines.set(line.slot, [line])
+        else block.push(line)
+      })
+  }
+  if (lines.size === 0) throw new Error(`no block in ${files.join(', ')}`)
+  return [...lines.keys()].sort((a, b) => a - b).map((slot) => blockOf(slot, lines.get(slot)!))
+}
+
+function readText(file: string): string {
+  const bytes = readFileSync(file)
+  return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+}
+
+function parseLine(text: string, where: string): Line {
+  const fault = (what: string) => new Error(`recorded block: ${where}: ${what}`)
+  let line: Partial<Line>
+  try {
+    line = JSON.parse(text)
+  } catch {
+    throw fault('not JSON')
+  }
+  if (typeof line.slot !== 'number') throw fault('no slot')
+  if (!Array.isArray(line.transaction?.message?.instructions) || line.meta == null) {
+    throw fault('not a transaction with its meta')
+  }
+  if (typeof line.transaction.message.accountKeys[0] !== 'string') {
+    throw fault('not of encoding json')
+  }
+  return line as Line
+}
+
+function blockOf(slot: number, lines: Line[]): RecordedBlock {
+  const place = (line: Line) => line._source?.block?.index
+  if (lines.every((line) => place(line) !== undefined)) {
+    lines.sort((a, b) => place(a)! - place(b)!)
+  }
+  const source = lines[0]!._source?.block
+  return {
+    slot,
+    parent: source?.parentSlot ?? slot - 1,
+    blockhash: source?.blockhash ?? '1'.repeat(32),
+    time: lines[0]!.blockTime ?? 0,
+    transactions: lines.map((line, index) => infoFromJson(line, index)),
+  }
+}
