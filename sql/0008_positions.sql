@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS positions
     open_cost_lamports Int128 COMMENT 'Cost of the open lots',
     realized_lamports Int128 COMMENT 'Realised FIFO profit',
     valued_sells UInt64 COMMENT 'Sells that have a value; the token counts for the win rate when above 0',
-    exit_seconds Nullable(UInt32) COMMENT 'From first buy to the latest sell that brought sold to 90% of bought; null while not exited',
+    exit_seconds Nullable(Int64) COMMENT 'From first buy to the latest sell that brought sold to 90% of bought; null while not exited',
     version UInt64 COMMENT 'Refolds of the wallet x 2^32 + records folded when the row was made' CODEC(ZSTD),
     is_deleted UInt8 DEFAULT 0 COMMENT '1: a refold found that there is no such position'
 )
