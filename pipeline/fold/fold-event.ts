@@ -1,0 +1,65 @@
+import type { WalletEvent } from '../domain/event.ts'
+import { swapValueLamports } from '../domain/swap-value.ts'
+
+/** What an event does to the books of its wallet. */
+export type FoldKind = 'buy' | 'sell' | 'token_in' | 'token_out' | 'sol_in' | 'sol_out'
+
+/** The part of an event that the fold needs, one shape for all kinds: what the log brings and what the event tables hold give the same. */
+export interface FoldEvent {
+  readonly slot: number
+  readonly txIndex: number
+  readonly eventIndex: number
+  /** Unix seconds of the block. */
+  readonly blockTime: number
+  readonly kind: FoldKind
+  /** The token; empty for SOL. */
+  readonly mint: string
+  readonly decimals: number
+  /** Raw token units, or lamports for SOL. */
+  readonly amount: bigint
+  /** Of a swap: its value in lamports (decisions C1), null when it has none. Null for transfers. */
+  readonly value: bigint | null
+}
+
+/** The fold's view of an event. */
+export function toFoldEvent(event: WalletEvent): FoldEvent {
+  const { slot, txIndex, eventIndex, blockTime } = event
+  switch (event.kind) {
+    case 'swap':
+      return {
+        slot,
+        txIndex,
+        eventIndex,
+        blockTime,
+        kind: event.side,
+        mint: event.baseMint,
+        decimals: event.baseDecimals,
+        amount: event.baseAmount,
+        value: swapValueLamports(event),
+      }
+    case 'token_transfer':
+      return {
+        slot,
+        txIndex,
+        eventIndex,
+        blockTime,
+        kind: event.direction === 'in' ? 'token_in' : 'token_out',
+        mint: event.mint,
+        decimals: event.decimals,
+        amount: event.amount,
+        value: null,
+      }
+    case 'sol_transfer':
+      return {
+        slot,
+        txIndex,
+        eventIndex,
+        blockTime,
+        kind: event.direction === 'in' ? 'sol_in' : 'sol_out',
+        mint: '',
+        decimals: 9,
+        amount: event.lamports,
+        value: null,
+      }
+  }
+}

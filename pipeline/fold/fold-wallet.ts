@@ -1,0 +1,202 @@
+import { createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
+import type { FoldEvent } from './fold-event.ts'
+import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
+
+/** Seconds after a buy within which a sell of half of it makes it a quick sell (decisions C9). */
+const QUICK_SECONDS = 15
+
+/**
+ * Books one event of the wallet, in place. Events come in event-key order, each once: anything else is a bug of the caller and throws.
+ * Everything that a metric needs is kept up to date here, so that no event ever looks at more than its own token (decisions C2 to C11).
+ */
+export function foldEvent(state: WalletState, event: FoldEvent): void {
+  if (!isBeyond(state, event)) throw new Error('events are folded in event-key order, each once')
+  if (event.slot !== state.slot || event.txIndex !== state.txIndex) {
+    const hour = Math.floor(event.blockTime / 3600) % 24
+    state.hours[hour] = (state.hours[hour] ?? 0) + 1
+  }
+  state.slot = event.slot
+  state.txIndex = event.txIndex
+  state.eventIndex = event.eventIndex
+  state.events += 1
+  state.changes.metrics = true
+  switch (event.kind) {
+    case 'buy':
+      foldBuy(state, event)
+      break
+    case 'sell':
+      foldSell(state, event)
+      break
+    case 'token_in':
+      state.transfersIn += 1
+      pushLot(state, tokenOf(state, event), createLot(event, 'transfer', 0n))
+      break
+    case 'token_out':
+      state.transfersOut += 1
+      foldTransferOut(state, event)
+      break
+    case 'sol_in':
+      state.receivedLamports += event.amount
+      break
+    case 'sol_out':
+      state.sentLamports += event.amount
+  }
+}
+
+/** Books a balance record: the newest by slot and transaction index counts, an older one changes nothing (decisions B14). Gives whether it counts. */
+export function foldBalance(
+  state: WalletState,
+  record: { readonly slot: number; readonly txIndex: number; readonly lamports: bigint },
+): boolean {
+  const beyond = record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex
+  if (beyond <= 0) return false
+  state.balances += 1
+  state.balanceSlot = record.slot
+  state.balanceTxIndex = record.txIndex
+  state.balance = record.lamports
+  state.changes.metrics = true
+  return true
+}
+
+function foldBuy(state: WalletState, event: FoldEvent): void {
+  const token = tradedTokenOf(state, event)
+  const soldMore = token.sold > token.bought
+  if (token.buys === 0) token.firstBuyTime = event.blockTime
+  token.buys += 1
+  state.buys += 1
+  token.bought += event.amount
+  if (soldMore && token.sold <= token.bought) state.soldMoreThanBought -= 1
+  if (event.value !== null) {
+    token.boughtLamports += event.value
+    state.boughtLamports += event.value
+  }
+  if (token.exitSeconds !== null && !isAlmostOut(token)) {
+    state.exitTokens -= 1
+    state.exitSecondsSum -= token.exitSeconds
+    token.exitSeconds = null
+  }
+  pushLot(state, token, createLot(event, 'buy', event.value ?? 0n))
+}
+
+function foldSell(state: WalletState, event: FoldEvent): void {
+  const { amount, value, blockTime } = event
+  const token = tradedTokenOf(state, event)
+  const soldMore = token.sold > token.bought
+  token.sells += 1
+  state.sells += 1
+  token.sold += amount
+  if (!soldMore && token.sold > token.bought) state.soldMoreThanBought += 1
+
+  const parts = takeOldest(token, amount)
+  const proceeds = value === null ? null : splitProceeds(value, amount, parts)
+  let profit = 0n
+  parts.forEach((part, place) => {
+    const { lot } = part
+    dispose(state, token, event, 'sell', part, proceeds?.[place] ?? null)
+    if (proceeds) profit += (proceeds[place] ?? 0n) - part.cost
+    if (lot.origin !== 'buy') return
+    state.holdingSecondsSum += blockTime - lot.time
+    state.holdingMatches += 1
+    if (blockTime - lot.time > QUICK_SECONDS) return
+    const wasQuick = lot.quickSold * 2n >= lot.amount
+    lot.quickSold += part.amount
+    if (!wasQuick && lot.quickSold * 2n >= lot.amount) state.quickSells += 1
+  })
+  if (value !== null) {
+    token.soldLamports += value
+    state.soldLamports += value
+    countOutcome(state, token, -1)
+    token.valuedSells += 1
+    token.realized += profit
+    state.pnl += profit
+    countOutcome(state, token, 1)
+  }
+  if (token.exitSeconds === null && token.firstBuyTime !== null && isAlmostOut(token)) {
+    token.exitSeconds = blockTime - token.firstBuyTime
+    state.exitTokens += 1
+    state.exitSecondsSum += token.exitSeconds
+  }
+}
+
+function foldTransferOut(state: WalletState, event: FoldEvent): void {
+  const token = tokenOf(state, event)
+  for (const part of takeOldest(token, event.amount))
+    dispose(state, token, event, 'transfer_out', part, null)
+}
+
+/** Sold is at least 90% of bought, both by swaps so far. */
+function isAlmostOut(token: TokenState): boolean {
+  return token.sold * 10n >= token.bought * 9n
+}
+
+/** Adds (`by` 1) or takes back (`by` -1) the token's place among those won, lost and sold at a value (decisions C6). */
+function countOutcome(state: WalletState, token: TokenState, by: 1 | -1): void {
+  if (token.valuedSells === 0) return
+  state.tokensSoldValued += by
+  if (token.realized > 0n) state.tokensWon += by
+  else if (token.realized < 0n) state.tokensLost += by
+}
+
+function pushLot(state: WalletState, token: TokenState, lot: Lot): void {
+  // An amount of zero is nothing to hold; no rule divides by it either.
+  if (lot.amount === 0n) return
+  if (token.openAmount === 0n) state.openTokens += 1
+  token.openAmount += lot.amount
+  token.openCost += lot.cost
+  state.investedOpen += lot.cost
+  token.lots.push(lot)
+  state.changes.lots.push({ mint: token.mint, lot })
+}
+
+function dispose(
+  state: WalletState,
+  token: TokenState,
+  event: FoldEvent,
+  kind: 'sell' | 'transfer_out',
+  part: { readonly lot: Lot; readonly amount: bigint; readonly cost: bigint },
+  proceeds: bigint | null,
+): void {
+  token.openAmount -= part.amount
+  token.openCost -= part.cost
+  state.investedOpen -= part.cost
+  if (token.openAmount === 0n) state.openTokens -= 1
+  if (!part.lot.dirty) {
+    part.lot.dirty = true
+    state.changes.lots.push({ mint: token.mint, lot: part.lot })
+  }
+  state.changes.disposals.push({
+    lot: part.lot,
+    amount: part.amount,
+    cost: part.cost,
+    mint: token.mint,
+    kind,
+    slot: event.slot,
+    txIndex: event.txIndex,
+    eventIndex: event.eventIndex,
+    time: event.blockTime,
+    proceeds,
+  })
+}
+
+function tokenOf(state: WalletState, event: FoldEvent): TokenState {
+  let token = state.tokens.get(event.mint)
+  if (token === undefined) {
+    token = createTokenState(event.mint, event.decimals)
+    state.tokens.set(event.mint, token)
+  }
+  if (!token.dirty) {
+    token.dirty = true
+    state.changes.tokens.push(token)
+  }
+  return token
+}
+
+function tradedTokenOf(state: WalletState, event: FoldEvent): TokenState {
+  const token = tokenOf(state, event)
+  if (token.firstTradeTime === null) {
+    token.firstTradeTime = event.blockTime
+    state.uniqueTokensTraded += 1
+  }
+  token.lastTradeTime = event.blockTime
+  return token
+}

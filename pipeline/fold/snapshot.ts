@@ -1,0 +1,175 @@
+import type { Lot } from './fifo.ts'
+import { createWalletState, type TokenState, type WalletState } from './wallet-state.ts'
+
+/** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
+const SNAPSHOT_VERSION = 1
+
+/** How the text of every readable snapshot begins. */
+export const SNAPSHOT_PREFIX = `[${SNAPSHOT_VERSION},`
+
+/**
+ * The state as JSON arrays, bigints as decimal strings: about 200 bytes a token and 90 a lot before compression. Lots used up are not part of
+ * it, and neither is what has changed since rows were last made: make them first.
+ */
+export function encodeSnapshot(state: WalletState): string {
+  return JSON.stringify([
+    SNAPSHOT_VERSION,
+    state.wallet,
+    state.revision,
+    COUNTS.map((field) => state[field]),
+    SUMS.map((field) => state[field].toString()),
+    state.balance?.toString() ?? null,
+    state.hours,
+    [...state.tokens.values()].map(encodeToken),
+  ])
+}
+
+/** Reads a snapshot; null when there is none, or one of another version. Throws on a damaged one. */
+export function decodeSnapshot(text: string): WalletState | null {
+  if (!text.startsWith(SNAPSHOT_PREFIX)) return null
+  const [, wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as Snapshot // written by encodeSnapshot
+  const state: WalletState = {
+    ...createWalletState(wallet, revision),
+    hours,
+    balance: balance === null ? null : BigInt(balance),
+    tokens: new Map(tokens.map((token) => [token[0], decodeToken(token)])),
+  }
+  COUNTS.forEach((field, place) => {
+    state[field] = counts[place] ?? 0
+  })
+  SUMS.forEach((field, place) => {
+    state[field] = BigInt(sums[place] ?? 0)
+  })
+  return state
+}
+
+const COUNTS = [
+  'events',
+  'slot',
+  'txIndex',
+  'eventIndex',
+  'balances',
+  'balanceSlot',
+  'balanceTxIndex',
+  'buys',
+  'sells',
+  'transfersIn',
+  'transfersOut',
+  'uniqueTokensTraded',
+  'openTokens',
+  'tokensWon',
+  'tokensLost',
+  'tokensSoldValued',
+  'holdingSecondsSum',
+  'holdingMatches',
+  'exitSecondsSum',
+  'exitTokens',
+  'quickSells',
+  'soldMoreThanBought',
+] as const
+
+const SUMS = [
+  'pnl',
+  'boughtLamports',
+  'soldLamports',
+  'investedOpen',
+  'receivedLamports',
+  'sentLamports',
+] as const
+
+type Snapshot = [
+  number,
+  number,
+  number,
+  number[],
+  string[],
+  string | null,
+  number[],
+  ReturnType<typeof encodeToken>[],
+]
+
+function encodeToken(token: TokenState) {
+  return [
+    token.mint,
+    token.decimals,
+    [
+      token.buys,
+      token.sells,
+      token.firstBuyTime,
+      token.firstTradeTime,
+      token.lastTradeTime,
+      token.valuedSells,
+      token.exitSeconds,
+    ],
+    [
+      token.bought,
+      token.sold,
+      token.boughtLamports,
+      token.soldLamports,
+      token.openAmount,
+      token.openCost,
+      token.realized,
+    ].map(String),
+    token.lots.slice(token.head).map(encodeLot),
+  ] as const
+}
+
+function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
+  const [mint, decimals, counts, sums, lots] = encoded
+  const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
+    counts
+  const sum = (place: number) => BigInt(sums[place] ?? 0)
+  return {
+    lots: lots.map(decodeLot),
+    head: 0,
+    mint,
+    decimals,
+    buys: buys ?? 0,
+    sells: sells ?? 0,
+    bought: sum(0),
+    sold: sum(1),
+    boughtLamports: sum(2),
+    soldLamports: sum(3),
+    firstBuyTime: firstBuyTime ?? null,
+    firstTradeTime: firstTradeTime ?? null,
+    lastTradeTime: lastTradeTime ?? null,
+    openAmount: sum(4),
+    openCost: sum(5),
+    realized: sum(6),
+    valuedSells: valuedSells ?? 0,
+    exitSeconds: exitSeconds ?? null,
+    dirty: false,
+  }
+}
+
+function encodeLot(lot: Lot) {
+  return [
+    lot.slot,
+    lot.txIndex,
+    lot.eventIndex,
+    lot.time,
+    lot.origin === 'buy' ? 1 : 0,
+    String(lot.amount),
+    String(lot.cost),
+    String(lot.left),
+    String(lot.leftCost),
+    String(lot.quickSold),
+  ] as const
+}
+
+function decodeLot(encoded: ReturnType<typeof encodeLot>): Lot {
+  const [slot, txIndex, eventIndex, time, bought, amount, cost, left, leftCost, quickSold] = encoded
+  return {
+    slot,
+    txIndex,
+    eventIndex,
+    time,
+    origin: bought === 1 ? 'buy' : 'transfer',
+    amount: BigInt(amount),
+    cost: BigInt(cost),
+    left: BigInt(left),
+    leftCost: BigInt(leftCost),
+    quickSold: BigInt(quickSold),
+    dirty: false,
+  }
+}

@@ -1,0 +1,180 @@
+import type { Lot, LotQueue, Part } from './fifo.ts'
+
+/**
+ * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
+ * `foldEvent`; everything in it follows from the events folded so far, in event-key order.
+ */
+export interface WalletState {
+  readonly wallet: number
+  /** How often the wallet was folded from its beginning again. */
+  readonly revision: number
+  /** Events folded, and key of the newest; slot -1 before the first. */
+  events: number
+  slot: number
+  txIndex: number
+  eventIndex: number
+  /** Balance records seen, place of the newest, and its lamports; null before the first (decisions B14). */
+  balances: number
+  balanceSlot: number
+  balanceTxIndex: number
+  balance: bigint | null
+  pnl: bigint
+  boughtLamports: bigint
+  soldLamports: bigint
+  investedOpen: bigint
+  receivedLamports: bigint
+  sentLamports: bigint
+  buys: number
+  sells: number
+  transfersIn: number
+  transfersOut: number
+  uniqueTokensTraded: number
+  openTokens: number
+  tokensWon: number
+  tokensLost: number
+  tokensSoldValued: number
+  holdingSecondsSum: number
+  holdingMatches: number
+  exitSecondsSum: number
+  exitTokens: number
+  quickSells: number
+  soldMoreThanBought: number
+  /** Distinct transactions by UTC hour of the day (decisions C11). */
+  readonly hours: number[]
+  readonly tokens: Map<string, TokenState>
+  /** What has changed since rows were last made. */
+  changes: Changes
+}
+
+/** What a wallet did with one token. Raw units, lamports, unix seconds. */
+export interface TokenState extends LotQueue {
+  readonly mint: string
+  readonly decimals: number
+  buys: number
+  sells: number
+  /** By swaps alone (decisions C14). */
+  bought: bigint
+  sold: bigint
+  boughtLamports: bigint
+  soldLamports: bigint
+  /** Null before there is one. */
+  firstBuyTime: number | null
+  firstTradeTime: number | null
+  lastTradeTime: number | null
+  /** In open lots. */
+  openAmount: bigint
+  openCost: bigint
+  realized: bigint
+  valuedSells: number
+  /** Seconds from first buy to the latest almost full exit; null while not exited (decisions C8). */
+  exitSeconds: number | null
+  dirty: boolean
+}
+
+/** A part of a lot that an event took. */
+export interface Disposal extends Part {
+  readonly mint: string
+  readonly kind: 'sell' | 'transfer_out'
+  readonly slot: number
+  readonly txIndex: number
+  readonly eventIndex: number
+  readonly time: number
+  /** Share of the sell's value; null for a transfer and for a sell without a value. */
+  readonly proceeds: bigint | null
+}
+
+/** Tokens and lots touched (each once) and disposals made, in the order of the events. */
+export interface Changes {
+  readonly tokens: TokenState[]
+  readonly lots: { readonly mint: string; readonly lot: Lot }[]
+  readonly disposals: Disposal[]
+  /** Whether anything that metrics show has changed. */
+  metrics: boolean
+}
+
+/** The books before the first event. */
+export function createWalletState(wallet: number, revision = 0): WalletState {
+  return {
+    wallet,
+    revision,
+    events: 0,
+    slot: -1,
+    txIndex: 0,
+    eventIndex: 0,
+    balances: 0,
+    balanceSlot: -1,
+    balanceTxIndex: 0,
+    balance: null,
+    pnl: 0n,
+    boughtLamports: 0n,
+    soldLamports: 0n,
+    investedOpen: 0n,
+    receivedLamports: 0n,
+    sentLamports: 0n,
+    buys: 0,
+    sells: 0,
+    transfersIn: 0,
+    transfersOut: 0,
+    uniqueTokensTraded: 0,
+    openTokens: 0,
+    tokensWon: 0,
+    tokensLost: 0,
+    tokensSoldValued: 0,
+    holdingSecondsSum: 0,
+    holdingMatches: 0,
+    exitSecondsSum: 0,
+    exitTokens: 0,
+    quickSells: 0,
+    soldMoreThanBought: 0,
+    hours: new Array<number>(24).fill(0),
+    tokens: new Map(),
+    changes: createChanges(),
+  }
+}
+
+export function createTokenState(mint: string, decimals: number): TokenState {
+  return {
+    lots: [],
+    head: 0,
+    mint,
+    decimals,
+    buys: 0,
+    sells: 0,
+    bought: 0n,
+    sold: 0n,
+    boughtLamports: 0n,
+    soldLamports: 0n,
+    firstBuyTime: null,
+    firstTradeTime: null,
+    lastTradeTime: null,
+    openAmount: 0n,
+    openCost: 0n,
+    realized: 0n,
+    valuedSells: 0,
+    exitSeconds: null,
+    dirty: false,
+  }
+}
+
+function createChanges(): Changes {
+  return { tokens: [], lots: [], disposals: [], metrics: false }
+}
+
+/** Gives what has changed since the last call, and starts anew. */
+export function takeChanges(state: WalletState): Changes {
+  const { changes } = state
+  for (const token of changes.tokens) token.dirty = false
+  for (const { lot } of changes.lots) lot.dirty = false
+  state.changes = createChanges()
+  return changes
+}
+
+/** Whether a key is beyond every event folded so far; one that is not is either known or late. */
+export function isBeyond(
+  state: WalletState,
+  key: { readonly slot: number; readonly txIndex: number; readonly eventIndex: number },
+): boolean {
+  return (
+    (key.slot - state.slot || key.txIndex - state.txIndex || key.eventIndex - state.eventIndex) > 0
+  )
+}
