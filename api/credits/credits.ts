@@ -1,0 +1,148 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { Ledger } from './ledger.ts'
+import type { Account, BlockGrant, BlockRenewal, Charge, Meter } from './meter.ts'
+
+/** What a request was told about its charge. */
+export type Charged = Extract<Charge, { kind: 'charged' | 'insufficient' }>
+
+/**
+ * The credits of accounts as REST and feed use them: the meter, told by the ledger of accounts it does not know. Between `start` and `stop` usage is
+ * rolled up into the ledger each second, and what could not be given back at once is given back later. A step whose outcome is not known (the
+ * meter did not answer) rejects with `unavailable`, and what it may have charged is returned.
+ */
+export class Credits {
+  readonly #meter: Meter
+  readonly #ledger: Ledger
+  readonly #logger: Logger
+  readonly #loading = new Map<Account, Promise<void>>()
+  /** Request id to its account and the time until which trying helps. */
+  readonly #owed = new Map<string, { account: Account; until: number }>()
+  #timer: NodeJS.Timeout | undefined
+  #working: Promise<void> = Promise.resolve()
+  #seconds = 0
+  #failing = false
+
+  constructor(deps: { readonly meter: Meter; readonly ledger: Ledger; readonly logger: Logger }) {
+    this.#meter = deps.meter
+    this.#ledger = deps.ledger
+    this.#logger = deps.logger
+  }
+
+  /** Charges a request, all or nothing, once for each request id. */
+  async charge(account: Account, credits: number, requestId: string): Promise<Charged> {
+    try {
+      const charge = await this.#known(account, () =>
+        this.#meter.charge(account, credits, requestId),
+      )
+      if (charge.kind === 'charged' || charge.kind === 'insufficient') return charge
+    } catch (error) {
+      this.giveBackLater(account, requestId)
+      throw error
+    }
+    throw new ServiceError('unavailable', 'too much usage waits for the ledger', {
+      retriable: true,
+    })
+  }
+
+  /** Returns the charge of a request that was not answered with success; gives what is left then. */
+  async giveBack(account: Account, requestId: string): Promise<number | null> {
+    try {
+      await this.#meter.giveBack(account, requestId)
+      return await this.#meter.left(account)
+    } catch (error) {
+      this.giveBackLater(account, requestId)
+      throw error
+    }
+  }
+
+  /** Returns the charge of a request, if there was one, as soon as the meter answers. */
+  giveBackLater(account: Account, requestId: string): void {
+    if (this.#owed.size >= MAX_OWED) return
+    this.#owed.set(requestId, { account, until: Date.now() + OWED_MS })
+  }
+
+  async left(account: Account): Promise<number> {
+    const left = await this.#meter.left(account)
+    if (left !== null) return left
+    await this.#load(account)
+    return (await this.#meter.left(account)) ?? 0
+  }
+
+  /** See `Meter.renewBlock`; rejects with `unavailable` when no block can be had now. */
+  async renewBlock(
+    account: Account,
+    renewal: BlockRenewal,
+  ): Promise<Extract<BlockGrant, { kind: 'granted' }>> {
+    const grant = await this.#known(account, () => this.#meter.renewBlock(account, renewal))
+    if (grant.kind === 'granted') return grant
+    throw new ServiceError('unavailable', 'too much usage waits for the ledger', {
+      retriable: true,
+    })
+  }
+
+  /** Resolves when the meter answers (decisions J4). */
+  ping(): Promise<void> {
+    return this.#meter.ping()
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => {
+      this.#working = this.#working.then(() => this.#everySecond())
+    }, 1000)
+  }
+
+  /** Rolls up what is left to roll up. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#working
+    await this.#everySecond()
+  }
+
+  async #everySecond(): Promise<void> {
+    try {
+      await this.#payBack()
+      await this.#meter.releaseExpiredBlocks()
+      for (let more = true; more; ) more = await this.#ledger.rollUp()
+      if (this.#meter.kind === 'redis' && this.#seconds++ % RELOAD_SECONDS === 0)
+        await this.#ledger.reloadGranted(RELOAD_SECONDS * 10)
+      if (this.#failing) this.#logger.info('usage is rolled up again')
+      this.#failing = false
+    } catch (err) {
+      // Usage waits in the meter; metered calls go on while there is room (decisions K5).
+      if (!this.#failing) this.#logger.warn({ err }, 'usage cannot be rolled up, trying again')
+      this.#failing = true
+    }
+  }
+
+  async #payBack(): Promise<void> {
+    for (const [requestId, { account, until }] of this.#owed) {
+      if (until > Date.now()) await this.#meter.giveBack(account, requestId)
+      this.#owed.delete(requestId)
+    }
+  }
+
+  async #known<T extends { readonly kind: string }>(
+    account: Account,
+    step: () => Promise<T>,
+  ): Promise<T> {
+    const outcome = await step()
+    if (outcome.kind !== 'unknown') return outcome
+    await this.#load(account)
+    return step()
+  }
+
+  /** One load an account at a time, whoever asks. */
+  #load(account: Account): Promise<void> {
+    const running = this.#loading.get(account)
+    if (running !== undefined) return running
+    const load = this.#ledger.load(account).finally(() => this.#loading.delete(account))
+    this.#loading.set(account, load)
+    return load
+  }
+}
+
+const MAX_OWED = 100_000
+/** As long as the meter remembers a request. */
+const OWED_MS = 55_000
+const RELOAD_SECONDS = 30

@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto'
+import test, { type ExecutionContext } from 'ava'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { Credits } from './credits.ts'
+import { Ledger } from './ledger.ts'
+import { createMemoryMeter } from './memory.ts'
+import type { Meter } from './meter.ts'
+import { createRedisMeter } from './redis.ts'
+
+const { CLICKHOUSE_URL, REDIS_URL } = process.env
+const logger = createLogger('silent')
+
+interface Parts {
+  readonly store: Store
+  readonly meter: Meter
+  readonly ledger: Ledger
+  readonly credits: Credits
+  /** The meter after it lost everything. */
+  newMeter(): Promise<Meter>
+}
+
+const SETS = [
+  { name: 'embedded', why: '', open: openEmbeddedStore, meter: async () => createMemoryMeter() },
+  {
+    name: 'servers',
+    why:
+      CLICKHOUSE_URL === undefined || REDIS_URL === undefined
+        ? 'CLICKHOUSE_URL and REDIS_URL are not set'
+        : '',
+    open: () => openServerStore(CLICKHOUSE_URL ?? ''),
+    meter: () =>
+      createRedisMeter(new URL(REDIS_URL ?? ''), { logger }, { prefix: `test:{${randomUUID()}}:` }),
+  },
+]
+
+const opened = new Map<string, TestStore>()
+test.before(async () => {
+  for (const { name, why, open } of SETS) if (why === '') opened.set(name, await open())
+})
+test.after.always(async () => {
+  for (const { drop } of opened.values()) await drop()
+})
+
+function contract(title: string, check: (t: ExecutionContext, parts: Parts) => Promise<void>) {
+  for (const { name, why, meter: newMeter } of SETS) {
+    if (why !== '') {
+      test.skip(`${name} (${why}): ${title}`, () => {})
+      continue
+    }
+    test(`${name}: ${title}`, async (t) => {
+      const store = opened.get(name)?.store
+      if (store === undefined) return t.fail()
+      const meter = await newMeter()
+      const ledger = new Ledger({ store, meter })
+      const credits = new Credits({ meter, ledger, logger })
+      await check(t, { store, meter, ledger, credits, newMeter })
+      await meter.close()
+    })
+  }
+}
+
+const grant = (account: string, credits: number, key: string = randomUUID()) =>
+  ({ account, key, credits, cause: 'grant', reason: 'test' }) as const
+
+contract('an entry with the key of another one is the same entry', async (t, { ledger }) => {
+  const account = randomUUID()
+  t.is(await ledger.add(grant(account, 100, 'once')), 100)
+  t.is(await ledger.add(grant(account, 100, 'once')), 100)
+  t.is(await ledger.add({ ...grant(account, -30), cause: 'adjustment' }), 70)
+})
+
+contract(
+  'what was used is in the ledger after a roll-up; a new meter knows the rest',
+  async (t, parts) => {
+    const { store, ledger, credits, newMeter } = parts
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    for (const id of ['a', 'b', 'c']) await credits.charge(account, 3, id)
+    await credits.giveBack(account, 'b')
+    t.true(await ledger.rollUp())
+    t.false(await ledger.rollUp())
+    await credits.charge(account, 1, 'd')
+    t.is(await credits.left(account), 93)
+    const lost = await newMeter()
+    const after = new Credits({ meter: lost, ledger: new Ledger({ store, meter: lost }), logger })
+    // Used since the last roll-up: the customer's gain (decisions J5).
+    t.is(await after.left(account), 94)
+    t.deepEqual(await after.charge(account, 4, 'e'), { kind: 'charged', left: 90 })
+    await lost.close()
+  },
+)
+
+contract(
+  'a process that ends in the middle of a roll-up leaves nothing out and counts nothing twice',
+  async (t, parts) => {
+    const { store, meter, ledger, credits } = parts
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    await credits.charge(account, 3, randomUUID())
+    const dying = (point: 'insert' | 'endRollUp') =>
+      new Ledger({
+        store: { ...store, ...(point === 'insert' && { insert: fail }) },
+        meter: point === 'insert' ? meter : dyingMeter(meter),
+      })
+    for (const point of ['insert', 'endRollUp', 'endRollUp'] as const) {
+      await t.throwsAsync(dying(point).rollUp(), { message: 'killed' })
+      await credits.charge(account, 1, randomUUID())
+      // Loaded in between, as a process that starts would.
+      await ledger.load(account)
+    }
+    t.is(await credits.left(account), 94)
+    while (await ledger.rollUp());
+    await ledger.load(account)
+    t.is(await credits.left(account), 94)
+    const rows = await store.query(
+      'SELECT credits, cause FROM ledger_entries FINAL WHERE wallet = {account:String} ORDER BY credits',
+      { account },
+    )
+    t.deepEqual(rows, [
+      { credits: '-3', cause: 'usage' },
+      { credits: '-3', cause: 'usage' },
+      { credits: '100', cause: 'grant' },
+    ])
+  },
+)
+
+contract(
+  'under concurrent use, roll-ups, loads and grants the books agree at every moment',
+  async (t, parts) => {
+    const { ledger, credits } = parts
+    const accounts = [randomUUID(), randomUUID(), randomUUID()]
+    await Promise.all(accounts.map((account) => ledger.add(grant(account, 1000))))
+    let charged = 0
+    const use = async (account: string) => {
+      for (let n = 0; n < 60; n++) {
+        const id = randomUUID()
+        await credits.charge(account, 3, id)
+        if (n % 5 === 0) await credits.giveBack(account, id)
+        else charged += 3
+        if (n % 20 === 0) await ledger.load(account)
+      }
+    }
+    let using = true
+    const rollUps = (async () => {
+      while (using) await ledger.rollUp()
+    })()
+    const secondProcess = (async () => {
+      while (using) await ledger.rollUp()
+    })()
+    const checks = (async () => {
+      const found = []
+      while (using) found.push(...(await ledger.check()).mismatches)
+      return found
+    })()
+    await Promise.all(accounts.map(use))
+    await ledger.add(grant(accounts[0] ?? '', 7))
+    using = false
+    await Promise.all([rollUps, secondProcess])
+    t.deepEqual(await checks, [])
+    while (await ledger.rollUp());
+    const left = await Promise.all(accounts.map((account) => credits.left(account)))
+    t.is(
+      left.reduce((a, b) => a + b),
+      3007 - charged,
+    )
+    t.deepEqual((await ledger.check()).mismatches, [])
+  },
+)
+
+contract('a difference between ledger and meter is named', async (t, { store, ledger }) => {
+  const account = randomUUID()
+  await ledger.add(grant(account, 100))
+  await store.insert('ledger_entries', [
+    {
+      wallet: account,
+      idempotency_key: 'usage:made up',
+      credits: -5,
+      cause: 'usage',
+      reason: '',
+      usage_ms: 0,
+      usage_sequence: 0,
+      created_at: '2026-01-01 00:00:00',
+    },
+  ])
+  t.deepEqual((await ledger.check()).mismatches, [
+    { wallet: account, what: 'used', ledger: 5, meter: 0 },
+  ])
+  await ledger.load(account)
+  t.deepEqual((await ledger.check()).mismatches, [])
+})
+
+contract(
+  'a charge whose outcome is not known is given back when the meter answers again',
+  async (t, parts) => {
+    const { meter, ledger } = parts
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    let cut = false
+    const flaky: Meter = {
+      ...delegate(meter),
+      async charge(...args) {
+        const charge = await meter.charge(...args)
+        if (cut) throw new ServiceError('unavailable', 'the answer was lost', { retriable: true })
+        return charge
+      },
+    }
+    const credits = new Credits({ meter: flaky, ledger, logger })
+    cut = true
+    await t.throwsAsync(credits.charge(account, 3, 'lost'), { code: 'unavailable' })
+    t.is(await meter.left(account), 97)
+    cut = false
+    await credits.stop()
+    t.is(await meter.left(account), 100)
+  },
+)
+
+async function fail(): Promise<never> {
+  throw new Error('killed')
+}
+
+function dyingMeter(meter: Meter): Meter {
+  return { ...delegate(meter), charge: meter.charge.bind(meter), endRollUp: fail }
+}
+
+/** The methods of a meter but `charge`, each bound: private fields do not pass through a copy. */
+function delegate(meter: Meter): Omit<Meter, 'charge'> {
+  return {
+    kind: meter.kind,
+    giveBack: meter.giveBack.bind(meter),
+    left: meter.left.bind(meter),
+    renewBlock: meter.renewBlock.bind(meter),
+    releaseExpiredBlocks: meter.releaseExpiredBlocks.bind(meter),
+    epoch: meter.epoch.bind(meter),
+    load: meter.load.bind(meter),
+    beginRollUp: meter.beginRollUp.bind(meter),
+    endRollUp: meter.endRollUp.bind(meter),
+    inspect: meter.inspect.bind(meter),
+    ping: meter.ping.bind(meter),
+    close: meter.close.bind(meter),
+  }
+}

@@ -1,0 +1,219 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import {
+  type Account,
+  type LedgerSnapshot,
+  type Meter,
+  type MeteredAccount,
+  STREAM_START,
+  type StreamPosition,
+} from './meter.ts'
+
+/** One change of an account's credits. The same key again is the same entry, whatever else it says. */
+export interface LedgerEntry {
+  readonly account: Account
+  readonly key: string
+  readonly credits: number
+  readonly cause: 'grant' | 'deposit' | 'adjustment'
+  readonly reason: string
+}
+
+/** A difference that `ledger check` found. */
+export interface Mismatch {
+  readonly wallet: Account
+  readonly what: 'granted' | 'used' | 'reserved' | 'conflicting_entries'
+  readonly ledger: number
+  readonly meter: number
+}
+
+/**
+ * The append-only truth about credits (decisions E4, K5). Balance of an account = sum of its entries, less usage that the meter has not handed over
+ * yet. Every method rejects with a retriable ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
+ */
+export class Ledger {
+  readonly #store: Store
+  readonly #meter: Meter
+  readonly #now: () => number
+
+  constructor(deps: {
+    readonly store: Store
+    readonly meter: Meter
+    readonly now?: () => number
+  }) {
+    this.#store = deps.store
+    this.#meter = deps.meter
+    this.#now = deps.now ?? Date.now
+  }
+
+  /** Appends an entry and lets the meter know of it; gives the credits left. */
+  async add(entry: LedgerEntry): Promise<number> {
+    const { account, key, credits, cause, reason } = entry
+    await this.#store.insert('ledger_entries', [
+      this.#row({ wallet: account, idempotency_key: key, credits, cause, reason }),
+    ])
+    await this.load(account)
+    return (await this.#meter.left(account)) ?? 0
+  }
+
+  /** Puts what the ledger says of an account into the meter. */
+  async load(account: Account): Promise<void> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const snapshot = await this.#snapshot(account, await this.#meter.epoch())
+      if ((await this.#meter.load(account, snapshot)) === 'loaded') return
+      // Usage was rolled up between the two: what was read is history already.
+    }
+    throw outpaced()
+  }
+
+  /** Enters a stretch of the meter's stream; false when there was none. */
+  async rollUp(): Promise<boolean> {
+    const epoch = await this.#meter.epoch()
+    const range = await this.#meter.beginRollUp(epoch, await this.#rolledTo(epoch))
+    if (range === null) return false
+    const [usage_ms, usage_sequence] = range.to.split('-')
+    const place = { cause: 'usage', reason: '', usage_ms, usage_sequence }
+    const key = `usage:${epoch}:${range.from}`
+    await this.#store.insert('ledger_entries', [
+      this.#row({ ...place, wallet: '', idempotency_key: `epoch:${epoch}`, credits: 0 }),
+      ...[...range.usage]
+        .filter(([, credits]) => credits !== 0)
+        .map(([wallet, credits]) =>
+          this.#row({ ...place, wallet, idempotency_key: key, credits: -credits }),
+        ),
+    ])
+    await this.#meter.endRollUp(epoch, range.to)
+    return true
+  }
+
+  /** Loads accounts that were granted credits in the last `seconds`: the meter may have missed it when a process ended in between. */
+  async reloadGranted(seconds: number): Promise<void> {
+    const rows = await this.#store.query<{ wallet: string }>(
+      `SELECT DISTINCT wallet FROM ledger_entries
+       WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 10000`,
+      { since: this.#now() - seconds * 1000 },
+    )
+    for (const { wallet } of rows) await this.load(wallet)
+  }
+
+  /** Compares ledger and meter, account by account, as of one moment. Accounts that the meter does not hold cannot differ. */
+  async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { at, totals } = await this.#totals(await this.#meter.epoch())
+      const metered = await this.#meter.inspect([...totals.keys()], at)
+      if (metered === null) continue
+      const behind = metered.filter(
+        ({ account, entries }) => entries !== totals.get(account)?.entries,
+      )
+      // Granted just now, or by a process that ended before it told the meter.
+      for (const { account } of behind) await this.load(account)
+      if (behind.length > 0) continue
+      const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
+      return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
+    }
+    throw outpaced()
+  }
+
+  async #snapshot(account: Account, epoch: string): Promise<LedgerSnapshot> {
+    // One scan, hence one moment: sums and the place in the stream belong together.
+    const rows = await this.#store.query<TotalsRow & Place>(
+      `SELECT ${TOTALS}, ${ROLLED_TO}
+       FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
+      { account, key: `epoch:${epoch}` },
+    )
+    const [row] = rows
+    return { epoch, rolledTo: place(row), ...total(row) }
+  }
+
+  async #rolledTo(epoch: string): Promise<string> {
+    const [row] = await this.#store.query<Place>(
+      `SELECT ${ROLLED_TO} FROM ledger_entries WHERE wallet = '' AND idempotency_key = {key:String}`,
+      { key: `epoch:${epoch}` },
+    )
+    return place(row)
+  }
+
+  async #totals(epoch: string): Promise<{ at: StreamPosition; totals: Map<Account, Total> }> {
+    const rows = await this.#store.query<TotalsRow & Place & { wallet: string }>(
+      `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
+       FROM ledger_entries FINAL WHERE wallet != '' OR idempotency_key = {key:String} GROUP BY wallet`,
+      { key: `epoch:${epoch}` },
+    )
+    const rolledTo = place(rows.find(({ wallet }) => wallet === ''))
+    const accounts = rows.filter(({ wallet }) => wallet !== '')
+    return {
+      at: { epoch, rolledTo },
+      totals: new Map(accounts.map((row) => [row.wallet, total(row)])),
+    }
+  }
+
+  async #conflicts(): Promise<Mismatch[]> {
+    const rows = await this.#store.query<{ wallet: string; low: string; high: string }>(
+      `SELECT wallet, min(credits) AS low, max(credits) AS high FROM ledger_entries WHERE wallet != ''
+       GROUP BY wallet, idempotency_key HAVING low != high LIMIT 1000`,
+    )
+    return rows.map(({ wallet, low, high }) => ({
+      wallet,
+      what: 'conflicting_entries',
+      ledger: Number(low),
+      meter: Number(high),
+    }))
+  }
+
+  #row(entry: Record<string, unknown>) {
+    const created_at = new Date(this.#now()).toISOString().replace('T', ' ').replace('Z', '')
+    return { usage_ms: 0, usage_sequence: 0, created_at, ...entry }
+  }
+}
+
+const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
+const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
+
+interface TotalsRow {
+  readonly funded: string
+  readonly entries: string
+  readonly used: string
+}
+
+interface Place {
+  readonly ms: string
+  readonly sequence: string
+}
+
+type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>
+
+function total(row: TotalsRow | undefined): Total {
+  return {
+    funded: Number(row?.funded ?? 0),
+    entries: Number(row?.entries ?? 0),
+    used: Number(row?.used ?? 0),
+  }
+}
+
+function place(row: Place | undefined): string {
+  return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
+}
+
+/** How often to read again what changed while it was read. */
+const ATTEMPTS = 50
+
+function outpaced(): ServiceError {
+  return new ServiceError('unavailable', 'the ledger changes faster than it is read', {
+    retriable: true,
+  })
+}
+
+function compare(state: MeteredAccount, ledger: Total | undefined): Mismatch[] {
+  const pairs = [
+    ['granted', ledger?.funded ?? 0, state.funded],
+    ['used', ledger?.used ?? 0, state.rolledUp],
+    ['reserved', state.blocks, state.reserved],
+  ] as const
+  return pairs
+    .filter(([, expected, actual]) => expected !== actual)
+    .map(([what, expected, actual]) => ({
+      wallet: state.account,
+      what,
+      ledger: expected,
+      meter: actual,
+    }))
+}

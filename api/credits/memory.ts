@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import {
+  type Account,
+  type BlockGrant,
+  type BlockRenewal,
+  type Charge,
+  compareStreamIds,
+  type LedgerSnapshot,
+  METER_LIMITS,
+  type Meter,
+  type MeterLimits,
+  STREAM_START,
+  type StreamId,
+  type StreamPosition,
+  type UsageRange,
+} from './meter.ts'
+
+/** The meter of a service in one process; lost with it, and loaded again from the ledger. */
+export function createMemoryMeter(
+  limits: MeterLimits = METER_LIMITS,
+  now: () => number = Date.now,
+): Meter {
+  return new MemoryMeter(limits, now)
+}
+
+interface State {
+  funded: number
+  entries: number
+  used: number
+  reserved: number
+  readonly blocks: Map<string, Block>
+}
+
+interface Block {
+  sequence: number
+  credits: number
+  expires: number
+}
+
+interface Usage {
+  readonly id: StreamId
+  readonly account: Account
+  readonly credits: number
+}
+
+/** Every method runs without a pause, which makes it atomic here. */
+class MemoryMeter implements Meter {
+  readonly kind = 'memory'
+  readonly #limits: MeterLimits
+  readonly #now: () => number
+  readonly #epoch = randomUUID()
+  readonly #accounts = new Map<Account, State>()
+  /** Request id to what it was charged, or `void` once given back; oldest first. */
+  readonly #requests = new Map<string, { credits: number | 'void'; expires: number }>()
+  #stream: Usage[] = []
+  #streamed = 0
+  #rolled: StreamId = STREAM_START
+  #pending: { from: StreamId; to: StreamId } | null = null
+  #closed = false
+
+  constructor(limits: MeterLimits, now: () => number) {
+    this.#limits = limits
+    this.#now = now
+  }
+
+  async charge(account: Account, credits: number, requestId: string): Promise<Charge> {
+    this.#refuseWhenClosed()
+    const state = this.#accounts.get(account)
+    if (state === undefined) return { kind: 'unknown' }
+    const request = this.#requests.get(requestId)
+    if (request?.credits === 'void') throw new ServiceError('unavailable', 'request given back')
+    if (request !== undefined) return { kind: 'charged', left: left(state) }
+    if (left(state) < credits) return { kind: 'insufficient', left: left(state) }
+    if (this.#stream.length >= this.#limits.maxBacklog) return { kind: 'backlog' }
+    this.#use(account, state, credits)
+    this.#remember(requestId, credits)
+    return { kind: 'charged', left: left(state) }
+  }
+
+  async giveBack(account: Account, requestId: string): Promise<void> {
+    this.#refuseWhenClosed()
+    const credits = this.#requests.get(requestId)?.credits
+    this.#remember(requestId, 'void')
+    const state = this.#accounts.get(account)
+    if (typeof credits === 'number' && state !== undefined) this.#use(account, state, -credits)
+  }
+
+  async left(account: Account): Promise<number | null> {
+    this.#refuseWhenClosed()
+    const state = this.#accounts.get(account)
+    return state === undefined ? null : left(state)
+  }
+
+  async renewBlock(account: Account, renewal: BlockRenewal): Promise<BlockGrant> {
+    this.#refuseWhenClosed()
+    const { connection, sequence, spent, wanted } = renewal
+    const state = this.#accounts.get(account)
+    if (state === undefined) return { kind: 'unknown' }
+    const held = state.blocks.get(connection)
+    if (held?.sequence === sequence)
+      return { kind: 'granted', credits: held.credits, left: left(state) }
+    if (this.#stream.length >= this.#limits.maxBacklog) return { kind: 'backlog' }
+    if (spent > 0) this.#use(account, state, spent)
+    state.reserved -= held?.credits ?? 0
+    const credits = Math.max(0, Math.min(wanted, left(state)))
+    state.reserved += credits
+    const expires = this.#now() + this.#limits.blockMs
+    state.blocks.set(connection, { sequence, credits, expires })
+    return { kind: 'granted', credits, left: left(state) }
+  }
+
+  async releaseExpiredBlocks(): Promise<number> {
+    const expired = [...this.#accounts.values()].flatMap((state) =>
+      [...state.blocks]
+        .filter(([, block]) => block.expires <= this.#now())
+        .map(([connection, block]) => ({ state, connection, block })),
+    )
+    for (const { state, connection, block } of expired) {
+      state.reserved -= block.credits
+      state.blocks.delete(connection)
+    }
+    return expired.length
+  }
+
+  async epoch(): Promise<string> {
+    this.#refuseWhenClosed()
+    return this.#epoch
+  }
+
+  async load(account: Account, snapshot: LedgerSnapshot): Promise<'loaded' | 'stale'> {
+    this.#refuseWhenClosed()
+    const { epoch, rolledTo, funded, entries, used } = snapshot
+    if (epoch !== this.#epoch || compareStreamIds(this.#rolled, rolledTo) > 0) return 'stale'
+    const state = this.#accounts.get(account)
+    if (state !== undefined && state.entries > entries) return 'loaded'
+    this.#accounts.set(account, {
+      funded,
+      entries,
+      used: used + sum(this.#after(rolledTo).filter((usage) => usage.account === account)),
+      reserved: state?.reserved ?? 0,
+      blocks: state?.blocks ?? new Map(),
+    })
+    return 'loaded'
+  }
+
+  async beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null> {
+    this.#refuseWhenClosed()
+    if (epoch !== this.#epoch) return null
+    if (this.#pending === null) {
+      const last = this.#after(rolledTo).slice(0, this.#limits.rollUpEntries).at(-1)
+      if (last === undefined) return null
+      this.#pending = { from: rolledTo, to: last.id }
+    }
+    const { from, to } = this.#pending
+    const usage = new Map<Account, number>()
+    for (const { id, account, credits } of this.#after(from)) {
+      if (compareStreamIds(id, to) <= 0) usage.set(account, (usage.get(account) ?? 0) + credits)
+    }
+    return { from, to, usage }
+  }
+
+  async endRollUp(epoch: string, to: StreamId): Promise<void> {
+    this.#refuseWhenClosed()
+    if (epoch !== this.#epoch || this.#pending?.to !== to) return
+    this.#stream = this.#after(to)
+    this.#rolled = to
+    this.#pending = null
+  }
+
+  async inspect(accounts: readonly Account[], at: StreamPosition) {
+    this.#refuseWhenClosed()
+    if (at.epoch !== this.#epoch || compareStreamIds(this.#rolled, at.rolledTo) > 0) return null
+    const waiting = this.#after(at.rolledTo)
+    return accounts.flatMap((account) => {
+      const state = this.#accounts.get(account)
+      if (state === undefined) return []
+      const { funded, entries, used, reserved } = state
+      const rolledUp = used - sum(waiting.filter((usage) => usage.account === account))
+      const blocks = sum([...state.blocks.values()])
+      return [{ account, funded, entries, rolledUp, reserved, blocks }]
+    })
+  }
+
+  async ping(): Promise<void> {
+    this.#refuseWhenClosed()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+  }
+
+  #use(account: Account, state: State, credits: number): void {
+    state.used += credits
+    this.#stream.push({ id: `${++this.#streamed}-0`, account, credits })
+  }
+
+  #remember(requestId: string, credits: number | 'void'): void {
+    const now = this.#now()
+    for (const [id, { expires }] of this.#requests) {
+      if (expires > now) break
+      this.#requests.delete(id)
+    }
+    this.#requests.delete(requestId) // to the end, so that the oldest stays first
+    this.#requests.set(requestId, { credits, expires: now + this.#limits.requestSeconds * 1000 })
+  }
+
+  #after(id: StreamId): Usage[] {
+    return this.#stream.filter((usage) => compareStreamIds(usage.id, id) > 0)
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new ServiceError('unavailable', 'the meter is closed')
+  }
+}
+
+function left(state: State): number {
+  return state.funded - state.used - state.reserved
+}
+
+function sum(items: readonly { readonly credits: number }[]): number {
+  return items.reduce((total, { credits }) => total + credits, 0)
+}

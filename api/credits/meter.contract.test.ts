@@ -1,0 +1,343 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createConnection, createServer, type Socket } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { Redis } from 'ioredis'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createMemoryMeter } from './memory.ts'
+import {
+  type LedgerSnapshot,
+  METER_LIMITS,
+  type Meter,
+  type MeterLimits,
+  STREAM_START,
+} from './meter.ts'
+import { createRedisMeter } from './redis.ts'
+
+const redisUrl = process.env.REDIS_URL
+const logger = createLogger('silent')
+
+const makers: Record<string, ((limits: MeterLimits) => Promise<Meter>) | string> = {
+  memory: async (limits) => createMemoryMeter(limits),
+  redis:
+    redisUrl === undefined
+      ? 'REDIS_URL is not set'
+      : (limits) =>
+          createRedisMeter(
+            new URL(redisUrl),
+            { logger },
+            { prefix: `test:{${randomUUID()}}:`, limits },
+          ),
+}
+
+/** What the ledger says of an account that was granted credits in one entry. */
+async function granted(meter: Meter, credits: number, rest: Partial<LedgerSnapshot> = {}) {
+  const epoch = await meter.epoch()
+  return { epoch, rolledTo: STREAM_START, funded: credits, entries: 1, used: 0, ...rest }
+}
+
+function contract(
+  title: string,
+  check: (t: ExecutionContext, meter: Meter) => Promise<void>,
+  limits = METER_LIMITS,
+) {
+  for (const [name, make] of Object.entries(makers)) {
+    if (typeof make === 'string') {
+      test.skip(`${name} (${make}): ${title}`, () => {})
+      continue
+    }
+    test(`${name}: ${title}`, async (t) => {
+      const meter = await make(limits)
+      try {
+        await check(t, meter)
+      } finally {
+        await meter.close()
+      }
+    })
+  }
+}
+
+contract('an account is unknown until it is loaded from the ledger', async (t, meter) => {
+  t.is(await meter.left('a'), null)
+  t.deepEqual(await meter.charge('a', 1, 'r1'), { kind: 'unknown' })
+  const renewal = { connection: 'c', sequence: 1, spent: 0, wanted: 5 }
+  t.deepEqual(await meter.renewBlock('a', renewal), { kind: 'unknown' })
+  t.is(await meter.load('a', await granted(meter, 10)), 'loaded')
+  t.is(await meter.left('a'), 10)
+  t.is(await meter.left('b'), null)
+})
+
+contract('a request is charged once, all or nothing', async (t, meter) => {
+  await meter.load('a', await granted(meter, 4))
+  t.deepEqual(await meter.charge('a', 3, 'r1'), { kind: 'charged', left: 1 })
+  t.deepEqual(await meter.charge('a', 3, 'r1'), { kind: 'charged', left: 1 })
+  t.deepEqual(await meter.charge('a', 3, 'r2'), { kind: 'insufficient', left: 1 })
+  t.deepEqual(await meter.charge('a', 1, 'r3'), { kind: 'charged', left: 0 })
+})
+
+contract(
+  'a charge is given back once, and a request that was given back is never charged',
+  async (t, meter) => {
+    await meter.load('a', await granted(meter, 10))
+    await meter.charge('a', 3, 'r1')
+    await meter.giveBack('a', 'r1')
+    await meter.giveBack('a', 'r1')
+    t.is(await meter.left('a'), 10)
+    await meter.giveBack('a', 'lost on the way')
+    await t.throwsAsync(meter.charge('a', 3, 'lost on the way'), { name: 'ServiceError' })
+    t.is(await meter.left('a'), 10)
+  },
+)
+
+contract(
+  'usage enters the ledger by stretches: the same one is given until it is ended',
+  async (t, meter) => {
+    const epoch = await meter.epoch()
+    t.is(await meter.beginRollUp(epoch, STREAM_START), null)
+    await meter.load('a', await granted(meter, 100))
+    await meter.load('b', await granted(meter, 100))
+    for (const id of ['r1', 'r2']) await meter.charge('a', 3, id)
+    await meter.charge('b', 1, 'r3')
+    const first = await meter.beginRollUp(epoch, STREAM_START)
+    t.deepEqual(first?.usage, new Map(Object.entries({ a: 6, b: 1 })))
+    await meter.charge('a', 1, 'r4')
+    t.deepEqual(await meter.beginRollUp(epoch, STREAM_START), first)
+    await meter.endRollUp('another epoch', first?.to ?? '')
+    t.deepEqual(await meter.beginRollUp(epoch, STREAM_START), first)
+    await meter.endRollUp(epoch, first?.to ?? '')
+    await meter.endRollUp(epoch, first?.to ?? '')
+    const second = await meter.beginRollUp(epoch, first?.to ?? '')
+    t.deepEqual(second?.usage, new Map([['a', 1]]))
+    t.is(second?.from, first?.to)
+    t.is(await meter.beginRollUp('another epoch', STREAM_START), null)
+    t.is(await meter.left('a'), 93)
+  },
+)
+
+contract(
+  'a stretch has a bound, and net zero is zero',
+  async (t, meter) => {
+    const epoch = await meter.epoch()
+    await meter.load('a', await granted(meter, 100))
+    await meter.charge('a', 3, 'r1')
+    await meter.giveBack('a', 'r1')
+    await meter.charge('a', 1, 'r2')
+    t.deepEqual((await meter.beginRollUp(epoch, STREAM_START))?.usage, new Map([['a', 0]]))
+  },
+  { ...METER_LIMITS, rollUpEntries: 2 },
+)
+
+contract('loading again keeps what is used: rolled up or not, counted once', async (t, meter) => {
+  const epoch = await meter.epoch()
+  await meter.load('a', await granted(meter, 100))
+  await meter.charge('a', 5, 'r1')
+  const range = await meter.beginRollUp(epoch, STREAM_START)
+  const rolledTo = range?.to ?? ''
+  await meter.charge('a', 1, 'r2')
+  // Entered in the ledger, not yet ended: both snapshots are right.
+  t.is(await meter.load('a', await granted(meter, 100)), 'loaded')
+  t.is(await meter.left('a'), 94)
+  t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+  t.is(await meter.left('a'), 94)
+  await meter.endRollUp(epoch, rolledTo)
+  t.is(await meter.load('a', await granted(meter, 100)), 'stale')
+  t.is(await meter.load('a', await granted(meter, 100, { epoch: 'another' })), 'stale')
+  t.is(
+    await meter.load('a', await granted(meter, 150, { rolledTo, used: 5, entries: 2 })),
+    'loaded',
+  )
+  t.is(await meter.left('a'), 144)
+  // An older picture of the ledger that comes late changes nothing.
+  t.is(await meter.load('a', await granted(meter, 100, { rolledTo, used: 5 })), 'loaded')
+  t.is(await meter.left('a'), 144)
+  const at = { epoch, rolledTo }
+  t.deepEqual(await meter.inspect(['a', 'b'], at), [
+    { account: 'a', funded: 150, entries: 2, rolledUp: 5, reserved: 0, blocks: 0 },
+  ])
+  t.is(await meter.inspect(['a'], { epoch, rolledTo: STREAM_START }), null)
+})
+
+contract(
+  'a connection of the feed holds a block, books what it spent and returns the rest',
+  async (t, meter) => {
+    const epoch = await meter.epoch()
+    await meter.load('a', await granted(meter, 25))
+    const renew = (sequence: number, spent: number, wanted: number, connection = 'c1') =>
+      meter.renewBlock('a', { connection, sequence, spent, wanted })
+    t.deepEqual(await renew(1, 0, 10), { kind: 'granted', credits: 10, left: 15 })
+    t.deepEqual(await renew(1, 0, 10), { kind: 'granted', credits: 10, left: 15 })
+    t.deepEqual(await renew(2, 7, 10), { kind: 'granted', credits: 10, left: 8 })
+    t.deepEqual(await renew(2, 7, 10), { kind: 'granted', credits: 10, left: 8 })
+    t.deepEqual(await renew(1, 0, 10, 'c2'), { kind: 'granted', credits: 8, left: 0 })
+    t.deepEqual(await meter.charge('a', 1, 'r1'), { kind: 'insufficient', left: 0 })
+    t.deepEqual(await renew(3, 10, 0), { kind: 'granted', credits: 0, left: 0 })
+    t.deepEqual(await renew(2, 0, 0, 'c2'), { kind: 'granted', credits: 0, left: 8 })
+    t.deepEqual((await meter.beginRollUp(epoch, STREAM_START))?.usage, new Map([['a', 17]]))
+  },
+)
+
+contract(
+  'the block of a connection that vanished goes back to the customer',
+  async (t, meter) => {
+    await meter.load('a', await granted(meter, 25))
+    await meter.renewBlock('a', { connection: 'c1', sequence: 1, spent: 0, wanted: 10 })
+    t.is(await meter.left('a'), 15)
+    t.is(await meter.releaseExpiredBlocks(), 1)
+    t.is(await meter.releaseExpiredBlocks(), 0)
+    t.is(await meter.left('a'), 25)
+  },
+  { ...METER_LIMITS, blockMs: 0 },
+)
+
+contract(
+  'no more is let in than may wait for the ledger',
+  async (t, meter) => {
+    await meter.load('a', await granted(meter, 25))
+    await meter.charge('a', 1, 'r1')
+    await meter.charge('a', 1, 'r2')
+    t.deepEqual(await meter.charge('a', 1, 'r3'), { kind: 'backlog' })
+    t.deepEqual(
+      await meter.renewBlock('a', { connection: 'c', sequence: 1, spent: 1, wanted: 5 }),
+      { kind: 'backlog' },
+    )
+    const epoch = await meter.epoch()
+    const range = await meter.beginRollUp(epoch, STREAM_START)
+    await meter.endRollUp(epoch, range?.to ?? '')
+    t.deepEqual(await meter.charge('a', 1, 'r3'), { kind: 'charged', left: 22 })
+  },
+  { ...METER_LIMITS, maxBacklog: 2 },
+)
+
+contract(
+  'under any concurrency nothing is overdrawn and every credit is accounted for',
+  async (t, meter) => {
+    const step = fc.record({
+      kind: fc.constantFrom('charge', 'giveBack', 'block', 'rollUp', 'load'),
+      request: fc.nat({ max: 15 }),
+      credits: fc.integer({ min: 1, max: 9 }),
+    })
+    let run = 0
+    let rolledTo = STREAM_START
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const account = `a${run++}`
+        const epoch = await meter.epoch()
+        const ledger = { funded: 100, entries: 1, used: 0, rolledTo, epoch }
+        const rollUp = async () => {
+          const range = await meter.beginRollUp(epoch, ledger.rolledTo)
+          if (range === null) return
+          ledger.used += range.usage.get(account) ?? 0
+          ledger.rolledTo = range.to
+          rolledTo = range.to
+          await meter.endRollUp(epoch, range.to)
+        }
+        await meter.load(account, ledger)
+        let sequence = 0
+        let held = 0
+        await Promise.all(
+          steps.map(async ({ kind, request, credits }) => {
+            const requestId = `${account}-${request}`
+            if (kind === 'charge') await meter.charge(account, credits, requestId).catch(() => {})
+            else if (kind === 'giveBack') await meter.giveBack(account, requestId)
+            else if (kind === 'block') {
+              const renewal = { connection: 'c', sequence: ++sequence, spent: 0, wanted: credits }
+              await meter.renewBlock(account, renewal)
+            } else if (kind === 'load') await meter.load(account, { ...ledger })
+          }),
+        )
+        const [state] = (await meter.inspect([account], ledger)) ?? []
+        held = state?.blocks ?? 0
+        t.true((await meter.left(account)) !== null && ((await meter.left(account)) ?? -1) >= 0)
+        await rollUp()
+        t.is(await meter.left(account), 100 - ledger.used - held)
+        t.deepEqual(await meter.inspect([account], ledger), [
+          { account, funded: 100, entries: 1, rolledUp: ledger.used, reserved: held, blocks: held },
+        ])
+      }),
+      { numRuns: 40 },
+    )
+  },
+)
+
+const real = redisUrl === undefined ? test.skip : test
+const realTitle = (title: string) =>
+  redisUrl === undefined ? `redis (REDIS_URL is not set): ${title}` : title
+
+real(
+  realTitle('redis: a server that lost everything knows no account, and starts another stream'),
+  async (t) => {
+    const prefix = `test:{${randomUUID()}}:`
+    const url = new URL(redisUrl ?? '')
+    const meter = await createRedisMeter(url, { logger }, { prefix })
+    await meter.load('a', await granted(meter, 10))
+    const epoch = await meter.epoch()
+    const redis = new Redis(url.href)
+    await redis.del(...(await redis.keys(`${prefix}*`)))
+    redis.disconnect()
+    t.is(await meter.left('a'), null)
+    t.not(await meter.epoch(), epoch)
+    await meter.close()
+  },
+)
+
+real(
+  realTitle(
+    'redis: while the server is away every step is refused at once, and goes on afterwards',
+  ),
+  async (t) => {
+    const url = new URL(redisUrl ?? '')
+    const proxy = await startProxy(Number(url.port || 6379), url.hostname)
+    const through = new URL(url.href)
+    through.host = `127.0.0.1:${proxy.port}`
+    const meter = await createRedisMeter(through, { logger }, { prefix: `test:{${randomUUID()}}:` })
+    await meter.load('a', await granted(meter, 10))
+    await meter.charge('a', 1, 'r1')
+    proxy.cut()
+    for (const step of [
+      meter.charge('a', 1, 'r2'),
+      meter.left('a'),
+      meter.ping(),
+      meter.giveBack('a', 'r1'),
+    ])
+      await t.throwsAsync(step, { name: 'ServiceError', code: 'unavailable' })
+    proxy.restore()
+    while (!(await meter.ping().then(yes, no))) await pause(5)
+    t.is(await meter.left('a'), 9)
+    await meter.close()
+    proxy.close()
+  },
+)
+
+const yes = () => true
+const no = () => false
+
+/** Stands between the meter and the server, to cut the line. */
+async function startProxy(port: number, host: string) {
+  const sockets = new Set<Socket>()
+  let open = true
+  const server = createServer((client) => {
+    if (!open) return client.destroy()
+    const upstream = createConnection(port, host)
+    for (const socket of [client, upstream]) {
+      sockets.add(socket)
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    port: typeof address === 'object' ? address?.port : undefined,
+    cut() {
+      open = false
+      for (const socket of sockets) socket.destroy()
+    },
+    restore() {
+      open = true
+    },
+    close: () => server.close(),
+  }
+}

@@ -1,0 +1,179 @@
+/** A script of the meter, by the name it has on the client. */
+export type ScriptName =
+  | 'meterCharge'
+  | 'meterGiveBack'
+  | 'meterRenewBlock'
+  | 'meterReleaseBlocks'
+  | 'meterLoad'
+  | 'meterBeginRollUp'
+  | 'meterEndRollUp'
+  | 'meterInspect'
+
+/** Credits left of the account at KEYS[1]; `run` must be checked before. */
+const LEFT = `
+local function left()
+  local s = redis.call('HMGET', KEYS[1], 'funded', 'used', 'reserved')
+  return (tonumber(s[1]) or 0) - (tonumber(s[2]) or 0) - (tonumber(s[3]) or 0)
+end
+local function use(account, credits)
+  redis.call('HINCRBY', KEYS[1], 'used', credits)
+  redis.call('XADD', KEYS[2], '*', 'a', account, 'c', credits)
+end
+`
+
+/** Whether stream id \`a\` comes after \`b\`. */
+const AFTER = `
+local function after(a, b)
+  local am, as = string.match(a, '(%d+)-(%d+)')
+  local bm, bs = string.match(b, '(%d+)-(%d+)')
+  am, as, bm, bs = tonumber(am), tonumber(as), tonumber(bm), tonumber(bs)
+  return am > bm or (am == bm and as > bs)
+end
+`
+
+const CHARGE = `${LEFT}
+local run, account, credits = ARGV[1], ARGV[2], tonumber(ARGV[3])
+if redis.call('HGET', KEYS[1], 'run') ~= run then return {'unknown'} end
+local done = redis.call('GET', KEYS[3])
+if done == 'void' then return {'void'} end
+local rest = left()
+if done then return {'charged', rest} end
+if rest < credits then return {'insufficient', rest} end
+if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[4]) then return {'backlog'} end
+use(account, credits)
+redis.call('SET', KEYS[3], credits, 'EX', ARGV[5])
+return {'charged', rest - credits}
+`
+
+const GIVE_BACK = `${LEFT}
+local credits = redis.call('GET', KEYS[3])
+redis.call('SET', KEYS[3], 'void', 'EX', ARGV[2])
+if credits and credits ~= 'void' then use(ARGV[1], -tonumber(credits)) end
+return {}
+`
+
+const RENEW_BLOCK = `${LEFT}
+local run, account, connection, sequence = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local spent, wanted = tonumber(ARGV[5]), tonumber(ARGV[6])
+local field = 'block:' .. connection
+local s = redis.call('HMGET', KEYS[1], 'run', field)
+if s[1] ~= run then return {'unknown'} end
+local held_sequence, held = string.match(s[2] or '0:0', '(%d+):(%d+)')
+if held_sequence == sequence then return {'granted', tonumber(held), left()} end
+if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[7]) then return {'backlog'} end
+if spent > 0 then use(account, spent) end
+redis.call('HINCRBY', KEYS[1], 'reserved', 0 - tonumber(held)) -- not -0, which is no integer to Redis
+local credits = math.max(0, math.min(wanted, left()))
+redis.call('HINCRBY', KEYS[1], 'reserved', credits)
+redis.call('HSET', KEYS[1], field, sequence .. ':' .. credits)
+local now = redis.call('TIME')
+redis.call('ZADD', KEYS[3], now[1] * 1000 + math.floor(now[2] / 1000) + tonumber(ARGV[8]), account .. '|' .. connection)
+return {'granted', credits, left()}
+`
+
+const RELEASE_BLOCKS = `
+local now = redis.call('TIME')
+local ms = now[1] * 1000 + math.floor(now[2] / 1000)
+local expired = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ms, 'LIMIT', 0, 100)
+for _, member in ipairs(expired) do
+  local account, connection = string.match(member, '^([^|]*)|(.*)$')
+  local key, field = KEYS[2] .. account, 'block:' .. connection
+  local credits = string.match(redis.call('HGET', key, field) or '0:0', ':(%d+)')
+  if tonumber(credits) > 0 then redis.call('HINCRBY', key, 'reserved', -tonumber(credits)) end
+  redis.call('HDEL', key, field)
+  redis.call('ZREM', KEYS[1], member)
+end
+return {#expired}
+`
+
+const LOAD = `${AFTER}
+local run, account, epoch, rolled_to = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if redis.call('GET', KEYS[3]) ~= epoch then return {'stale'} end
+if after(redis.call('GET', KEYS[4]) or '0-0', rolled_to) then return {'stale'} end
+local s = redis.call('HMGET', KEYS[1], 'run', 'entries')
+if s[1] == run and tonumber(s[2]) > tonumber(ARGV[6]) then return {'loaded'} end
+local used = tonumber(ARGV[7])
+for _, entry in ipairs(redis.call('XRANGE', KEYS[2], '(' .. rolled_to, '+')) do
+  if entry[2][2] == account then used = used + tonumber(entry[2][4]) end
+end
+redis.call('HSET', KEYS[1], 'run', run, 'funded', ARGV[5], 'entries', ARGV[6], 'used', used)
+redis.call('HSETNX', KEYS[1], 'reserved', 0)
+return {'loaded'}
+`
+
+const BEGIN_ROLL_UP = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {} end
+local pending = redis.call('GET', KEYS[3])
+local entries
+if pending then
+  local from, to = string.match(pending, '^(%S+) (%S+)$')
+  entries = redis.call('XRANGE', KEYS[1], '(' .. from, to)
+  pending = {from, to}
+else
+  entries = redis.call('XRANGE', KEYS[1], '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
+  if #entries == 0 then return {} end
+  pending = {ARGV[2], entries[#entries][1]}
+  redis.call('SET', KEYS[3], pending[1] .. ' ' .. pending[2])
+end
+local sums, order = {}, {}
+for _, entry in ipairs(entries) do
+  local account, credits = entry[2][2], tonumber(entry[2][4])
+  if not sums[account] then sums[account] = 0; order[#order + 1] = account end
+  sums[account] = sums[account] + credits
+end
+for _, account in ipairs(order) do
+  pending[#pending + 1] = account
+  pending[#pending + 1] = sums[account]
+end
+return pending
+`
+
+const END_ROLL_UP = `
+if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {} end
+local pending = redis.call('GET', KEYS[3])
+if not pending or string.match(pending, '(%S+)$') ~= ARGV[2] then return {} end
+local ms, sequence = string.match(ARGV[2], '(%d+)-(%d+)')
+redis.call('XTRIM', KEYS[1], 'MINID', ms .. '-' .. string.format('%d', tonumber(sequence) + 1))
+redis.call('SET', KEYS[4], ARGV[2])
+redis.call('DEL', KEYS[3])
+return {}
+`
+
+const INSPECT = `${AFTER}
+local run, epoch, rolled_to = ARGV[1], ARGV[2], ARGV[3]
+if redis.call('GET', KEYS[2]) ~= epoch then return {'stale'} end
+if after(redis.call('GET', KEYS[3]) or '0-0', rolled_to) then return {'stale'} end
+local waiting = {}
+for _, entry in ipairs(redis.call('XRANGE', KEYS[1], '(' .. rolled_to, '+')) do
+  local account = entry[2][2]
+  waiting[account] = (waiting[account] or 0) + tonumber(entry[2][4])
+end
+local out = {'ok'}
+for index = 4, #ARGV do
+  local account = ARGV[index]
+  local fields, state, blocks = redis.call('HGETALL', KEYS[4] .. account), {}, 0
+  for at = 1, #fields, 2 do
+    state[fields[at]] = fields[at + 1]
+    if string.sub(fields[at], 1, 6) == 'block:' then
+      blocks = blocks + tonumber(string.match(fields[at + 1], ':(%d+)'))
+    end
+  end
+  if state.run == run then
+    local figures = {account, state.funded, state.entries, state.used - (waiting[account] or 0), state.reserved, blocks}
+    for _, figure in ipairs(figures) do out[#out + 1] = figure end
+  end
+end
+return out
+`
+
+/** The scripts as ioredis defines commands: how many of the arguments are keys, and the text. */
+export const DEFINITIONS: Record<ScriptName, { numberOfKeys: number; lua: string }> = {
+  meterCharge: { numberOfKeys: 3, lua: CHARGE },
+  meterGiveBack: { numberOfKeys: 3, lua: GIVE_BACK },
+  meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
+  meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
+  meterLoad: { numberOfKeys: 4, lua: LOAD },
+  meterBeginRollUp: { numberOfKeys: 3, lua: BEGIN_ROLL_UP },
+  meterEndRollUp: { numberOfKeys: 4, lua: END_ROLL_UP },
+  meterInspect: { numberOfKeys: 4, lua: INSPECT },
+}

@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import {
+  type BlockGrant,
+  type Charge,
+  METER_LIMITS,
+  type Meter,
+  type MeteredAccount,
+  type MeterLimits,
+  type UsageRange,
+} from './meter.ts'
+import * as scripts from './redis-scripts.ts'
+
+/**
+ * The meter that all processes share. Each step is one Lua script and one round trip. Needs Redis 6.2 or newer with `maxmemory-policy
+ * noeviction`. An account carries the run id of the server it was loaded on: a server that restarted, and may have lost the last second, knows
+ * no account until it is loaded from the ledger again.
+ *
+ * Keys, each under `prefix`: `account:<wallet>` hash (run, funded, entries, used, reserved, `block:<connection>` = `<sequence>:<credits>`);
+ * `usage` stream (a: wallet, c: credits); `epoch`, `rolled`, `pending`; `request:<id>` charged credits or `void`; `blocks` sorted set of
+ * `<wallet>|<connection>` by the millisecond it expires.
+ */
+export async function createRedisMeter(
+  url: URL,
+  deps: { readonly logger: Logger },
+  options: { readonly prefix?: string; readonly limits?: MeterLimits } = {},
+): Promise<Meter> {
+  const { prefix = 'tw:{credits}:', limits = METER_LIMITS } = options
+  const redis = new Redis(url.href, {
+    lazyConnect: true,
+    // A step is never repeated unseen, and a caller is told at once that the server is away.
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    connectTimeout: 3000,
+    commandTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
+    scripts: scripts.DEFINITIONS,
+  })
+  let connected = false
+  redis.on('error', (error: Error) => {
+    if (connected) deps.logger.warn({ reason: error.message }, 'redis lost, reconnecting')
+    connected = false
+  })
+  try {
+    await redis.connect()
+  } catch (cause) {
+    redis.disconnect()
+    throw new ServiceError('unreachable', `REDIS_URL: ${url.host} does not answer`, { cause })
+  }
+  const meter = new RedisMeter(redis, prefix, limits)
+  await meter.readRun()
+  connected = true
+  redis.on('ready', () => {
+    connected = true
+    meter.readRun().catch((err) => deps.logger.warn({ err }, 'redis back, but not answering'))
+  })
+  return meter
+}
+
+class RedisMeter implements Meter {
+  readonly kind = 'redis'
+  readonly #redis: Redis
+  readonly #prefix: string
+  readonly #limits: MeterLimits
+  #run = ''
+
+  constructor(redis: Redis, prefix: string, limits: MeterLimits) {
+    this.#redis = redis
+    this.#prefix = prefix
+    this.#limits = limits
+  }
+
+  /** Learns which server this is. */
+  async readRun(): Promise<void> {
+    const info = await asked(this.#redis.info('server'))
+    this.#run = /^run_id:(\S+)/m.exec(info)?.[1] ?? ''
+  }
+
+  async charge(account: string, credits: number, requestId: string): Promise<Charge> {
+    const [kind, left] = await this.#script('meterCharge', [
+      ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
+      ...[this.#run, account, credits, this.#limits.maxBacklog, this.#limits.requestSeconds],
+    ])
+    if (kind === 'charged' || kind === 'insufficient') return { kind, left: Number(left) }
+    if (kind === 'unknown' || kind === 'backlog') return { kind }
+    throw new ServiceError('unavailable', 'request given back')
+  }
+
+  async giveBack(account: string, requestId: string): Promise<void> {
+    await this.#script('meterGiveBack', [
+      ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
+      ...[account, this.#limits.requestSeconds],
+    ])
+  }
+
+  async left(account: string): Promise<number | null> {
+    const [run, funded, used, reserved] = await asked(
+      this.#redis.hmget(this.#key(`account:${account}`), 'run', 'funded', 'used', 'reserved'),
+    )
+    return run === this.#run ? Number(funded) - Number(used) - Number(reserved) : null
+  }
+
+  async renewBlock(account: string, renewal: Parameters<Meter['renewBlock']>[1]) {
+    const { connection, sequence, spent, wanted } = renewal
+    const [kind, credits, left] = await this.#script('meterRenewBlock', [
+      ...this.#keys(`account:${account}`, 'usage', 'blocks'),
+      ...[this.#run, account, connection, sequence, spent, wanted],
+      ...[this.#limits.maxBacklog, this.#limits.blockMs],
+    ])
+    const grant: BlockGrant =
+      kind === 'granted'
+        ? { kind, credits: Number(credits), left: Number(left) }
+        : { kind: kind === 'backlog' ? 'backlog' : 'unknown' }
+    return grant
+  }
+
+  async releaseExpiredBlocks(): Promise<number> {
+    const [released] = await this.#script('meterReleaseBlocks', [
+      this.#key('blocks'),
+      this.#key('account:'),
+    ])
+    return Number(released)
+  }
+
+  async epoch(): Promise<string> {
+    const key = this.#key('epoch')
+    const known = await asked(this.#redis.get(key))
+    if (known !== null) return known
+    await asked(this.#redis.set(key, randomUUID(), 'NX'))
+    return (await asked(this.#redis.get(key))) ?? ''
+  }
+
+  async load(account: string, snapshot: Parameters<Meter['load']>[1]) {
+    const { epoch, rolledTo, funded, entries, used } = snapshot
+    const [outcome] = await this.#script('meterLoad', [
+      ...this.#keys(`account:${account}`, 'usage', 'epoch', 'rolled'),
+      ...[this.#run, account, epoch, rolledTo, funded, entries, used],
+    ])
+    return outcome === 'loaded' ? 'loaded' : 'stale'
+  }
+
+  async beginRollUp(epoch: string, rolledTo: string): Promise<UsageRange | null> {
+    const [from, to, ...usage] = await this.#script('meterBeginRollUp', [
+      ...this.#keys('usage', 'epoch', 'pending'),
+      ...[epoch, rolledTo, this.#limits.rollUpEntries],
+    ])
+    if (from === undefined || to === undefined) return null
+    return { from: String(from), to: String(to), usage: pairs(usage) }
+  }
+
+  async endRollUp(epoch: string, to: string): Promise<void> {
+    await this.#script('meterEndRollUp', [
+      ...this.#keys('usage', 'epoch', 'pending', 'rolled'),
+      ...[epoch, to],
+    ])
+  }
+
+  async inspect(accounts: readonly string[], at: Parameters<Meter['inspect']>[1]) {
+    const found: MeteredAccount[] = []
+    for (let start = 0; start < accounts.length; start += INSPECT_AT_ONCE) {
+      const some = accounts.slice(start, start + INSPECT_AT_ONCE)
+      const [outcome, ...figures] = await this.#script('meterInspect', [
+        ...this.#keys('usage', 'epoch', 'rolled', 'account:'),
+        ...[this.#run, at.epoch, at.rolledTo, ...some],
+      ])
+      if (outcome !== 'ok') return null
+      for (let index = 0; index < figures.length; index += 6) {
+        const [funded = 0, entries = 0, rolledUp = 0, reserved = 0, blocks = 0] = figures
+          .slice(index + 1, index + 6)
+          .map(Number)
+        const account = String(figures[index])
+        found.push({ account, funded, entries, rolledUp, reserved, blocks })
+      }
+    }
+    return found
+  }
+
+  async ping(): Promise<void> {
+    await asked(this.#redis.ping())
+  }
+
+  async close(): Promise<void> {
+    this.#redis.disconnect()
+  }
+
+  #key(name: string): string {
+    return this.#prefix + name
+  }
+
+  #keys(...names: string[]): string[] {
+    return names.map((name) => this.#prefix + name)
+  }
+
+  /** Runs a script of `redis-scripts.ts`: by its hash, with its text when the server does not know it yet. */
+  #script(name: scripts.ScriptName, args: (string | number)[]): Promise<unknown[]> {
+    // ioredis puts defined commands on the client, where TypeScript cannot see them.
+    const client = this.#redis as unknown as Record<
+      scripts.ScriptName,
+      (...args: (string | number)[]) => Promise<unknown[]>
+    >
+    return asked(client[name](...args))
+  }
+}
+
+/** How many accounts one script looks at: a script holds up everybody else. */
+const INSPECT_AT_ONCE = 200
+
+async function asked<T>(reply: Promise<T>): Promise<T> {
+  try {
+    return await reply
+  } catch (cause) {
+    throw new ServiceError('unavailable', 'the meter does not answer', { retriable: true, cause })
+  }
+}
+
+function pairs(flat: readonly unknown[]): Map<string, number> {
+  const map = new Map<string, number>()
+  for (let index = 0; index < flat.length; index += 2)
+    map.set(String(flat[index]), Number(flat[index + 1]))
+  return map
+}
