@@ -1,4 +1,4 @@
-import { envInteger, envList, envText, envUrl } from '../pipeline/runtime/env.ts'
+import { type EnvOf, envInteger, envList, envText, envUrl } from '../pipeline/runtime/env.ts'
 
 /** The environment of the API (decisions J2). */
 export const apiEnv = {
@@ -37,4 +37,14 @@ function readSecret(text: string): Uint8Array | undefined {
   if (!hex && !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined
   const bytes = Buffer.from(text, hex ? 'hex' : 'base64')
   return bytes.length >= 32 ? bytes : undefined
+}
+
+/** The API's configuration from its environment and the secret key, which the embedded service makes for itself (`keptSecretKey`). */
+export function apiConfig(env: EnvOf<typeof apiEnv>, secretKey: Uint8Array): ApiConfig {
+  return {
+    host: env.HOST,
+    port: env.PORT,
+    secretKey,
+    connectionsPerKey: env.CONNECTIONS_PER_KEY,
+  }
 }
