@@ -23,7 +23,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Packages that one file alone may import: whoever talks to a server is the only one who knows its client. */
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
-  kafkajs: 'pipeline/log/kafka.ts',
+  kafkajs: 'pipeline/log/kafka-client.ts',
   ioredis: 'api/credits/redis.ts',
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { probeKafka } from '../../pipeline/log/kafka.ts'
+import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 import { ensureCached, ensureCommand, run } from './install.ts'
 import { type Server, SOURCES } from './server.ts'
 

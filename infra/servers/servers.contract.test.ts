@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import anyTest from 'ava'
 import { Redis } from 'ioredis'
-import { probeKafka } from '../../pipeline/log/kafka.ts'
+import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 
 /** Installs and starts servers, so it runs only where others are used already. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)

@@ -1,15 +1,175 @@
-import { Kafka, logLevel } from 'kafkajs'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConfig } from '../config.ts'
+import { aliasOf } from '../domain/alias.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Registry } from '../runtime/telemetry.ts'
+import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './append-queue.ts'
+import {
+  createKafkaClient,
+  ensureTopic,
+  type KafkaClient,
+  readMinSessionTimeout,
+} from './kafka-client.ts'
+import { SupervisedConsumer } from './kafka-consumer.ts'
+import { openProducer, type PatientProducer } from './kafka-producer.ts'
+import { readCheckpoint } from './kafka-tail.ts'
+import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LateOrigin } from './log.ts'
+import { encodeMessage } from './record.ts'
+import { createLogMetrics, type LogMetrics } from './telemetry.ts'
+import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
-/** Resolves when a Kafka answers and can coordinate groups (a new one makes its inner topics first). */
-export async function probeKafka(config: KafkaConfig): Promise<void> {
-  const { brokers, ssl } = config
-  const kafka = new Kafka({ brokers: [...brokers], ssl, logLevel: logLevel.NOTHING })
-  const admin = kafka.admin({ retry: { retries: 0 } })
-  try {
-    await admin.connect()
-    await admin.fetchOffsets({ groupId: 'probe' })
-  } finally {
-    await admin.disconnect()
+/**
+ * The log on Kafka. Makes the topic when it is missing. Rejects with a ServiceError: `unreachable` when no broker answers, `bad_config` when the topic
+ * has another number of partitions than this service counts on.
+ */
+export async function createKafkaLog(
+  config: KafkaConfig,
+  deps: { readonly logger: Logger; readonly registry: Registry },
+  options: { readonly partitions?: number } = {},
+): Promise<EventLog> {
+  const topic = walletEventsTopic(config.topicPrefix, options.partitions ?? PARTITIONS)
+  const kafka = createKafkaClient(config, deps.logger)
+  const found = await ensureTopic(kafka, topic).catch((cause: unknown) => {
+    throw unreachable(config, cause)
+  })
+  if (found !== topic.partitions)
+    throw new ServiceError(
+      'bad_config',
+      `KAFKA_TOPIC_PREFIX: topic ${topic.name} has ${found} partitions, expected ${topic.partitions}: choose another prefix, or remove the topic when its content is stored`,
+    )
+  const sessionTimeoutMs = Math.max(MIN_SESSION_MS, await readMinSessionTimeout(kafka))
+  const producer = await openProducer(kafka, topic.name, deps.logger).catch((cause: unknown) => {
+    throw unreachable(config, cause)
+  })
+  return new KafkaLog({
+    ...{ config, kafka, topic, sessionTimeoutMs, producer, logger: deps.logger },
+    metrics: createLogMetrics(deps.registry),
+  })
+}
+
+/** A member that died is missed after this long; a stall of the event loop must be shorter. */
+const MIN_SESSION_MS = 3000
+/** Brokers take a megabyte a partition and request by default. */
+const MAX_REQUEST_BYTES = 512 * 1024
+
+interface Parts {
+  readonly config: KafkaConfig
+  readonly kafka: KafkaClient
+  readonly topic: Topic
+  readonly sessionTimeoutMs: number
+  readonly producer: PatientProducer
+  readonly logger: Logger
+  readonly metrics: LogMetrics
+}
+
+class KafkaLog implements EventLog {
+  readonly partitions: number
+  readonly #parts: Parts
+  readonly #queue: AppendQueue
+  readonly #closing = new AbortController()
+  readonly #consumers = new Set<Consumer>()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+    this.partitions = parts.topic.partitions
+    this.#queue = createAppendQueue((entries) => parts.producer.send(entries), MAX_REQUEST_BYTES)
   }
+
+  appendSlot({ marker, records }: SlotRecords): Promise<void> {
+    const value = encodeMessage({ kind: 'marker', marker })
+    const markers = Array.from({ length: this.partitions }, (_, partition) => ({
+      ...{ partition, key: null, value },
+    }))
+    return this.#append(
+      [...records.map((record) => this.#entryOf(record, null)), ...markers],
+      records.length,
+    )
+  }
+
+  appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
+    return this.#append(
+      records.map((record) => this.#entryOf(record, origin)),
+      records.length,
+    )
+  }
+
+  async checkpoint(): Promise<SlotMarker | null> {
+    const { kafka, topic, config, logger } = this.#parts
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await readCheckpoint(kafka, topic.name)
+      } catch (cause) {
+        if (attempt === 5 || this.#closing.signal.aborted) throw unreachable(config, cause)
+        logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
+      }
+      await delay(attempt * 500, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  async consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer> {
+    if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
+    const { kafka, topic, sessionTimeoutMs, logger, metrics } = this.#parts
+    const deps = { kafka, topic: topic.name, partitions: this.partitions }
+    const consumer = new SupervisedConsumer(
+      { ...deps, sessionTimeoutMs, logger, metrics },
+      options,
+      handler,
+    )
+    this.#consumers.add(consumer)
+    await consumer.started
+    return {
+      close: async () => {
+        await consumer.close()
+        this.#consumers.delete(consumer)
+      },
+    }
+  }
+
+  async ping(): Promise<void> {
+    const { kafka, config } = this.#parts
+    if (this.#closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
+    const admin = kafka.admin({ retry: { retries: 0 } })
+    try {
+      await admin.connect()
+      await admin.describeCluster()
+    } catch (cause) {
+      throw unreachable(config, cause)
+    } finally {
+      await admin.disconnect().catch(() => {})
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#queue.end(new ServiceError('closed', 'the log is closed'))
+    await Promise.all([...this.#consumers].map((consumer) => consumer.close()))
+    await this.#parts.producer.close()
+  }
+
+  async #append(entries: readonly OutgoingEntry[], records: number): Promise<void> {
+    const { metrics } = this.#parts
+    const started = performance.now()
+    await this.#queue.append(entries)
+    metrics.appendSeconds.observe((performance.now() - started) / 1000)
+    metrics.appendedRecords.inc(records)
+  }
+
+  #entryOf(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
+    return {
+      partition: partitionOf(record.wallet, this.partitions),
+      key: aliasOf(record.wallet),
+      value: encodeMessage({ kind: 'record', record, late }),
+    }
+  }
+}
+
+function unreachable(config: KafkaConfig, cause: unknown): ServiceError {
+  const reason = cause instanceof Error ? cause.message : 'unknown'
+  return new ServiceError(
+    'unreachable',
+    `KAFKA_BROKERS: no answer from ${config.brokers.join(', ')}: ${reason}`,
+    { retriable: true, cause },
+  )
 }

@@ -1,0 +1,123 @@
+import kafkajs, { Kafka, logLevel, Partitioners } from 'kafkajs'
+import type { KafkaConfig } from '../config.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { createKafkaLogger } from './kafka-logger.ts'
+import type { Topic } from './topics.ts'
+
+// What the rest of this room needs to name; nobody else imports the client's package.
+export type { Admin, Consumer as KafkaConsumer, EachBatchPayload, KafkaMessage } from 'kafkajs'
+export type KafkaClient = Kafka
+
+/** A few attempts within three seconds: who calls the client waits on, or gives up, by its own rules. */
+const RETRY = { retries: 5, initialRetryTime: 50, maxRetryTime: 1000 }
+
+/** The Kafka client of this process; it connects when it is used. */
+export function createKafkaClient(config: KafkaConfig, logger: Logger): KafkaClient {
+  return new Kafka({
+    ...connectionOf(config),
+    logLevel: logLevel.INFO,
+    logCreator: createKafkaLogger(logger),
+    retry: RETRY,
+  })
+}
+
+function connectionOf({ brokers, ssl, sasl }: KafkaConfig) {
+  return {
+    clientId: 'tracked-wallets',
+    brokers: [...brokers],
+    connectionTimeout: 3000,
+    requestTimeout: 15_000,
+    ssl,
+    ...(sasl === null ? {} : { sasl: saslOf(sasl) }),
+  }
+}
+
+/** The client wants a literal mechanism beside each kind of credentials. */
+function saslOf({ mechanism, ...credentials }: NonNullable<KafkaConfig['sasl']>) {
+  switch (mechanism) {
+    case 'plain':
+      return { mechanism, ...credentials }
+    case 'scram-sha-256':
+      return { mechanism, ...credentials }
+    case 'scram-sha-512':
+      return { mechanism, ...credentials }
+  }
+}
+
+/** An idempotent producer: what is sent again after a lost answer is on the log once. */
+export function createProducer(kafka: KafkaClient) {
+  return kafka.producer({
+    idempotent: true,
+    maxInFlightRequests: 1,
+    allowAutoTopicCreation: false,
+    createPartitioner: Partitioners.DefaultPartitioner, // never asked: every entry names its partition
+    retry: RETRY,
+  })
+}
+
+/** Makes the topic when it is missing, with up to three replicas; gives the number of partitions it has. */
+export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<number> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    if (!(await admin.listTopics()).includes(topic.name)) {
+      const { brokers } = await admin.describeCluster()
+      const replicationFactor = Math.min(3, brokers.length)
+      const settings = {
+        ...topic.settings,
+        'min.insync.replicas': String(Math.max(1, replicationFactor - 1)),
+      }
+      const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
+      // False when another process was faster.
+      await admin.createTopics({
+        topics: [
+          { topic: topic.name, numPartitions: topic.partitions, replicationFactor, configEntries },
+        ],
+      })
+    }
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] })
+    return topics[0]?.partitions.length ?? 0
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+/** The shortest session, in milliseconds, that the brokers allow a group's member; their default when they do not tell. */
+export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number> {
+  const admin = kafka.admin()
+  const name = 'group.min.session.timeout.ms'
+  try {
+    await admin.connect()
+    const { brokers } = await admin.describeCluster()
+    const { resources } = await admin.describeConfigs({
+      includeSynonyms: false,
+      resources: brokers.map(({ nodeId }) => ({
+        type: kafkajs.ConfigResourceTypes.BROKER,
+        name: String(nodeId),
+        configNames: [name],
+      })),
+    })
+    const values = resources.flatMap(({ configEntries }) =>
+      configEntries.map(({ configValue }) => Number(configValue)),
+    )
+    return values.every((ms) => ms > 0) ? Math.max(...values) : DEFAULT_MIN_SESSION_MS
+  } catch {
+    return DEFAULT_MIN_SESSION_MS // not every user may read a broker's settings
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+const DEFAULT_MIN_SESSION_MS = 6000
+
+/** Resolves when a Kafka answers and can coordinate groups (a new one makes its inner topics first). */
+export async function probeKafka(config: KafkaConfig): Promise<void> {
+  const kafka = new Kafka({ ...connectionOf(config), logLevel: logLevel.NOTHING })
+  const admin = kafka.admin({ retry: { retries: 0 } })
+  try {
+    await admin.connect()
+    await admin.fetchOffsets({ groupId: 'probe' })
+  } finally {
+    await admin.disconnect()
+  }
+}

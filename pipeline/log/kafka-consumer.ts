@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '../runtime/logger.ts'
+import { handOut } from './hand-out.ts'
+import type { EachBatchPayload, KafkaClient, KafkaConsumer, KafkaMessage } from './kafka-client.ts'
+import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
+import { decodeMessage } from './record.ts'
+import type { LogMetrics } from './telemetry.ts'
+
+interface Deps {
+  readonly kafka: KafkaClient
+  readonly topic: string
+  readonly partitions: number
+  /** How long the group waits for a member that died, in milliseconds. */
+  readonly sessionTimeoutMs: number
+  readonly logger: Logger
+  readonly metrics: LogMetrics
+}
+
+const HEARTBEAT_MS = 500
+
+/**
+ * A consumer that keeps going: a client that crashed is replaced by a new one, which goes on at the committed offsets, or for a follower where it
+ * was. `started` resolves when the first client has its partitions (or when it was closed before).
+ */
+export class SupervisedConsumer implements Consumer {
+  readonly started: Promise<void>
+  readonly #deps: Deps
+  readonly #options: ConsumeOptions
+  readonly #handler: BatchHandler
+  readonly #closing = new AbortController()
+  readonly #done: Promise<void>
+  /** A follower's next offset by partition; kept here because it commits nothing. */
+  readonly #positions = new Map<number, bigint>()
+  #hasStarted: () => void = () => {}
+  /** A follower keeps its partitions for life: what it holds of them stays true over a new client. */
+  #isAssigned = false
+
+  constructor(deps: Deps, options: ConsumeOptions, handler: BatchHandler) {
+    this.#deps = deps
+    this.#options = options
+    this.#handler = handler
+    this.started = new Promise((resolve) => {
+      this.#hasStarted = resolve
+    })
+    this.#done = this.#supervise()
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort()
+    return this.#done
+  }
+
+  async #supervise(): Promise<void> {
+    const { logger, metrics } = this.#deps
+    const { signal } = this.#closing
+    const since = Date.now()
+    for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, 2000)) {
+      const started = Date.now()
+      try {
+        if (this.#options.mode === 'follow' && this.#positions.size === 0)
+          await this.#findStart(since - this.#options.sinceMs)
+        await this.#runClient()
+        if (signal.aborted) break
+      } catch (error) {
+        logger.warn({ reason: (error as Error).message }, 'consumer lost Kafka, starts anew')
+      }
+      metrics.consumerRestarts.inc()
+      if (Date.now() - started > 30_000) pauseMs = 100
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
+    }
+    this.#hasStarted()
+  }
+
+  /** One client's life: resolves when it was asked to close, rejects when it crashed. */
+  async #runClient(): Promise<void> {
+    const { kafka, topic, sessionTimeoutMs, partitions } = this.#deps
+    const isFollower = this.#options.mode === 'follow'
+    // A follower's group is its own, new each time: nobody waits for the session of a member that crashed, and without commits no group is left.
+    const group = this.#options.mode === 'follow' ? `follow-${randomUUID()}` : this.#options.group
+    const groupId = `${topic}.${group}` // another topic's group of the same name is not ours
+    const consumer = kafka.consumer({
+      groupId,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
+      heartbeatInterval: HEARTBEAT_MS,
+      minBytes: 1,
+      maxBytes: 4 * 1024 * 1024,
+      maxBytesPerPartition: 1024 * 1024,
+      maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
+      allowAutoTopicCreation: false,
+      retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
+    })
+    const crashed = new Promise<Error>((resolve) => {
+      consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
+    })
+    let assigned = Promise.resolve()
+    consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => {
+      // Before the first fetch: the client calls listeners synchronously.
+      const own = payload.memberAssignment[topic] ?? []
+      if (isFollower) this.#seek(consumer)
+      if (!isFollower || !this.#isAssigned)
+        assigned = (this.#options.onAssigned?.(own) ?? Promise.resolve()).then(() => {
+          this.#isAssigned = true
+          this.#hasStarted()
+        })
+      assigned.catch(() => {}) // the next batch meets it
+    })
+    const closed = new Promise<null>((resolve) => {
+      if (this.#closing.signal.aborted) resolve(null)
+      this.#closing.signal.addEventListener('abort', () => resolve(null), { once: true })
+    })
+    try {
+      await consumer.connect()
+      await consumer.subscribe({ topic, fromBeginning: true })
+      await consumer.run({
+        autoCommit: false,
+        eachBatchAutoResolve: false,
+        partitionsConsumedConcurrently: partitions,
+        eachBatch: async (payload) => {
+          await assigned
+          await this.#handle(payload)
+        },
+      })
+      const error = await Promise.race([crashed, closed])
+      if (error) throw error
+    } finally {
+      await consumer.disconnect().catch(() => {})
+    }
+  }
+
+  async #handle(payload: EachBatchPayload): Promise<void> {
+    const { topic, logger, metrics } = this.#deps
+    const { batch, heartbeat, isRunning } = payload
+    const partition = batch.partition
+    const { records, next, newer } = this.#read(partition, batch.messages)
+    const over = new AbortController()
+    let lost: unknown
+    const beat = setInterval(() => {
+      if (!isRunning() || this.#closing.signal.aborted) over.abort()
+      heartbeat().catch((error: unknown) => {
+        lost ??= error
+        over.abort()
+      })
+    }, HEARTBEAT_MS)
+    try {
+      const done =
+        records.length === 0 ||
+        (await handOut({ partition, records }, this.#handler, {
+          signal: over.signal,
+          retryDelayMs: 100,
+          logger,
+          onRedelivery: () => metrics.redeliveries.inc(),
+        }))
+      if (done && next !== null) {
+        payload.resolveOffset(String(next - 1n))
+        this.#positions.set(partition, next)
+        if (this.#options.mode === 'shared')
+          await payload.commitOffsetsIfNecessary({
+            topics: [{ topic, partitions: [{ partition, offset: String(next) }] }],
+          })
+      }
+    } finally {
+      clearInterval(beat)
+    }
+    if (lost) throw lost
+    if (newer !== null) {
+      logger.error(
+        { partition, offset: String(next ?? batch.firstOffset()), version: newer },
+        'log holds records of a newer version of the service: partition stops, upgrade this process',
+      )
+      payload.pause()
+    }
+  }
+
+  /** Reads a batch up to the first record of a newer format; `next` is the offset after what was read. */
+  #read(partition: number, messages: readonly KafkaMessage[]) {
+    const { logger, metrics } = this.#deps
+    const records: LogRecord[] = []
+    let next: bigint | null = null
+    for (const message of messages) {
+      const offset = BigInt(message.offset)
+      const decoded = decodeMessage(message.value)
+      if (decoded.kind === 'newer') return { records, next, newer: decoded.version }
+      next = offset + 1n
+      if (decoded.kind === 'ok') records.push({ offset, ...decoded.message })
+      else {
+        metrics.malformedRecords.inc({ reason: decoded.reason })
+        logger.warn(
+          { partition, offset: message.offset, reason: decoded.reason },
+          'malformed record passed by',
+        )
+      }
+    }
+    return { records, next, newer: null }
+  }
+
+  #seek(consumer: KafkaConsumer): void {
+    for (const [partition, offset] of this.#positions)
+      consumer.seek({ topic: this.#deps.topic, partition, offset: String(offset) })
+  }
+
+  async #findStart(time: number): Promise<void> {
+    const { kafka, topic } = this.#deps
+    const admin = kafka.admin()
+    await admin.connect()
+    try {
+      for (const { partition, offset } of await admin.fetchTopicOffsetsByTimestamp(topic, time))
+        this.#positions.set(partition, BigInt(offset))
+    } finally {
+      await admin.disconnect()
+    }
+  }
+}
+
+/** A client that crashed is replaced, not restarted. */
+const never = async () => false

@@ -1,0 +1,84 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { OutgoingEntry } from './append-queue.ts'
+import { createProducer, type KafkaClient } from './kafka-client.ts'
+
+export interface PatientProducer {
+  /**
+   * Resolves when all entries are acknowledged by all in-sync replicas. Waits without end for a lost server; rejects with `closed` once closed, and
+   * with `internal` when Kafka refuses for good (no rights, entry too large).
+   */
+  send(entries: readonly OutgoingEntry[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** Connects a producer to one topic. Rejects when no broker answers. */
+export async function openProducer(
+  kafka: KafkaClient,
+  topic: string,
+  logger: Logger,
+): Promise<PatientProducer> {
+  const closing = new AbortController()
+  let producer = createProducer(kafka)
+  await producer.connect()
+
+  /** A new identity: the old one's sequence may be broken after an error. */
+  const renew = async () => {
+    await producer.disconnect().catch(() => {})
+    producer = createProducer(kafka)
+    await producer.connect()
+  }
+
+  return {
+    async send(entries) {
+      let waiting = false
+      for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 2000)) {
+        if (closing.signal.aborted) throw new ServiceError('closed', 'the log is closed')
+        try {
+          if (waiting) await renew()
+          await producer.sendBatch({
+            acks: -1,
+            topicMessages: [{ topic, messages: [...entries] }],
+          })
+          if (waiting) logger.info('log appends again')
+          return
+        } catch (error) {
+          const refusal = refusalIn(error)
+          if (refusal !== null && !closing.signal.aborted)
+            throw new ServiceError('internal', `Kafka refuses to append: ${refusal}`, {
+              cause: error,
+            })
+          if (!waiting) logger.warn({ reason: (error as Error).message }, 'log waits for Kafka')
+          waiting = true
+        }
+        await delay(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    },
+    async close() {
+      closing.abort()
+      await producer.disconnect().catch(() => {})
+    },
+  }
+}
+
+/** Errors that no waiting mends. Source: Apache Kafka protocol guide, error codes. */
+const REFUSALS = new Set([
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'CORRUPT_MESSAGE',
+  'INVALID_TIMESTAMP',
+  'UNSUPPORTED_FOR_MESSAGE_FORMAT',
+])
+
+/** The name of such an error in a chain of causes. */
+function refusalIn(error: unknown): string | null {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const type = 'type' in at && typeof at.type === 'string' ? at.type : at.name
+    if (REFUSALS.has(type)) return type
+    if (type === 'KafkaJSSASLAuthenticationError') return 'wrong user or password'
+  }
+  return null
+}

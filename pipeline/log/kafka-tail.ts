@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import type { SlotMarker } from '../domain/slot.ts'
+import type { KafkaClient, KafkaMessage } from './kafka-client.ts'
+import { decodeMessage } from './record.ts'
+
+/**
+ * The newest marker present in every partition of a topic; null when one of them has none. Each partition is read from its end in steps that grow
+ * fourfold until a marker is met, so that a long tail without markers costs one reading of that tail. Slots are appended in order and each
+ * marker goes to every partition, so the lowest of the partitions' newest markers is in all of them. Rejects when the server is lost.
+ */
+export async function readCheckpoint(
+  kafka: KafkaClient,
+  topic: string,
+  firstStep = 256,
+): Promise<SlotMarker | null> {
+  const tails = await openTails(kafka, topic, firstStep)
+  await readTails(
+    kafka,
+    topic,
+    tails.filter((tail) => tail.from < tail.to),
+  )
+  const newest = tails.map((tail) => tail.newest)
+  return newest.reduce(
+    (lowest, marker) => (lowest && marker && marker.slot < lowest.slot ? marker : marker && lowest),
+    newest[0] ?? null,
+  )
+}
+
+/** A stretch of a partition that is being read: offsets `from` to `to` (exclusive). */
+interface Tail {
+  readonly partition: number
+  readonly low: bigint
+  from: bigint
+  to: bigint
+  newest: SlotMarker | null
+}
+
+async function openTails(kafka: KafkaClient, topic: string, step: number): Promise<Tail[]> {
+  const admin = kafka.admin()
+  await admin.connect()
+  try {
+    return (await admin.fetchTopicOffsets(topic)).map(({ partition, low, high }) => ({
+      partition,
+      low: BigInt(low),
+      from: max(BigInt(low), BigInt(high) - BigInt(step)),
+      to: BigInt(high),
+      newest: null,
+    }))
+  } finally {
+    await admin.disconnect()
+  }
+}
+
+async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail[]): Promise<void> {
+  if (tails.length === 0) return
+  const groupId = `${topic}.checkpoint-${randomUUID()}`
+  const consumer = kafka.consumer({
+    groupId,
+    minBytes: 1,
+    maxWaitTimeInMs: 100,
+    allowAutoTopicCreation: false,
+    retry: {
+      retries: 5,
+      initialRetryTime: 50,
+      maxRetryTime: 1000,
+      restartOnFailure: async () => false,
+    },
+  })
+  const unread = new Map(tails.map((tail) => [tail.partition, tail]))
+  const seek = ({ partition, from }: Tail) =>
+    consumer.seek({ topic, partition, offset: String(from) })
+  consumer.on(consumer.events.GROUP_JOIN, () => {
+    for (const tail of unread.values()) seek(tail)
+  })
+  const crashed = new Promise<Error>((resolve) => {
+    consumer.on(consumer.events.CRASH, ({ payload }) => resolve(payload.error))
+  })
+  let finish: () => void = () => {}
+  const finished = new Promise<null>((resolve) => {
+    finish = () => resolve(null)
+  })
+  try {
+    await consumer.connect()
+    await consumer.subscribe({ topic, fromBeginning: true })
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: tails.length,
+      eachBatch: async ({ batch, resolveOffset, pause }) => {
+        const tail = unread.get(batch.partition)
+        if (!tail) return void pause()
+        const last = batch.messages.at(-1)
+        if (!last) return
+        for (const message of batch.messages) readMarker(tail, message)
+        if (BigInt(last.offset) + 1n < tail.to) return resolveOffset(last.offset)
+        if (tail.newest !== null || tail.from === tail.low) {
+          unread.delete(batch.partition)
+          pause()
+          if (unread.size === 0) finish()
+          return
+        }
+        const step = 4n * (tail.to - tail.from)
+        tail.to = tail.from
+        tail.from = max(tail.low, tail.to - step)
+        seek(tail)
+      },
+    })
+    const error = await Promise.race([crashed, finished])
+    if (error) throw error
+  } finally {
+    await consumer.disconnect().catch(() => {})
+  }
+}
+
+function readMarker(tail: Tail, { offset, value }: KafkaMessage): void {
+  if (BigInt(offset) >= tail.to) return
+  const decoded = decodeMessage(value)
+  if (decoded.kind !== 'ok' || decoded.message.kind !== 'marker') return
+  const { marker } = decoded.message
+  if (tail.newest === null || marker.slot >= tail.newest.slot) tail.newest = marker
+}
+
+const max = (a: bigint, b: bigint) => (a > b ? a : b)

@@ -1,0 +1,350 @@
+import { randomUUID } from 'node:crypto'
+import anyTest, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { ServiceError } from '../domain/service-error.ts'
+import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createRegistry } from '../runtime/telemetry.ts'
+import { aWalletRecord } from '../testing/arbitraries.ts'
+import { createKafkaLog } from './kafka.ts'
+import type { BatchHandler, ConsumeOptions, EventLog, LogBatch, LogRecord } from './log.ts'
+import { createMemoryLog } from './memory.ts'
+
+const PARTITIONS = 3
+const brokers = process.env.KAFKA_BROKERS?.split(',')
+
+/** Opens a new log; `again` opens the same one from another process. */
+interface Place {
+  open(): Promise<EventLog>
+  again(log: EventLog): Promise<EventLog>
+}
+
+const deps = () => ({
+  logger: createLogger('silent'),
+  registry: createRegistry(),
+})
+const prefixes = new WeakMap<EventLog, string>()
+const openKafka = async (topicPrefix: string) => {
+  const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
+  const log = await createKafkaLog(config, deps(), { partitions: PARTITIONS })
+  prefixes.set(log, topicPrefix)
+  return log
+}
+
+const memory: Place = {
+  open: async () => createMemoryLog(deps(), { partitions: PARTITIONS, retryDelayMs: 1 }),
+  again: async (log) => log,
+}
+const kafka: Place = {
+  open: () => openKafka(`test-${randomUUID()}-`),
+  again: (log) => openKafka(prefixes.get(log) ?? ''),
+}
+
+function contract(title: string, run: (t: ExecutionContext, place: Place) => Promise<void>): void {
+  anyTest(`memory: ${title}`, (t) => run(t, memory))
+  const skipped = ' (skipped: KAFKA_BROKERS is not set)'
+  if (brokers) anyTest(`kafka: ${title}`, (t) => run(t, kafka))
+  else anyTest.skip(`kafka: ${title}${skipped}`, (t) => run(t, kafka))
+}
+
+const marker = (slot: number): SlotMarker => ({
+  slot,
+  parent: slot - 1,
+  blockTime: 1_700_000_000 + slot,
+  solPrice: { time: 1_700_000_000, usdE9: 150_000_000_000n },
+})
+const balance = (slot: number, wallet: number, txIndex = 0): WalletRecord => ({
+  kind: 'balance',
+  slot,
+  txIndex,
+  wallet,
+  blockTime: 1_700_000_000 + slot,
+  lamports: BigInt(slot),
+})
+/** A slot in which each of the wallets has one record. */
+const slotOf = (slot: number, wallets: readonly number[]) => ({
+  marker: marker(slot),
+  records: wallets.map((wallet) => balance(slot, wallet)),
+})
+
+/** Keeps what a consumer was given; `until` resolves when enough came. */
+class Received {
+  readonly batches: LogBatch[] = []
+  #waiting: { enough: () => boolean; resolve: () => void }[] = []
+
+  readonly handler: BatchHandler = async (batch) => {
+    this.batches.push(batch)
+    for (const { enough, resolve } of this.#waiting) if (enough()) resolve()
+  }
+
+  of(partition: number): LogRecord[] {
+    return this.batches.filter((b) => b.partition === partition).flatMap((b) => [...b.records])
+  }
+
+  count(): number {
+    return this.batches.reduce((sum, batch) => sum + batch.records.length, 0)
+  }
+
+  until(enough: () => boolean): Promise<void> {
+    if (enough()) return Promise.resolve()
+    return new Promise((resolve) => this.#waiting.push({ enough, resolve }))
+  }
+
+  /** What each partition gave, without offsets. */
+  content(): Omit<LogRecord, 'offset'>[][] {
+    return [0, 1, 2].map((partition) => this.of(partition).map(({ offset, ...rest }) => rest))
+  }
+}
+
+const shared = (group = 'fold'): ConsumeOptions => ({ mode: 'shared', group })
+const follow = (sinceMs: number): ConsumeOptions => ({ mode: 'follow', sinceMs })
+const asMarker = (slot: number) => ({ kind: 'marker', marker: marker(slot) })
+const asRecord = (slot: number, wallet: number, late: string | null = null) => ({
+  kind: 'record',
+  record: balance(slot, wallet),
+  late,
+})
+
+contract(
+  'a slot is on the partitions of its wallets, in order, closed by a marker on each (decisions K3)',
+  async (t, place) => {
+    const log = await place.open()
+    t.is(log.partitions, PARTITIONS)
+    // Not waited for: the order of the calls counts.
+    await Promise.all([
+      log.appendSlot(slotOf(10, [1, 2, 4])),
+      log.appendSlot(slotOf(11, [])),
+      log.appendLate([balance(9, 2)], 'stream'),
+      log.appendLate([balance(8, 4)], 'backfill'),
+      log.appendSlot(slotOf(12, [4, 1])),
+    ])
+    const received = new Received()
+    await log.consume(shared(), received.handler)
+    await received.until(() => received.count() === 16)
+    t.deepEqual(received.content(), [
+      [
+        asRecord(10, 1),
+        asRecord(10, 4),
+        asMarker(10),
+        asMarker(11),
+        asRecord(8, 4, 'backfill'),
+        asRecord(12, 4),
+        asRecord(12, 1),
+        asMarker(12),
+      ],
+      [asRecord(10, 2), asMarker(10), asMarker(11), asRecord(9, 2, 'stream'), asMarker(12)],
+      [asMarker(10), asMarker(11), asMarker(12)],
+    ] as never)
+    t.deepEqual(
+      received.of(0).map((record) => record.offset),
+      [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n],
+    )
+    await log.close()
+  },
+)
+
+contract('any records come out as they went in', async (t, place) => {
+  const log = await place.open()
+  const received = new Received()
+  await log.consume(follow(0), received.handler)
+  await fc.assert(
+    fc.asyncProperty(fc.array(aWalletRecord, { maxLength: 30 }), async (records) => {
+      await log.appendSlot({ marker: marker(1), records })
+      await received.until(() => received.count() === records.length + PARTITIONS)
+      const fresh = received.batches.splice(0).flatMap((batch) => [...batch.records])
+      const key = (record: WalletRecord) =>
+        JSON.stringify(Object.entries(record).sort(), (_, value) =>
+          typeof value === 'bigint' ? `${value}` : value,
+        )
+      const came = fresh.flatMap((entry) => (entry.kind === 'record' ? [key(entry.record)] : []))
+      t.deepEqual(came.sort(), records.map(key).sort())
+    }),
+    { numRuns: 30 },
+  )
+  await log.close()
+})
+
+contract(
+  'a batch that fails is handed out again, and what follows waits for it',
+  async (t, place) => {
+    const log = await place.open()
+    await log.appendSlot(slotOf(1, [1]))
+    const seen: string[] = []
+    const received = new Received()
+    let failures = 3
+    await log.consume(shared(), async (batch) => {
+      const offsets = batch.records.map((record) => Number(record.offset))
+      if (batch.partition === 0) seen.push(offsets.join())
+      if (batch.partition === 0 && offsets[0] === 0 && failures-- > 0)
+        throw new ServiceError('unavailable', 'the store is down')
+      await received.handler(batch)
+    })
+    await log.appendSlot(slotOf(2, [1]))
+    await received.until(() => received.of(0).length === 4)
+    t.deepEqual(seen.slice(0, 3), [seen[3], seen[3], seen[3]] as string[])
+    t.deepEqual(
+      received.of(0).map((record) => record.offset),
+      [0n, 1n, 2n, 3n],
+    )
+    await log.close()
+  },
+)
+
+contract('a group goes on where it was, done batches are not seen again', async (t, place) => {
+  const log = await place.open()
+  await log.appendSlot(slotOf(1, [1, 2, 3]))
+  const first = new Received()
+  const consumer = await log.consume(shared(), first.handler)
+  await first.until(() => first.count() === 6)
+  await consumer.close()
+  await log.appendSlot(slotOf(2, [1, 2, 3]))
+  const second = new Received()
+  const other = await place.again(log)
+  await other.consume(shared(), second.handler)
+  await second.until(() => second.count() === 6)
+  t.deepEqual(second.content(), [
+    [asRecord(2, 1), asMarker(2)],
+    [asRecord(2, 2), asMarker(2)],
+    [asRecord(2, 3), asMarker(2)],
+  ] as never)
+  t.is(first.count(), 6)
+  const another = new Received()
+  await log.consume(shared('another'), another.handler)
+  await another.until(() => another.count() === 12)
+  t.pass('another group has its own place, from the oldest record on')
+  await Promise.all([log.close(), other.close()])
+})
+
+contract('closing waits for the batch in hand', async (t, place) => {
+  const log = await place.open()
+  await log.appendSlot(slotOf(1, [1]))
+  let release: () => void = () => {}
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const received = new Received()
+  const consumer = await log.consume(shared(), async (batch) => {
+    await received.handler(batch)
+    await held
+  })
+  await received.until(() => received.of(0).length === 2)
+  const closed = consumer.close()
+  release()
+  await closed
+  await log.appendSlot(slotOf(2, [1]))
+  const next = new Received()
+  await log.consume(shared(), next.handler)
+  await next.until(() => next.of(0).length === 2)
+  t.deepEqual(next.content()[0], [asRecord(2, 1), asMarker(2)] as never)
+  await log.close()
+})
+
+contract('the members of a group share the partitions', async (t, place) => {
+  const log = await place.open()
+  const other = await place.again(log)
+  const received = new Received()
+  const owners = Array.from({ length: PARTITIONS }, () => new Set<string>())
+  const given = new Map<string, number>()
+  let isSplit: () => void = () => {}
+  const split = new Promise<void>((resolve) => {
+    isSplit = resolve
+  })
+  const join = (name: string, on: EventLog) =>
+    on.consume(
+      {
+        ...shared(),
+        onAssigned: async (partitions) => {
+          given.set(name, partitions.length)
+          const shares = [...given.values()].sort().join()
+          if (shares === '1,2') isSplit()
+        },
+      },
+      async (batch) => {
+        owners[batch.partition]?.add(name)
+        await received.handler(batch)
+      },
+    )
+  await join('one', log)
+  t.is(given.get('one'), PARTITIONS)
+  const two = await join('two', other)
+  await split
+  await Promise.all([1, 2, 3].map((slot) => log.appendSlot(slotOf(slot, [1, 2, 3]))))
+  await received.until(() => received.count() === 18)
+  t.deepEqual(
+    owners.map((names) => names.size),
+    [1, 1, 1],
+  )
+  t.is(new Set(owners.flatMap((names) => [...names])).size, 2)
+
+  await two.close()
+  await log.appendSlot(slotOf(4, [1, 2, 3]))
+  await received.until(() => received.count() === 24)
+  t.true(owners.every((names) => names.has('one')))
+  t.deepEqual(
+    received.content(),
+    [1, 2, 3].map((w) => [1, 2, 3, 4].flatMap((s) => [asRecord(s, w), asMarker(s)])) as never,
+  )
+  await Promise.all([log.close(), other.close()])
+})
+
+contract('followers see every partition, from the time they ask for', async (t, place) => {
+  const log = await place.open()
+  await log.appendSlot(slotOf(1, [1, 2, 3]))
+  const live = new Received()
+  const past = new Received()
+  await log.consume(follow(0), live.handler)
+  await log.consume(follow(60_000), past.handler)
+  await log.appendSlot(slotOf(2, [1, 2, 3]))
+  await Promise.all([live.until(() => live.count() === 6), past.until(() => past.count() === 12)])
+  t.deepEqual(live.content(), [
+    [asRecord(2, 1), asMarker(2)],
+    [asRecord(2, 2), asMarker(2)],
+    [asRecord(2, 3), asMarker(2)],
+  ] as never)
+  t.deepEqual(past.content()[0], [
+    asRecord(1, 1),
+    asMarker(1),
+    asRecord(2, 1),
+    asMarker(2),
+  ] as never)
+  await log.close()
+})
+
+contract('the checkpoint is the newest marker, however much came after it', async (t, place) => {
+  const log = await place.open()
+  t.is(await log.checkpoint(), null)
+  await log.appendLate([balance(1, 1)], 'stream')
+  t.is(await log.checkpoint(), null)
+  for (const slot of [5, 6, 9]) await log.appendSlot(slotOf(slot, [1]))
+  t.deepEqual(await log.checkpoint(), marker(9))
+  const flood = Array.from({ length: 5000 }, (_, txIndex) => balance(4, 1, txIndex))
+  await log.appendLate(flood, 'backfill')
+  t.deepEqual(await log.checkpoint(), marker(9))
+  await log.close()
+})
+
+contract('a slot larger than any request is appended whole', async (t, place) => {
+  const log = await place.open()
+  const records = Array.from({ length: 6000 }, (_, n) => balance(7, 1 + (n % 2), n))
+  const received = new Received()
+  await log.consume(shared(), received.handler)
+  await log.appendSlot({ marker: marker(7), records })
+  await received.until(() => received.count() === 6003)
+  t.deepEqual(
+    received.of(0).map((entry) => (entry.kind === 'record' ? entry.record : entry.marker)),
+    [...records.filter((record) => record.wallet === 1), marker(7)],
+  )
+  await log.close()
+})
+
+contract('a closed log says so', async (t, place) => {
+  const log = await place.open()
+  await log.ping()
+  await log.close()
+  for (const call of [
+    () => log.appendSlot(slotOf(1, [])),
+    () => log.consume(shared(), async () => {}),
+    () => log.ping(),
+  ]) {
+    const error = await t.throwsAsync(call, { instanceOf: ServiceError })
+    t.is(error?.code, 'closed')
+  }
+})
