@@ -1,3 +1,4 @@
+import type { TokenBalance } from '../domain/transaction.ts'
 import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
@@ -7,13 +8,13 @@ import { type Flows, netFlows } from './net-flows.ts'
  * held; escrows of its orders count as its own (decisions B2, B2a). SOL is left at zero: see `solChange`.
  */
 export function balanceChanges(facts: Facts, wallet: number): Flows {
-  const { tx, mints } = facts
+  const { tx, mints, owners } = facts
   const changes: Flows = new Array(mints.addresses.length).fill(0n)
   const count = (balances: typeof tx.preTokenBalances, sign: bigint) => {
-    for (const { accountIndex, mint, owner, amount } of balances) {
-      if (ownerNumber(facts, accountIndex, owner) !== wallet) continue
-      const number = mints.numberOf(mint)
-      if (number !== SOL) changes[number] = changes[number]! + sign * amount
+    for (const balance of balances) {
+      if (owners(balance) !== wallet) continue
+      const number = mints.numberOf(balance.mint)
+      if (number !== SOL) changes[number] = changes[number]! + sign * balance.amount
     }
   }
   count(tx.preTokenBalances, -1n)
@@ -44,13 +45,13 @@ export function solChange(facts: Facts, wallet: number): SolChange {
   for (let i = 0; i < tx.accountKeys.length; i++) {
     if (named.atKey[i] === wallet) change += tx.postBalances[i]! - tx.preBalances[i]!
   }
-  for (const { accountIndex, mint, owner } of tx.preTokenBalances) {
-    if (facts.mints.numberOf(mint) !== SOL) continue
-    if (ownerNumber(facts, accountIndex, owner) === wallet) change -= tx.preBalances[accountIndex]!
+  const isOwnWsol = (balance: TokenBalance) =>
+    facts.mints.numberOf(balance.mint) === SOL && facts.owners(balance) === wallet
+  for (const balance of tx.preTokenBalances) {
+    if (isOwnWsol(balance)) change -= tx.preBalances[balance.accountIndex]!
   }
-  for (const { accountIndex, mint, owner } of tx.postTokenBalances) {
-    if (facts.mints.numberOf(mint) !== SOL) continue
-    if (ownerNumber(facts, accountIndex, owner) === wallet) change += tx.postBalances[accountIndex]!
+  for (const balance of tx.postTokenBalances) {
+    if (isOwnWsol(balance)) change += tx.postBalances[balance.accountIndex]!
   }
   let tips = 0n
   let rent = 0n
@@ -105,12 +106,6 @@ export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
 /** The flows without NFTs. */
 export function withoutNfts(facts: Facts, flows: Flows): Flows {
   return flows.map((flow, mint) => (isNft(facts, mint, flow) ? 0n : flow))
-}
-
-function ownerNumber(facts: Facts, accountIndex: number, owner: string | null): number {
-  const escrow = facts.orders.escrows.get(accountIndex)
-  if (escrow !== undefined) return escrow
-  return owner === null ? 0 : (facts.wallets.numberOf(owner) ?? 0)
 }
 
 function least(a: bigint, b: bigint): bigint {

@@ -6,6 +6,7 @@ import type { OrderBook } from './orders.ts'
 import type { Credit } from './program.ts'
 import { isTip, type KnownProgram } from './registry.ts'
 import { readSystemInstruction, type SystemInstruction } from './system-program.ts'
+import { type TokenOwners, tokenOwners } from './token-owners.ts'
 import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
@@ -39,6 +40,8 @@ export interface Move {
 export interface Movements {
   readonly mints: MintTable
   readonly moves: readonly Move[]
+  /** Wallet that owns the account of a token balance; 0 for everybody else. */
+  readonly owners: TokenOwners
   /** Credits whose amount the venue did not tell, with their weights (decisions B5). */
   readonly untold: readonly { readonly move: Move; readonly weight: bigint }[]
   /** Mints that something minted or burned. */
@@ -79,6 +82,7 @@ export function readMovements(context: MovementContext): Movements {
   const feeMints = new Set<number>()
 
   const steps = readSteps(context)
+  const owners = tokenOwners(context, steps)
   prepare()
   let next = 0
   for (let at = 0; at < instructions.length; at++) {
@@ -91,16 +95,17 @@ export function readMovements(context: MovementContext): Movements {
     }
   }
   if (feeMints.size > 0) settleTransferFees(tx, moves, feeMints)
-  return { mints, moves, untold, mintedOrBurned, closedByPrograms, unreadable }
+  return { mints, moves, owners, untold, mintedOrBurned, closedByPrograms, unreadable }
 
   /** Owners and mints before the first instruction; for accounts that come into being later, those that they will have. */
   function prepare() {
     for (const balances of [tx.postTokenBalances, tx.preTokenBalances]) {
-      for (const { accountIndex, mint, owner, decimals } of balances) {
-        const number = mints.numberOf(mint)
+      for (const balance of balances) {
+        const { accountIndex, decimals } = balance
+        const number = mints.numberOf(balance.mint)
         mints.setDecimals(number, decimals)
         mintOf[accountIndex] = number
-        ownerOf[accountIndex] = owner === null ? 0 : ours(wallets.numberOf(owner))
+        ownerOf[accountIndex] = owners(balance)
       }
     }
     for (const { at, program, instruction } of steps) {
@@ -302,7 +307,8 @@ export function readMovements(context: MovementContext): Movements {
   }
 }
 
-type Step = { readonly at: number } & (
+/** A System or token instruction as read. */
+export type Step = { readonly at: number } & (
   | { readonly program: 'system'; readonly instruction: SystemInstruction }
   | {
       readonly program: 'token'

@@ -27,10 +27,16 @@ export type TokenInstruction =
       readonly kind: 'burn'
       readonly mint: number
       readonly account: number
+      readonly authority: number | null
       readonly amount: bigint
       readonly decimals: number | null
     }
-  | { readonly kind: 'close'; readonly account: number; readonly destination: number }
+  | {
+      readonly kind: 'close'
+      readonly account: number
+      readonly destination: number
+      readonly authority: number | null
+    }
   | {
       readonly kind: 'initialize_account'
       readonly account: number
@@ -38,6 +44,7 @@ export type TokenInstruction =
       readonly owner: number | Uint8Array
     }
   | { readonly kind: 'initialize_mint'; readonly mint: number; readonly decimals: number }
+  | { readonly kind: 'approve'; readonly account: number; readonly authority: number }
   | { readonly kind: 'set_owner'; readonly account: number; readonly owner: Uint8Array }
   | {
       readonly kind: 'unwrap'
@@ -102,6 +109,7 @@ export function readTokenInstruction(
       if (b === undefined || data.length < 9) return
       emit({
         kind: 'burn',
+        authority: c ?? null,
         mint: b,
         account: a,
         amount: readU64(data, 1),
@@ -109,7 +117,14 @@ export function readTokenInstruction(
       })
       return
     case 9: // CloseAccount: account, destination, authority
-      if (b !== undefined) emit({ kind: 'close', account: a, destination: b })
+      if (b === undefined) return
+      emit({ kind: 'close', account: a, destination: b, authority: c ?? null })
+      return
+    case 4: // Approve: source, delegate, owner
+      if (c !== undefined) emit({ kind: 'approve', account: a, authority: c })
+      return
+    case 13: // ApproveChecked: source, mint, delegate, owner
+      if (d !== undefined) emit({ kind: 'approve', account: a, authority: d })
       return
     case 6: // SetAuthority: type u8 @1 (2 = AccountOwner), option u8 @2, key @3
       if (data[1] !== 2 || data[2] !== 1 || data.length < 35) return
