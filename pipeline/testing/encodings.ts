@@ -138,7 +138,8 @@ export function toGrpcUpdate(
       },
     },
   })
-  const received = SubscribeUpdate.decode(SubscribeUpdate.encode(update).finish())
+  // The client decodes from a Buffer, and every bytes field is a part of it.
+  const received = SubscribeUpdate.decode(Buffer.from(SubscribeUpdate.encode(update).finish()))
   if (received.transaction === undefined) throw new Error('the codec lost the transaction')
   return received.transaction
 }
