@@ -8,11 +8,12 @@ import { type Flows, netFlows } from './net-flows.ts'
  * held; escrows of its orders count as its own (decisions B2, B2a). SOL is left at zero: see `solChange`.
  */
 export function balanceChanges(facts: Facts, wallet: number): Flows {
-  const { tx, mints, owners } = facts
+  const { tx } = facts
+  const { mints, owners } = facts.movements
   const changes: Flows = new Array(mints.addresses.length).fill(0n)
   const count = (balances: typeof tx.preTokenBalances, sign: bigint) => {
     for (const balance of balances) {
-      if (owners(balance) !== wallet) continue
+      if (owners.of(balance) !== wallet) continue
       const number = mints.numberOf(balance.mint)
       if (number !== SOL) changes[number] = changes[number]! + sign * balance.amount
     }
@@ -41,21 +42,22 @@ export interface SolChange {
 /** Adds up what became of a wallet's SOL (decisions B3). */
 export function solChange(facts: Facts, wallet: number): SolChange {
   const { tx, named } = facts
+  const { mints, owners, moves } = facts.movements
   let change = 0n
   for (let i = 0; i < tx.accountKeys.length; i++) {
-    if (named.atKey[i] === wallet) change += tx.postBalances[i]! - tx.preBalances[i]!
+    if (named.atKey[i] === wallet) change += tx.lamportsAfter(i) - tx.lamportsBefore(i)
   }
   const isOwnWsol = (balance: TokenBalance) =>
-    facts.mints.numberOf(balance.mint) === SOL && facts.owners(balance) === wallet
+    mints.numberOf(balance.mint) === SOL && owners.of(balance) === wallet
   for (const balance of tx.preTokenBalances) {
-    if (isOwnWsol(balance)) change -= tx.preBalances[balance.accountIndex]!
+    if (isOwnWsol(balance)) change -= tx.lamportsBefore(balance.accountIndex)
   }
   for (const balance of tx.postTokenBalances) {
-    if (isOwnWsol(balance)) change += tx.postBalances[balance.accountIndex]!
+    if (isOwnWsol(balance)) change += tx.lamportsAfter(balance.accountIndex)
   }
   let tips = 0n
   let rent = 0n
-  for (const { kind, from, to, sent } of facts.moves) {
+  for (const { kind, from, to, sent } of moves) {
     if (kind !== 'rent' && kind !== 'tip') continue
     const paid = (from === wallet ? sent : 0n) - (to === wallet ? sent : 0n)
     if (kind === 'rent') rent += paid
@@ -72,7 +74,7 @@ export function solChange(facts: Facts, wallet: number): SolChange {
  */
 export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows {
   const { flows, direct } = solChange(facts, wallet)
-  const returned = direct > 0n ? least(direct, facts.closedByPrograms()) : 0n
+  const returned = direct > 0n ? least(direct, facts.movements.closedByPrograms()) : 0n
   const whole = [...changes]
   whole[SOL] = flows + direct - returned
   return whole
@@ -83,10 +85,10 @@ export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows 
  * what is left (decisions B5).
  */
 export function settleUntoldCredits(facts: Facts, wallet: number): void {
-  const credits = facts.untold.filter(({ move }) => move.to === wallet)
+  const credits = facts.movements.untold.filter(({ move }) => move.to === wallet)
   if (credits.length === 0) return
   const { direct } = solChange(facts, wallet)
-  let left = direct - least(facts.closedByPrograms(), direct)
+  let left = direct - least(facts.movements.closedByPrograms(), direct)
   if (left <= 0n) return
   const total = left
   const weights = credits.reduce((sum, { weight }) => sum + weight, 0n)
@@ -100,7 +102,11 @@ export function settleUntoldCredits(facts: Facts, wallet: number): void {
 
 /** Whether a mint's amount is one unit of a mint without decimals: an NFT, which is neither swapped nor transferred (decisions B8a). */
 export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
-  return mint >= QUOTES && (amount === 1n || amount === -1n) && facts.mints.decimalsOf(mint) === 0
+  return (
+    mint >= QUOTES &&
+    (amount === 1n || amount === -1n) &&
+    facts.movements.mints.decimalsOf(mint) === 0
+  )
 }
 
 /** The flows without NFTs. */

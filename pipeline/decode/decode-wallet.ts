@@ -67,7 +67,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
   const converted = conversions(facts, wallet, spans)
   noTransfers.push(...converted)
   let outside = solTransfersOutside(facts, wallet, noTransfers)
-  if (bySpan.length === 0) {
+  if (bySpan.length === 0 && changes.some((change) => change !== 0n)) {
     const whole = withoutNfts(facts, wholeFlows(facts, wallet, changes))
     const single = spans.length === 0 ? wholeSwap(facts, wallet, whole) : null
     if (single !== null) {
@@ -113,7 +113,7 @@ function hasSigned({ tx, named }: Facts, wallet: number): boolean {
 function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap | null {
   if (facts.swapCalls.length > 0 || !callsAccepted(facts)) return null
   const swap = singleSwap(whole)
-  if (swap === null || facts.mintedOrBurned.has(swap.mint)) return null
+  if (swap === null || facts.movements.mintedOrBurned.includes(swap.mint)) return null
   return {
     ...swap,
     program: 'unknown',
@@ -138,22 +138,24 @@ function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): De
 function outermostMover(facts: Facts, wallet: number, mint: number, range: Range): Address {
   const { tx, tree } = facts
   let top: number | undefined
-  for (const { at, mint: moved, from, to } of facts.moves) {
+  for (const { at, mint: moved, from, to } of facts.movements.moves) {
     if (at < range.first || at >= range.end || moved !== mint) continue
     if (from !== wallet && to !== wallet) continue
     const candidate = tree.top[at]!
     if (top === undefined) top = candidate
-    if (isAccepted(facts.programAt(candidate))) {
+    if (isAccepted(facts.programs[candidate]!)) {
       top = candidate
       break
     }
   }
-  top ??= tree.tops.find((place) => place >= range.first && isAccepted(facts.programAt(place)))
+  top ??= tree.tops.find((place) => place >= range.first && isAccepted(facts.programs[place]!))
   const { programIndex } = tx.instructions[top ?? range.first]!
   return addressFromBytes(tx.accountKeys[programIndex]!)
 }
 
-function bySideAndMint({ mints }: Facts): (a: DecodedSwap, b: DecodedSwap) => number {
+function bySideAndMint({
+  movements: { mints },
+}: Facts): (a: DecodedSwap, b: DecodedSwap) => number {
   return (a, b) => {
     if (a.side !== b.side) return a.side === 'sell' ? -1 : 1
     return mints.addresses[a.mint]! < mints.addresses[b.mint]! ? -1 : 1

@@ -1,14 +1,13 @@
 import bs58 from 'bs58'
 import { type Address, addressFromBytes } from '../domain/address.ts'
-import type { Undecoded } from '../domain/event.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
-import { type DecodedWallet, decodeWallet } from './decode-wallet.ts'
-import { type Facts, readFacts } from './facts.ts'
-import type { MintTable } from './mint-table.ts'
+import { decodeWallet } from './decode-wallet.ts'
+import { mayMove, readFacts } from './facts.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
-import { type UndecodedCause, whyUndecoded } from './undecoded.ts'
+import { whyUndecoded } from './undecoded.ts'
+import { Decimals, hasEvents, type RecordKey, walletEvents } from './wallet-events.ts'
 
 /** Turns transactions into what tracked wallets did. Pure; throws on no data. */
 export interface Decoder {
@@ -28,13 +27,18 @@ export type Decoded =
   | { readonly kind: 'needs_decimals'; readonly mints: readonly Address[] }
 
 const NOTHING: Decoded = { kind: 'decoded', records: [] }
+const NOBODY_KNOWS: DecimalsOf = () => undefined
 
 /** A decoder for a set of tracked wallets. Its cost a transaction does not grow with their number. */
 export function createDecoder(wallets: Wallets): Decoder {
   return {
-    decode(tx, blockTime, decimalsOf = () => undefined) {
+    decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
+      // A failed transaction moved nothing, but its fee changed balances (decisions B1, B14).
+      if (tx.failed || (tx.innerKept && !mayMove(tx))) {
+        return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
+      }
       return decodeNamed(tx, named, wallets, blockTime, decimalsOf)
     },
   }
@@ -47,117 +51,48 @@ function decodeNamed(
   blockTime: number,
   decimalsOf: DecimalsOf,
 ): Decoded {
-  // A failed transaction moved nothing, but its fee changed balances (decisions B1).
-  const facts = tx.failed ? null : readFacts(tx, named, wallets)
-  const cause = facts === null ? null : whyUndecoded(facts)
-  const signature = bs58.encode(tx.signature)
-  const decimals = facts === null ? null : new Decimals(facts.mints, decimalsOf)
+  const facts = readFacts(tx, named, wallets)
+  const undecoded = whyUndecoded(facts)
+  const decimals = new Decimals(facts.movements.mints, decimalsOf)
   const records: WalletRecord[] = []
+  let signature: string | null = null
+  const keyOf = (wallet: number): RecordKey => {
+    signature ??= bs58.encode(tx.signature)
+    return { slot: tx.slot, txIndex: tx.index, wallet, blockTime, signature }
+  }
   for (const wallet of named.wallets) {
-    const key = { slot: tx.slot, txIndex: tx.index, wallet, blockTime, signature }
-    if (facts !== null && decimals !== null) {
-      if (cause !== null) records.push(undecoded(key, cause, facts))
-      else addEvents(records, key, decodeWallet(facts, wallet), decimals)
+    if (undecoded !== null) {
+      const { reason, program } = undecoded
+      const programId = program === null ? null : addressFromBytes(tx.accountKeys[program]!)
+      records.push({ kind: 'undecoded', ...keyOf(wallet), programId, reason })
+    } else {
+      const decoded = decodeWallet(facts, wallet)
+      if (hasEvents(decoded)) records.push(...walletEvents(keyOf(wallet), decoded, decimals))
     }
-    const at = named.atKey.indexOf(wallet)
-    if (at === -1) continue
-    const { signature: _, ...place } = key
-    records.push({ kind: 'balance', ...place, lamports: tx.postBalances[at]! })
+    addBalance(records, tx, named, wallet, blockTime)
   }
-  if (decimals !== null && decimals.missing.size > 0) {
-    return { kind: 'needs_decimals', mints: [...decimals.missing] }
-  }
-  return { kind: 'decoded', records }
+  const missing = [...decimals.missing]
+  return missing.length > 0
+    ? { kind: 'needs_decimals', mints: missing }
+    : { kind: 'decoded', records }
 }
 
-/** What all records of a wallet's transaction carry. */
-interface Key {
-  readonly slot: number
-  readonly txIndex: number
-  readonly wallet: number
-  readonly blockTime: number
-  readonly signature: string
+function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): WalletRecord[] {
+  const records: WalletRecord[] = []
+  for (const wallet of named.wallets) addBalance(records, tx, named, wallet, blockTime)
+  return records
 }
 
-/** Numbers a wallet's events: token transfers in, swaps, token transfers out, SOL in, SOL out (decisions A, event key). */
-function addEvents(
+/** The wallet's own lamports after the transaction, when its own key is among the account keys (decisions B14). */
+function addBalance(
   records: WalletRecord[],
-  key: Key,
-  { swaps, terminalFee, transfers, sol }: DecodedWallet,
-  decimals: Decimals,
+  tx: Transaction,
+  { atKey }: NamedWallets,
+  wallet: number,
+  blockTime: number,
 ): void {
-  let eventIndex = 0
-  const next = () => ({ ...key, eventIndex: eventIndex++ })
-  const named = transfers.map(({ mint, amount }) => ({
-    mint: decimals.addressOf(mint),
-    amount,
-    decimals: decimals.of(mint),
-  }))
-  named.sort((a, b) => (a.mint < b.mint ? -1 : 1))
-  for (const { mint, amount, decimals } of named) {
-    if (amount < 0n) continue
-    records.push({ kind: 'token_transfer', ...next(), direction: 'in', mint, amount, decimals })
-  }
-  swaps.forEach((swap, i) => {
-    records.push({
-      kind: 'swap',
-      ...next(),
-      side: swap.side,
-      baseMint: decimals.addressOf(swap.mint),
-      baseAmount: swap.amount,
-      baseDecimals: decimals.of(swap.mint),
-      quoteMint: swap.quote === null ? null : decimals.addressOf(swap.quote.mint),
-      quoteAmount: swap.quote?.amount ?? 0n,
-      program: swap.program,
-      programId: swap.programId,
-      confidence: swap.confidence,
-      quoteMismatch: swap.quote === null,
-      feeLamports: i === 0 ? terminalFee : 0n,
-      solPriceUsdE9: null,
-    })
-  })
-  for (const { mint, amount, decimals } of named) {
-    if (amount > 0n) continue
-    records.push({
-      kind: 'token_transfer',
-      ...next(),
-      direction: 'out',
-      mint,
-      amount: -amount,
-      decimals,
-    })
-  }
-  if (sol.received > 0n) {
-    records.push({ kind: 'sol_transfer', ...next(), direction: 'in', lamports: sol.received })
-  }
-  if (sol.sent > 0n) {
-    records.push({ kind: 'sol_transfer', ...next(), direction: 'out', lamports: sol.sent })
-  }
-}
-
-function undecoded(key: Key, { reason, program }: UndecodedCause, { tx }: Facts): Undecoded {
-  const programId = program === null ? null : addressFromBytes(tx.accountKeys[program]!)
-  return { kind: 'undecoded', ...key, programId, reason }
-}
-
-/** Decimals of mints by number: from the transaction, else from the caller; those that nobody knows are noted. */
-class Decimals {
-  readonly missing = new Set<Address>()
-  readonly #mints: MintTable
-  readonly #outside: DecimalsOf
-
-  constructor(mints: MintTable, outside: DecimalsOf) {
-    this.#mints = mints
-    this.#outside = outside
-  }
-
-  addressOf(mint: number): Address {
-    return this.#mints.addresses[mint]!
-  }
-
-  of(mint: number): number {
-    const decimals = this.#mints.decimalsOf(mint) ?? this.#outside(this.addressOf(mint))
-    if (decimals === undefined) this.missing.add(this.addressOf(mint))
-    return decimals ?? 0
-  }
+  const at = atKey.indexOf(wallet)
+  if (at === -1) return
+  const lamports = tx.lamportsAfter(at)
+  records.push({ kind: 'balance', slot: tx.slot, txIndex: tx.index, wallet, blockTime, lamports })
 }

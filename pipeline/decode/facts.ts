@@ -1,11 +1,13 @@
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { type InstructionTree, instructionTree } from './instruction-tree.ts'
-import { type Movements, readMovements } from './movements.ts'
+import { Movements, type Step } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
 import { NO_ORDERS, type OrderBook, type PlacedStep, readOrders } from './orders.ts'
-import type { Credit, Program } from './program.ts'
+import type { Credit, EntryPoints, Program } from './program.ts'
 import { type KnownProgram, knownProgram } from './registry.ts'
+import { readSystemInstruction } from './system-program.ts'
+import { readTokenInstruction } from './token-program.ts'
 
 /** A call of a swap entry point of a venue or router (decisions B4). */
 export interface SwapCall {
@@ -15,77 +17,79 @@ export interface SwapCall {
 }
 
 /** What happened in a transaction, read once for all tracked wallets that it names. */
-export interface Facts extends Movements {
+export interface Facts {
   readonly tx: Transaction
-  readonly tree: InstructionTree
   readonly named: NamedWallets
-  readonly wallets: Wallets
+  readonly tree: InstructionTree
+  /** Known program of the instruction at each place; null for every other program. */
+  readonly programs: readonly (KnownProgram | null)[]
   readonly orders: OrderBook
+  readonly movements: Movements
   /** In order of execution. */
   readonly swapCalls: readonly SwapCall[]
-  /** Known program of the instruction at a place; null for every other program. */
-  readonly programAt: (place: number) => KnownProgram | null
 }
 
 /** Reads a transaction's instructions: who called whom, what is a swap, what moved. */
 export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets): Facts {
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
-  const seen: (KnownProgram | null | undefined)[] = []
-  const programOf = (accountIndex: number): KnownProgram | null => {
-    let program = seen[accountIndex]
-    if (program === undefined) {
-      program = knownProgram(accountKeys[accountIndex]!)
-      seen[accountIndex] = program
-    }
-    return program
-  }
-
-  const entries: {
-    at: number
-    program: Program
-    isSwap: true | 'two_mints' | 'two_mints_around'
-  }[] = []
+  const programs = knownPrograms(tx)
+  const steps: Step[] = []
+  const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
   const credits = new Map<number, Credit>()
-  const steps: PlacedStep[] = []
+  const orderSteps: PlacedStep[] = []
   for (let at = 0; at < instructions.length; at++) {
     const instruction = instructions[at]!
-    const program = programOf(instruction.programIndex)
-    if (program === null) continue
-    if (program.kind === 'venue' || program.kind === 'router') {
-      const isSwap = program.isSwap?.(instruction.data, instruction.accounts) ?? false
-      if (isSwap === false) continue
-      entries.push({ at, program, isSwap })
-      const credit = program.readCredit?.({ accountKeys, instructions, at, end: tree.end[at]! })
-      if (credit) credits.set(at, credit)
-    } else if (program.kind === 'order') {
-      const step = program.readOrder?.(instruction)
-      if (step) steps.push({ top: tree.top[at]!, program, step })
+    const { data, accounts } = instruction
+    const program = programs[at]!
+    switch (program?.kind) {
+      case 'system': {
+        const step = readSystemInstruction(accounts, data)
+        if (step !== null) steps.push({ at, program: 'system', instruction: step })
+        break
+      }
+      case 'token': {
+        const { token2022 } = program
+        readTokenInstruction(accounts, data, (step) => {
+          steps.push({ at, program: 'token', instruction: step, token2022 })
+        })
+        break
+      }
+      case 'venue':
+      case 'router': {
+        const isSwap = program.isSwap?.(data, accounts) ?? false
+        if (isSwap === false) break
+        entries.push({ at, program, isSwap })
+        const credit = program.readCredit?.({ accountKeys, instructions, at, end: tree.end[at]! })
+        if (credit) credits.set(at, credit)
+        break
+      }
+      case 'order': {
+        const step = program.readOrder?.(instruction)
+        if (step) orderSteps.push({ top: tree.top[at]!, program, step })
+      }
     }
   }
 
-  const orders = steps.length === 0 ? NO_ORDERS : readOrders(steps, named)
-  const movements = readMovements({
-    tx,
-    wallets,
-    named,
-    orders,
-    programOf,
-    creditAt: (place) => credits.get(place) ?? null,
+  const orders = orderSteps.length === 0 ? NO_ORDERS : readOrders(orderSteps, named)
+  const movements = new Movements({ tx, wallets, named, orders, steps, credits })
+  const swapCalls = entries.filter(({ at, isSwap }) => {
+    const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
+    return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
   })
-  return {
-    ...movements,
-    tx,
-    tree,
-    named,
-    wallets,
-    orders,
-    swapCalls: entries.filter(({ at, isSwap }) => {
-      const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
-      return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
-    }),
-    programAt: (place) => programOf(instructions[place]!.programIndex),
-  }
+  return { tx, named, tree, programs, orders, movements, swapCalls }
+}
+
+/** Looks each program of a transaction up once. */
+function knownPrograms({ instructions, accountKeys }: Transaction): (KnownProgram | null)[] {
+  const seen: (KnownProgram | null)[] = []
+  return instructions.map(({ programIndex }) => {
+    const program = seen[programIndex]
+    if (program !== undefined) return program
+    const found = knownProgram(accountKeys[programIndex]!)
+    seen[programIndex] = found
+    return found
+  })
 }
 
 /** Whether two mints moved by instructions from place `first` up to, not including, `end`; SOL and WSOL are one. */
@@ -96,6 +100,21 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
     if (move.at >= end) break
     if (mint !== null && mint !== move.mint) return true
     mint = move.mint
+  }
+  return false
+}
+
+/**
+ * Whether instructions of this transaction may have moved anything at all: tokens and SOL move by the token programs and the System program, and with what else there
+ * is (votes, oracles, games) the rest of the decoder need not bother.
+ */
+export function mayMove({ instructions, accountKeys }: Transaction): boolean {
+  let last = -1
+  for (const { programIndex } of instructions) {
+    if (programIndex === last) continue
+    last = programIndex
+    const kind = knownProgram(accountKeys[programIndex]!)?.kind
+    if (kind === 'system' || kind === 'token') return true
   }
   return false
 }

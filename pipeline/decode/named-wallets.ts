@@ -5,6 +5,8 @@ import type { Wallets } from '../domain/wallets.ts'
 export interface NamedWallets {
   /** Their numbers, ascending. */
   readonly wallets: readonly number[]
+  /** Their addresses, in the same order. */
+  readonly addresses: readonly string[]
   /** Wallet number of each account key; 0 for keys that are not tracked. */
   readonly atKey: Uint32Array
 }
@@ -24,17 +26,15 @@ export function namedWallets(tx: Transaction, wallets: Wallets): NamedWallets | 
     atKey[i] = wallet
     found = add(found, wallet)
   }
-  for (const { owner } of tx.preTokenBalances) {
-    const wallet = owner === null ? undefined : wallets.numberOf(owner)
-    if (wallet !== undefined) found = add(found, wallet)
-  }
-  for (const { owner } of tx.postTokenBalances) {
-    const wallet = owner === null ? undefined : wallets.numberOf(owner)
+  for (const owner of tx.tokenOwners) {
+    const wallet = wallets.numberOf(owner)
     if (wallet !== undefined) found = add(found, wallet)
   }
   if (found === null) return null
+  found.sort((a, b) => a - b)
   return {
-    wallets: found.sort((a, b) => a - b),
+    wallets: found,
+    addresses: found.map((wallet) => wallets.addressOf(wallet)),
     atKey: atKey ?? new Uint32Array(accountKeys.length),
   }
 }

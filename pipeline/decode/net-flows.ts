@@ -18,8 +18,8 @@ export function isFlow(move: Move): boolean {
 
 /** Net flows of a wallet, mint by mint, within a range of instructions (decisions B5). */
 export function netFlows(facts: Facts, wallet: number, { first, end }: Range): Flows {
-  const flows: Flows = new Array(facts.mints.addresses.length).fill(0n)
-  for (const move of facts.moves) {
+  const flows: Flows = new Array(facts.movements.mints.addresses.length).fill(0n)
+  for (const move of facts.movements.moves) {
     if (move.at < first) continue
     if (move.at >= end) break
     if (move.from !== wallet && move.to !== wallet) continue
@@ -37,7 +37,7 @@ export function netFlows(facts: Facts, wallet: number, { first, end }: Range): F
  * route paid (decisions B7). A wallet's own SOL and WSOL accounts are one account.
  */
 export function passedThrough(facts: Facts, wallet: number, { first, end }: Range): bigint[] {
-  const moves = facts.moves.filter(
+  const moves = facts.movements.moves.filter(
     (move) => move.at >= first && move.at < end && move.mint < QUOTES && isFlow(move),
   )
   return Array.from({ length: QUOTES }, (_, quote) => {

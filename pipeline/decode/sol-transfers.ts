@@ -26,7 +26,7 @@ export function solTransfersOutside(
   let received = 0n
   let sent = 0n
   const onCreated = new Map<number, bigint>()
-  for (const move of facts.moves) {
+  for (const move of facts.movements.moves) {
     if (move.mint !== SOL || move.from === move.to) continue
     if (move.from !== wallet && move.to !== wallet) continue
     if (move.kind === 'tip' || move.kind === 'credit') continue
@@ -49,8 +49,9 @@ export function solTransfersOutside(
 /** Top-level instructions that are no swaps but exchanged one quote coin of the wallet for another (decisions B8). */
 export function conversions(facts: Facts, wallet: number, spans: readonly Range[]): Range[] {
   const found: Range[] = []
+  if (!facts.movements.dollarsMoved) return found
   for (const first of facts.tree.tops) {
-    if (!isAccepted(facts.programAt(first))) continue
+    if (!isAccepted(facts.programs[first]!)) continue
     if (spans.some((span) => first >= span.first && first < span.end)) continue
     const range = { first, end: facts.tree.end[first]! }
     if (isConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)

@@ -46,7 +46,7 @@ export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: 
   }
   const mover = venues.find(({ at }) => {
     const end = facts.tree.end[at]!
-    return facts.moves.some(
+    return facts.movements.moves.some(
       (move) =>
         move.at >= at &&
         move.at < end &&
@@ -66,8 +66,8 @@ function routesElsewhere(facts: Facts, span: SwapSpan): boolean {
     const router = instructions[at]!
     for (let callee = at + 1; callee < tree.end[at]!; callee = tree.end[callee]!) {
       if (instructions[callee]!.programIndex === router.programIndex) continue
-      if (facts.programAt(callee) !== null) continue
-      if (movesTwoMints(facts, callee, tree.end[callee]!)) return true
+      if (facts.programs[callee] !== null) continue
+      if (movesTwoMints(facts.movements, callee, tree.end[callee]!)) return true
     }
     return false
   })

@@ -1,59 +1,69 @@
 import { PublicKey } from '@solana/web3.js'
 import type { TokenBalance } from '../domain/transaction.ts'
-import type { MovementContext, Step } from './movements.ts'
-
-/** Wallet number that owns the account of a token balance; 0 for accounts of nobody who is tracked. */
-export type TokenOwners = (balance: TokenBalance) => number
+import type { MovementContext } from './movements.ts'
 
 /**
- * Owners of token accounts before and after the transaction. Escrows of an order belong to its owner (decisions B2a). Balances of blocks before the end of 2021 name
- * no owner: then an account is a named wallet's when it was made for that wallet, when that wallet moved, closed or lent it, or when it is its associated account.
+ * Says whose a token account was before and after the transaction. Escrows of an order belong to its owner (decisions B2a). Balances of blocks before the end of 2021
+ * name no owner: then an account is a named wallet's when it was made for that wallet, when that wallet moved, closed or lent it, or when it is its
+ * associated account.
  */
-export function tokenOwners(context: MovementContext, steps: readonly Step[]): TokenOwners {
-  const { wallets, named, orders } = context
-  const inferred = new Map<number, number>()
-  return ({ accountIndex, mint, owner }) => {
+export class TokenOwners {
+  private readonly context: MovementContext
+  private readonly inferred = new Map<number, number>()
+
+  constructor(context: MovementContext) {
+    this.context = context
+  }
+
+  /** Wallet number that owns the account of a token balance; 0 for accounts of nobody who is tracked. */
+  of({ accountIndex, mint, owner }: TokenBalance): number {
+    const { named, orders } = this.context
     const escrow = orders.escrows.get(accountIndex)
     if (escrow !== undefined) return escrow
-    if (owner === null) {
-      const known = inferred.get(accountIndex)
-      if (known !== undefined) return known
-      const found = inferOwner(context, steps, accountIndex, mint)
-      inferred.set(accountIndex, found)
-      return found
+    if (owner !== null) {
+      const { addresses } = named
+      for (let i = 0; i < addresses.length; i++) {
+        if (addresses[i] === owner) return named.wallets[i]!
+      }
+      return 0
     }
-    const wallet = wallets.numberOf(owner)
-    return wallet !== undefined && named.wallets.includes(wallet) ? wallet : 0
+    let wallet = this.inferred.get(accountIndex)
+    if (wallet === undefined) {
+      wallet = this.infer(accountIndex, mint)
+      this.inferred.set(accountIndex, wallet)
+    }
+    return wallet
   }
-}
 
-function inferOwner(
-  { tx, named, wallets }: MovementContext,
-  steps: readonly Step[],
-  account: number,
-  mint: string,
-): number {
-  for (const { program, instruction } of steps) {
-    if (program !== 'token') continue
-    const { kind } = instruction
-    if (kind === 'initialize_account' && instruction.account === account) {
-      const { owner } = instruction
-      const wallet = typeof owner === 'number' ? named.atKey[owner] : wallets.numberOfKey(owner)
-      if (wallet !== undefined && named.wallets.includes(wallet)) return wallet
+  private infer(account: number, mint: string): number {
+    const { tx, named, wallets, steps } = this.context
+    for (const { program, instruction } of steps) {
+      if (program !== 'token') continue
+      switch (instruction.kind) {
+        case 'initialize_account': {
+          if (instruction.account !== account) break
+          const { owner } = instruction
+          const wallet = typeof owner === 'number' ? named.atKey[owner] : wallets.numberOfKey(owner)
+          if (wallet !== undefined && named.wallets.includes(wallet)) return wallet
+          break
+        }
+        case 'transfer':
+        case 'burn':
+        case 'close':
+        case 'approve': {
+          const used = instruction.kind === 'transfer' ? instruction.source : instruction.account
+          const { authority } = instruction
+          if (used !== account || authority === null || named.atKey[authority] === 0) break
+          return named.atKey[authority]!
+        }
+      }
     }
-    if (kind !== 'transfer' && kind !== 'burn' && kind !== 'close' && kind !== 'approve') continue
-    const moved = kind === 'transfer' ? instruction.source : instruction.account
-    const { authority } = instruction
-    if (moved === account && authority !== null && named.atKey[authority]! !== 0) {
-      return named.atKey[authority]!
-    }
+    const address = new PublicKey(tx.accountKeys[account]!)
+    const keyIndex = tx.accountKeys.findIndex(
+      (key, i) => named.atKey[i] !== 0 && associatedAccount(key, mint)?.equals(address),
+    )
+    return keyIndex === -1 ? 0 : named.atKey[keyIndex]!
   }
-  const address = new PublicKey(tx.accountKeys[account]!)
-  const keyIndex = tx.accountKeys.findIndex((key, i) => {
-    if (named.atKey[i] === 0) return false
-    return associatedAccount(key, mint)?.equals(address) ?? false
-  })
-  return keyIndex === -1 ? 0 : named.atKey[keyIndex]!
 }
 
 const TOKEN_PROGRAM = new PublicKey('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')

@@ -9,5 +9,5 @@ export function isAccepted(program: KnownProgram | null): boolean {
 
 /** Whether some top-level instruction calls a program that decisions B10 accepts. */
 export function callsAccepted(facts: Facts): boolean {
-  return facts.tree.tops.some((place) => isAccepted(facts.programAt(place)))
+  return facts.tree.tops.some((place) => isAccepted(facts.programs[place]!))
 }

@@ -10,13 +10,13 @@ import type { Move } from './movements.ts'
 export function settleTransferFees(
   tx: Transaction,
   moves: readonly Move[],
-  mints: ReadonlySet<number>,
+  mints: readonly number[],
 ): void {
   const expected = new Map<number, bigint>()
   const incoming = new Map<number, Move[]>()
   for (const { accountIndex, amount } of tx.preTokenBalances) expected.set(accountIndex, amount)
   for (const move of moves) {
-    if (!mints.has(move.mint)) continue
+    if (!mints.includes(move.mint)) continue
     add(expected, move.source, -move.sent)
     add(expected, move.destination, move.received)
     if (move.kind !== 'token' || move.sent !== move.received) continue

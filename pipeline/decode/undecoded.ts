@@ -18,11 +18,11 @@ export interface UndecodedCause {
 export function whyUndecoded(facts: Facts): UndecodedCause | null {
   const { tx, tree } = facts
   if (!tx.innerKept) {
-    const caller = tree.tops.find((place) => isAccepted(facts.programAt(place)))
+    const caller = tree.tops.find((place) => isAccepted(facts.programs[place]!))
     if (caller !== undefined) {
       return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
     }
   }
-  if (facts.unreadable > 0) return { reason: 'unknown_mint', program: null }
+  if (facts.movements.unreadable > 0) return { reason: 'unknown_mint', program: null }
   return null
 }

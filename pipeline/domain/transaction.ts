@@ -2,8 +2,8 @@ import type { Address } from './address.ts'
 
 /**
  * A transaction with its outcome, the same whether it came as Yellowstone protobuf or as RPC JSON. Accounts are named by
- * their index in `accountKeys`, so that nothing is turned into base58 that does not leave the process. Lists may be made at
- * first reading: most transactions of a stream name no tracked wallet, and of those little is ever read.
+ * their index in `accountKeys`, so that nothing is turned into base58 that does not leave the process. Lists and numbers may be made
+ * at first reading: most transactions of a stream name no tracked wallet, and of those little is ever read.
  */
 export interface Transaction {
   readonly kind: 'transaction'
@@ -20,9 +20,11 @@ export interface Transaction {
   readonly signerCount: number
   /** Network fee, base and priority, in lamports. */
   readonly fee: bigint
-  /** Lamports by account index, as many as `accountKeys`. */
-  readonly preBalances: readonly bigint[]
-  readonly postBalances: readonly bigint[]
+  /** Lamports of an account before and after, by its index in `accountKeys`. */
+  lamportsBefore(account: number): bigint
+  lamportsAfter(account: number): bigint
+  /** Owners that token balances name, before and then after; an owner comes as often as it owns. */
+  readonly tokenOwners: readonly string[]
   readonly preTokenBalances: readonly TokenBalance[]
   readonly postTokenBalances: readonly TokenBalance[]
   /** Every instruction in order of execution: each top-level one followed by all that it called. */

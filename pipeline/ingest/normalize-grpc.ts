@@ -43,17 +43,17 @@ export function normalizeGrpc(update: SubscribeUpdateTransaction): Transaction |
   const meta = info?.meta
   if (meta === undefined) return malformed('no_meta')
 
-  const keys = message.accountKeys.concat(
-    meta.loadedWritableAddresses,
-    meta.loadedReadonlyAddresses,
-  )
+  const { loadedWritableAddresses, loadedReadonlyAddresses } = meta
+  const keys =
+    loadedWritableAddresses.length + loadedReadonlyAddresses.length === 0
+      ? message.accountKeys
+      : message.accountKeys.concat(loadedWritableAddresses, loadedReadonlyAddresses)
   const signers = message.header.numRequiredSignatures
-  if (keys.length > 256 || keys.some((key) => key.length !== 32))
-    return malformed('bad_account_keys')
+  if (!areKeys(keys)) return malformed('bad_account_keys')
   if (signers < 1 || signers > message.accountKeys.length) return malformed('bad_account_keys')
-  if (!areBalances(meta.preBalances, keys.length)) return malformed('bad_balances')
-  if (!areBalances(meta.postBalances, keys.length)) return malformed('bad_balances')
-  if (!isInteger(meta.fee)) return malformed('bad_balances')
+  // The codec itself writes u64 fields as digits; a token's amount is a text that the node wrote.
+  if (meta.preBalances.length !== keys.length) return malformed('bad_balances')
+  if (meta.postBalances.length !== keys.length) return malformed('bad_balances')
   if (!areTokenBalances(meta.preTokenBalances, keys.length)) return malformed('bad_token_balance')
   if (!areTokenBalances(meta.postTokenBalances, keys.length)) return malformed('bad_token_balance')
   if (!areInstructions(message.instructions, keys.length)) return malformed('bad_instruction')
@@ -74,13 +74,11 @@ class UpdateTransaction implements Transaction {
   readonly accountKeys: readonly Uint8Array[]
   readonly signerCount: number
   readonly innerKept: boolean
-  readonly #message: Message
-  readonly #meta: TransactionStatusMeta
-  #pre: bigint[] | undefined
-  #post: bigint[] | undefined
-  #preToken: TokenBalance[] | undefined
-  #postToken: TokenBalance[] | undefined
-  #instructions: Instruction[] | undefined
+  private readonly message: Message
+  private readonly meta: TransactionStatusMeta
+  private tokensBefore: TokenBalance[] | undefined
+  private tokensAfter: TokenBalance[] | undefined
+  private list: Instruction[] | undefined
 
   constructor(
     slot: number,
@@ -97,46 +95,61 @@ class UpdateTransaction implements Transaction {
     this.accountKeys = keys
     this.signerCount = message.header?.numRequiredSignatures ?? 1
     this.innerKept = !meta.innerInstructionsNone
-    this.#message = message
-    this.#meta = meta
+    this.message = message
+    this.meta = meta
   }
 
-  get fee() {
-    return BigInt(this.#meta.fee)
+  get fee(): bigint {
+    return BigInt(this.meta.fee)
   }
-  get preBalances(): readonly bigint[] {
-    this.#pre ??= this.#meta.preBalances.map(BigInt)
-    return this.#pre
+  lamportsBefore(account: number): bigint {
+    return BigInt(this.meta.preBalances[account]!)
   }
-  get postBalances(): readonly bigint[] {
-    this.#post ??= this.#meta.postBalances.map(BigInt)
-    return this.#post
+  lamportsAfter(account: number): bigint {
+    return BigInt(this.meta.postBalances[account]!)
+  }
+  get tokenOwners(): readonly string[] {
+    const owners: string[] = []
+    for (const { owner } of this.meta.preTokenBalances) if (owner !== '') owners.push(owner)
+    for (const { owner } of this.meta.postTokenBalances) if (owner !== '') owners.push(owner)
+    return owners
   }
   get preTokenBalances(): readonly TokenBalance[] {
-    this.#preToken ??= this.#meta.preTokenBalances.map(tokenBalance)
-    return this.#preToken
+    this.tokensBefore ??= this.meta.preTokenBalances.map((b) => new UpdateTokenBalance(b))
+    return this.tokensBefore
   }
   get postTokenBalances(): readonly TokenBalance[] {
-    this.#postToken ??= this.#meta.postTokenBalances.map(tokenBalance)
-    return this.#postToken
+    this.tokensAfter ??= this.meta.postTokenBalances.map((b) => new UpdateTokenBalance(b))
+    return this.tokensAfter
   }
   get instructions(): readonly Instruction[] {
-    this.#instructions ??= instructionsOf(this.#message, this.#meta, this)
-    return this.#instructions
+    this.list ??= instructionsOf(this.message, this.meta, this)
+    return this.list
   }
-  get logs() {
-    return this.#meta.logMessagesNone ? null : this.#meta.logMessages
+  get logs(): readonly string[] | null {
+    return this.meta.logMessagesNone ? null : this.meta.logMessages
   }
 }
 
-function tokenBalance(balance: ProtoTokenBalance): TokenBalance {
-  return {
-    accountIndex: balance.accountIndex,
-    // Base58 by the validator's own hand; only ever compared or passed on as text.
-    mint: balance.mint as Address,
-    owner: balance.owner === '' ? null : (balance.owner as Address),
-    amount: BigInt(balance.uiTokenAmount?.amount ?? '0'),
-    decimals: balance.uiTokenAmount?.decimals ?? 0,
+/** Of most balances nobody asks the amount. */
+class UpdateTokenBalance implements TokenBalance {
+  readonly accountIndex: number
+  // Base58 by the validator's own hand; only ever compared or passed on as text.
+  readonly mint: Address
+  readonly owner: Address | null
+  readonly decimals: number
+  private readonly text: string
+
+  constructor({ accountIndex, mint, owner, uiTokenAmount }: ProtoTokenBalance) {
+    this.accountIndex = accountIndex
+    this.mint = mint as Address
+    this.owner = owner === '' ? null : (owner as Address)
+    this.decimals = uiTokenAmount?.decimals ?? 0
+    this.text = uiTokenAmount?.amount ?? '0'
+  }
+
+  get amount(): bigint {
+    return BigInt(this.text)
   }
 }
 
@@ -172,8 +185,9 @@ function instructionOf(
   }
 }
 
-function areBalances(texts: readonly string[], count: number): boolean {
-  return texts.length === count && texts.every(isInteger)
+function areKeys(keys: readonly Uint8Array[]): boolean {
+  for (const key of keys) if (key.length !== 32) return false
+  return keys.length <= 256
 }
 
 function areTokenBalances(balances: readonly ProtoTokenBalance[], keyCount: number): boolean {

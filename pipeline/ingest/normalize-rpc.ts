@@ -107,6 +107,10 @@ function readOutcome(signed: Signed, rawMeta: unknown, slot: number, index: numb
     ? signed.keys
     : [...signed.keys, ...keysOf(loaded?.writable), ...keysOf(loaded?.readonly)]
   if (accountKeys.length > 256) throw new Fault('bad_account_keys')
+  const before = lamports(meta.preBalances, accountKeys.length)
+  const after = lamports(meta.postBalances, accountKeys.length)
+  const preTokenBalances = tokenBalances(meta.preTokenBalances, accountKeys.length)
+  const postTokenBalances = tokenBalances(meta.postTokenBalances, accountKeys.length)
   const logs =
     meta.logMessages == null ? null : list(meta.logMessages, 'not_a_transaction').map(String)
   return {
@@ -118,10 +122,11 @@ function readOutcome(signed: Signed, rawMeta: unknown, slot: number, index: numb
     accountKeys,
     signerCount: signed.signerCount,
     fee: integer(meta.fee, 'bad_balances'),
-    preBalances: lamports(meta.preBalances, accountKeys.length),
-    postBalances: lamports(meta.postBalances, accountKeys.length),
-    preTokenBalances: tokenBalances(meta.preTokenBalances, accountKeys.length),
-    postTokenBalances: tokenBalances(meta.postTokenBalances, accountKeys.length),
+    lamportsBefore: (account) => before[account]!,
+    lamportsAfter: (account) => after[account]!,
+    tokenOwners: [...preTokenBalances, ...postTokenBalances].flatMap(({ owner }) => owner ?? []),
+    preTokenBalances,
+    postTokenBalances,
     instructions: readInstructions(signed.instructions, meta.innerInstructions, accountKeys, logs),
     innerKept: meta.innerInstructions != null,
     logs,

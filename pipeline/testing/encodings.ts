@@ -1,5 +1,6 @@
 import { SubscribeUpdate, type SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
+import type { Malformed, TokenBalance, Transaction } from '../domain/transaction.ts'
 
 /** A transaction of RPC JSON in the `json` encoding, as far as the converters here read it. */
 interface JsonTransaction {
@@ -196,44 +197,38 @@ export function toBase64Json(json: unknown): unknown {
   return { ...(json as object), transaction: [Buffer.concat(parts).toString('base64'), 'base64'] }
 }
 
-/** All of a transaction as one plain value, lists that are made at first reading included. */
-export function plain<T extends object>(transaction: T) {
-  const {
-    kind,
-    slot,
-    index,
-    signature,
-    failed,
-    accountKeys,
-    signerCount,
-    fee,
-    preBalances,
-    postBalances,
-    preTokenBalances,
-    postTokenBalances,
-    instructions,
-    innerKept,
-    logs,
-  } = transaction as Record<string, unknown> // a Transaction or a Malformed: whatever of these it has
-  const bytes = (value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
+/** All of a transaction as one plain value, what is made at first reading included. */
+export function plain(value: Transaction | Malformed) {
+  if (value.kind === 'malformed') return value
+  const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')
+  const balance = ({ accountIndex, mint, owner, amount, decimals }: TokenBalance) => ({
+    accountIndex,
+    mint,
+    owner,
+    amount,
+    decimals,
+  })
+  const { slot, index, failed, signerCount, fee, innerKept, logs, tokenOwners } = value
   return {
-    kind,
     slot,
     index,
+    signature: hex(value.signature),
     failed,
     signerCount,
     fee,
-    preBalances,
-    postBalances,
-    preTokenBalances,
-    postTokenBalances,
     innerKept,
     logs,
-    signature: bytes(signature),
-    accountKeys: Array.isArray(accountKeys) ? accountKeys.map(bytes) : accountKeys,
-    instructions: Array.isArray(instructions)
-      ? instructions.map((i) => ({ ...i, accounts: bytes(i.accounts), data: bytes(i.data) }))
-      : instructions,
+    tokenOwners,
+    accountKeys: value.accountKeys.map(hex),
+    before: value.accountKeys.map((_, i) => value.lamportsBefore(i)),
+    after: value.accountKeys.map((_, i) => value.lamportsAfter(i)),
+    preTokenBalances: value.preTokenBalances.map(balance),
+    postTokenBalances: value.postTokenBalances.map(balance),
+    instructions: value.instructions.map(({ programIndex, accounts, data, stackHeight }) => ({
+      programIndex,
+      accounts: hex(accounts),
+      data: hex(data),
+      stackHeight,
+    })),
   }
 }

@@ -1,0 +1,93 @@
+import type { Address } from '../domain/address.ts'
+import type { WalletEvent } from '../domain/event.ts'
+import type { DecodedWallet } from './decode-wallet.ts'
+import type { MintTable } from './mint-table.ts'
+
+/** What all records of a wallet's transaction carry. */
+export interface RecordKey {
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  readonly blockTime: number
+  readonly signature: string
+}
+
+/** Whether a transaction left the wallet any event. */
+export function hasEvents({ swaps, transfers, sol }: DecodedWallet): boolean {
+  return swaps.length > 0 || transfers.length > 0 || sol.received > 0n || sol.sent > 0n
+}
+
+/**
+ * The events of a wallet's transaction, numbered: token transfers in (by mint), swaps (in instruction order), token transfers out (by mint), SOL in, SOL
+ * out (decisions A, event key).
+ */
+export function walletEvents(
+  key: RecordKey,
+  { swaps, terminalFee, transfers, sol }: DecodedWallet,
+  decimals: Decimals,
+): WalletEvent[] {
+  const events: WalletEvent[] = []
+  const next = () => ({ ...key, eventIndex: events.length })
+  const byMint = transfers
+    .map(({ mint, amount }) => ({ mint: decimals.addressOf(mint), amount, of: mint }))
+    .sort((a, b) => (a.mint < b.mint ? -1 : 1))
+  const addTransfers = (direction: 'in' | 'out') => {
+    for (const { mint, amount, of } of byMint) {
+      if (amount > 0n !== (direction === 'in')) continue
+      const raw = amount > 0n ? amount : -amount
+      const moved = { direction, mint, amount: raw, decimals: decimals.of(of) }
+      events.push({ kind: 'token_transfer', ...next(), ...moved })
+    }
+  }
+
+  addTransfers('in')
+  swaps.forEach((swap, i) => {
+    events.push({
+      kind: 'swap',
+      ...next(),
+      side: swap.side,
+      baseMint: decimals.addressOf(swap.mint),
+      baseAmount: swap.amount,
+      baseDecimals: decimals.of(swap.mint),
+      quoteMint: swap.quote === null ? null : decimals.addressOf(swap.quote.mint),
+      quoteAmount: swap.quote?.amount ?? 0n,
+      program: swap.program,
+      programId: swap.programId,
+      confidence: swap.confidence,
+      quoteMismatch: swap.quote === null,
+      feeLamports: i === 0 ? terminalFee : 0n,
+      solPriceUsdE9: null,
+    })
+  })
+  addTransfers('out')
+  if (sol.received > 0n) {
+    events.push({ kind: 'sol_transfer', ...next(), direction: 'in', lamports: sol.received })
+  }
+  if (sol.sent > 0n) {
+    events.push({ kind: 'sol_transfer', ...next(), direction: 'out', lamports: sol.sent })
+  }
+  return events
+}
+
+/** Decimals of mints by number: from the transaction, else from the caller; those that nobody knows are noted. */
+export class Decimals {
+  /** Mints whose decimals somebody asked for and nobody knows. */
+  readonly missing = new Set<Address>()
+  private readonly mints: MintTable
+  private readonly outside: (mint: Address) => number | undefined
+
+  constructor(mints: MintTable, outside: (mint: Address) => number | undefined) {
+    this.mints = mints
+    this.outside = outside
+  }
+
+  addressOf(mint: number): Address {
+    return this.mints.addresses[mint]!
+  }
+
+  of(mint: number): number {
+    const decimals = this.mints.decimalsOf(mint) ?? this.outside(this.addressOf(mint))
+    if (decimals === undefined) this.missing.add(this.addressOf(mint))
+    return decimals ?? 0
+  }
+}
