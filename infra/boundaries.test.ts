@@ -39,7 +39,7 @@ const isTest = (file: string) =>
 const imports = sources.flatMap((file) =>
   [
     ...readFileSync(join(ROOT, file), 'utf8').matchAll(
-      /^(?:import|export)\b[^'"]*?['"]([^'"]+)['"]/gm,
+      /^(?:import|export)\b(?:[^'"]*?\bfrom)?\s*['"]([^'"]+)['"]/gm,
     ),
   ].map((match) => ({ file, specifier: match[1] ?? '' })),
 )
