@@ -110,6 +110,22 @@ export async function readMinSessionTimeout(kafka: KafkaClient): Promise<number>
 
 const DEFAULT_MIN_SESSION_MS = 6000
 
+/**
+ * Removes a group that has no members and no offsets. Where that fails, Kafka does it by itself within minutes
+ * (`offsets.retention.check.interval.ms`).
+ */
+export async function deleteGroup(kafka: KafkaClient, groupId: string): Promise<void> {
+  const admin = kafka.admin({ retry: { retries: 0 } })
+  try {
+    await admin.connect()
+    await admin.deleteGroups([groupId])
+  } catch {
+    // The server is away.
+  } finally {
+    await admin.disconnect()
+  }
+}
+
 /** Resolves when a Kafka answers and can coordinate groups (a new one makes its inner topics first). */
 export async function probeKafka(config: KafkaConfig): Promise<void> {
   const kafka = new Kafka({ ...connectionOf(config), logLevel: logLevel.NOTHING })

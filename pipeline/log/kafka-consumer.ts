@@ -2,7 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../runtime/logger.ts'
 import { handOut } from './hand-out.ts'
-import type { EachBatchPayload, KafkaClient, KafkaConsumer, KafkaMessage } from './kafka-client.ts'
+import {
+  deleteGroup,
+  type EachBatchPayload,
+  type KafkaClient,
+  type KafkaConsumer,
+  type KafkaMessage,
+} from './kafka-client.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import { decodeMessage } from './record.ts'
 import type { LogMetrics } from './telemetry.ts'
@@ -126,6 +132,7 @@ export class SupervisedConsumer implements Consumer {
       if (error) throw error
     } finally {
       await consumer.disconnect().catch(() => {})
+      if (isFollower) await deleteGroup(kafka, groupId)
     }
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { SlotMarker } from '../domain/slot.ts'
-import type { KafkaClient, KafkaMessage } from './kafka-client.ts'
+import { deleteGroup, type KafkaClient, type KafkaMessage } from './kafka-client.ts'
 import { decodeMessage } from './record.ts'
 
 /**
@@ -109,6 +109,7 @@ async function readTails(kafka: KafkaClient, topic: string, tails: readonly Tail
     if (error) throw error
   } finally {
     await consumer.disconnect().catch(() => {})
+    await deleteGroup(kafka, groupId)
   }
 }
 

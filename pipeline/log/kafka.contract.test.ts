@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import anyTest from 'ava'
+import { Kafka, logLevel } from 'kafkajs'
+import { killServers, startServers, stopServers } from '../../infra/servers/servers.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { SlotMarker } from '../domain/slot.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createRegistry } from '../runtime/telemetry.ts'
+import { createKafkaLog } from './kafka.ts'
+import type { EventLog, LogBatch, LogRecord } from './log.ts'
+
+const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
+const test = brokers.length > 0 ? anyTest : anyTest.skip
+const why = brokers.length > 0 ? '' : ' (skipped: KAFKA_BROKERS is not set)'
+
+const deps = () => ({ logger: createLogger('silent'), registry: createRegistry() })
+const config = (topicPrefix: string, at: readonly string[] = brokers) => ({
+  ...{ brokers: at, topicPrefix, ssl: false, sasl: null },
+})
+const aPrefix = () => `test-${randomUUID()}-`
+const marker = (slot: number): SlotMarker => ({
+  ...{ slot, parent: slot - 1, blockTime: 1_700_000_000, solPrice: null },
+})
+const client = () => new Kafka({ brokers, logLevel: logLevel.NOTHING })
+
+/** Slots of the markers that a partition showed, in order. */
+class Slots {
+  readonly seen: number[][] = [[], []]
+  #waiting: { slot: number; resolve: () => void }[] = []
+
+  readonly handler = async ({ partition, records }: LogBatch) => {
+    for (const record of records)
+      if (record.kind === 'marker') this.seen[partition]?.push(record.marker.slot)
+    for (const { slot, resolve } of this.#waiting)
+      if (this.seen.every((slots) => slots.includes(slot))) resolve()
+  }
+
+  until(slot: number): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push({ slot, resolve }))
+  }
+}
+
+test(`Kafka killed and started again while slots pass: nothing is lost, nothing changes places${why}`, async (t) => {
+  t.timeout(120_000)
+  const dir = mkdtempSync(join(tmpdir(), 'kafka-'))
+  const servers = { only: 'kafka', portBase: 33_800 } as const
+  const { KAFKA_BROKERS = '' } = await startServers(dir, servers)
+  let log: EventLog | undefined
+  try {
+    log = await createKafkaLog(config(aPrefix(), [KAFKA_BROKERS]), deps(), { partitions: 2 })
+    const groups = [new Slots(), new Slots()]
+    await log.consume({ mode: 'shared', group: 'fold' }, groups[0]!.handler)
+    await log.consume({ mode: 'follow', sinceMs: 0 }, groups[1]!.handler)
+    const appended: Promise<void>[] = []
+    const append = (from: number, to: number) => {
+      for (let slot = from; slot <= to; slot++)
+        appended.push(log?.appendSlot({ marker: marker(slot), records: [] }) ?? Promise.reject())
+    }
+    for (const round of [0, 1, 2]) {
+      append(round * 100 + 1, round * 100 + 50)
+      await appended.at(-1)
+      await killServers(dir, servers)
+      append(round * 100 + 51, round * 100 + 100)
+      await t.throwsAsync(log.ping(), { instanceOf: ServiceError })
+      await startServers(dir, servers)
+    }
+    append(301, 301)
+    await Promise.all([...groups.map((slots) => slots.until(301)), ...appended])
+    const expected = Array.from({ length: 301 }, (_, index) => index + 1)
+    for (const slots of groups)
+      for (const seen of slots.seen) {
+        // Redelivered batches repeat; first sights come in order.
+        t.deepEqual([...new Set(seen)], expected)
+      }
+    t.deepEqual(groups[1]?.seen, [expected, expected], 'a follower sees no record twice')
+    t.deepEqual(await log.checkpoint(), marker(301))
+  } finally {
+    await log?.close()
+    await stopServers(dir)
+    rmSync(dir, { recursive: true, force: true })
+  }
+})
+
+test(`entries that cannot be parsed are passed by and counted, those of a newer format stop their partition${why}`, async (t) => {
+  const prefix = aPrefix()
+  const registry = createRegistry()
+  const log = await createKafkaLog(config(prefix), { ...deps(), registry }, { partitions: 2 })
+  const producer = client().producer()
+  await producer.connect()
+  const write = (partition: number, ...values: (string | null)[]) =>
+    producer.send({
+      topic: `${prefix}wallet-events`,
+      messages: values.map((value) => ({ partition, value })),
+    })
+  await write(0, 'garbage', null, '{"v":1}', '{"v":1,"kind":"marker"}')
+  await log.appendSlot({ marker: marker(1), records: [] })
+  await write(1, '{"v":2}')
+  await log.appendSlot({ marker: marker(2), records: [] })
+
+  const seen: LogRecord[][] = [[], []]
+  await new Promise<void>((resolve, reject) => {
+    log
+      .consume({ mode: 'shared', group: 'fold' }, async ({ partition, records }) => {
+        seen[partition]?.push(...records)
+        if (seen[0]?.length === 2 && seen[1]?.length === 1) resolve()
+      })
+      .catch(reject)
+  })
+  t.deepEqual(seen, [
+    [
+      { offset: 4n, kind: 'marker', marker: marker(1) },
+      { offset: 5n, kind: 'marker', marker: marker(2) },
+    ],
+    [{ offset: 0n, kind: 'marker', marker: marker(1) }],
+  ])
+  const metrics = await registry.metrics()
+  t.deepEqual(
+    [...metrics.matchAll(/^log_malformed_records_total\{reason="(\w+)"\} (\d+)$/gm)].map(
+      ([, reason, count]) => `${reason} ${count}`,
+    ),
+    ['not_json 1', 'empty 1', 'no_version 0', 'wrong_shape 2'].filter(
+      (line) => !line.endsWith('0'),
+    ),
+  )
+  await producer.disconnect()
+  await log.close()
+})
+
+test(`a follower leaves no group behind, and topics of other prefixes share no groups${why}`, async (t) => {
+  const prefix = aPrefix()
+  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  await log.consume({ mode: 'shared', group: 'fold' }, async () => {})
+  await log.consume({ mode: 'follow', sinceMs: 1000 }, async () => {})
+  await log.appendSlot({ marker: marker(1), records: [] })
+  t.deepEqual(await log.checkpoint(), marker(1))
+  await log.close()
+  const admin = client().admin()
+  await admin.connect()
+  const { groups } = await admin.listGroups()
+  await admin.disconnect()
+  t.deepEqual(
+    groups.map(({ groupId }) => groupId).filter((groupId) => groupId.startsWith(prefix)),
+    [`${prefix}wallet-events.fold`],
+  )
+})
+
+test(`a topic with other partitions is named, and nothing is changed${why}`, async (t) => {
+  const prefix = aPrefix()
+  const log = await createKafkaLog(config(prefix), deps(), { partitions: 2 })
+  await log.close()
+  await t.throwsAsync(createKafkaLog(config(prefix), deps()), {
+    instanceOf: ServiceError,
+    message: `KAFKA_TOPIC_PREFIX: topic ${prefix}wallet-events has 2 partitions, expected 6: choose another prefix, or remove the topic when its content is stored`,
+  })
+})
+
+anyTest('a Kafka that does not answer is named within seconds', async (t) => {
+  const error = await t.throwsAsync(createKafkaLog(config('', ['127.0.0.1:1']), deps()), {
+    instanceOf: ServiceError,
+  })
+  t.is(error?.code, 'unreachable')
+  t.true(error?.message.startsWith('KAFKA_BROKERS: no answer from 127.0.0.1:1: '), error?.message)
+})
