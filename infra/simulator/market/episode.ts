@@ -1,16 +1,12 @@
 import { createRandom, type Random } from '../random.ts'
-import {
-  type Action,
-  closeEmpty,
-  moveSol,
-  receiveToken,
-  type Scene,
-  sendToken,
-  swapOnVenue,
-} from './actions.ts'
 import { DeskLedger } from './desk-ledger.ts'
-import { associatedTokenAccount } from './key.ts'
-import type { Coin, Universe, Wallet } from './universe.ts'
+import { associatedTokenAccount, type Key } from './key.ts'
+import { wsolAccount } from './native.ts'
+import { TOKEN, USDC_MINT, WSOL_MINT } from './programs.ts'
+import type { Action, Scene } from './scene.ts'
+import { convert, fillRequest, rotate, routeOverSol, swapInPrivate, swapOnVenue } from './trades.ts'
+import { closeHolding, handSol, moveSol, receiveToken, sendToken, wrapSol } from './transfers.ts'
+import { type Coin, priceAt, type Universe, USDC, type Wallet } from './universe.ts'
 import type { PoolAccount } from './venues/pool.ts'
 
 /** Some wallets that trade the same coins and now and then with each other. */
@@ -34,8 +30,11 @@ export interface Episode {
   readonly end: number
   /** By slot, in order. */
   readonly actions: ReadonlyMap<number, readonly Action[]>
-  /** Lamports of a wallet, relative to what it has at rest, before the slot's first transaction. */
-  relativeBefore(wallet: Wallet, slot: number): bigint
+  /**
+   * Lamports of a wallet, or USDC in its account, relative to what is there at rest, before the slot's first transaction. By the id of the wallet's
+   * key or of its account's.
+   */
+  relativeBefore(id: string, slot: number): bigint
 }
 
 /** What an episode is made from. */
@@ -68,24 +67,30 @@ export function playEpisode(plan: EpisodePlan): Episode {
     ...desk.wallets.flatMap((wallet) => ending(plan, wallet, random)),
   ].sort((a, b) => a.at - b.at)
   const actions = new Map<number, Action[]>()
-  const history = new Map<string, { slot: number; lamports: bigint }[]>()
+  const history = new Map<string, { slot: number; amount: bigint }[]>()
+  const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccount(wallet.key)])
+  for (const wallet of desk.wallets) {
+    const token = { mint: USDC, owner: wallet.key, amount: 0n }
+    ledger.grant(usdcAccount(wallet.key), 2_039_280n, token)
+  }
   let last = end - 1
   while (plan.atOrAfter(last) > last) last -= 1
   for (const step of steps) {
     const slot = Math.min(plan.atOrAfter(start + Math.floor(step.at * scale.slots)), last)
     ledger.slot = slot
-    const scene = { ledger, slot, time: plan.timeOf(slot), random, strangers: universe.strangers }
+    const scene = { universe, ledger, slot, time: plan.timeOf(slot), random }
     const action = step.act(scene)
     if (action !== null) {
       const list = actions.get(slot)
       if (list === undefined) actions.set(slot, [action])
       else list.push(action)
-      for (const wallet of desk.wallets) {
-        const after = action.draft.after.get(wallet.key.id)
+      for (const { id } of cells) {
+        const after = action.draft.after.get(id)
         if (after === undefined) continue
-        const known = history.get(wallet.key.id)
-        if (known === undefined) history.set(wallet.key.id, [{ slot, lamports: after.lamports }])
-        else known.push({ slot, lamports: after.lamports })
+        const entry = { slot, amount: after.token?.amount ?? after.lamports }
+        const known = history.get(id)
+        if (known === undefined) history.set(id, [entry])
+        else known.push(entry)
       }
     }
   }
@@ -93,11 +98,11 @@ export function playEpisode(plan: EpisodePlan): Episode {
     start,
     end,
     actions,
-    relativeBefore(wallet, slot) {
+    relativeBefore(id, slot) {
       let found = 0n
-      for (const entry of history.get(wallet.key.id) ?? []) {
+      for (const entry of history.get(id) ?? []) {
         if (entry.slot >= slot) break
-        found = entry.lamports
+        found = entry.amount
       }
       return found
     },
@@ -122,13 +127,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
     act,
   })
   const form = random.float()
-  if (form < 0.08) {
-    const lamports = tradeSize(wallet, random)
-    return [
-      step((scene) => moveSol(scene, wallet, 'in', lamports)),
-      step((scene) => moveSol(scene, wallet, 'out', lamports / 2n)),
-    ]
-  }
+  if (form < 0.06) return moneyStory(plan, wallet, random, step)
   const steps: Step[] = []
   if (form < 0.16) {
     const amount = BigInt(Math.round(Number(coin.supply) * random.between(1e-6, 1e-4)))
@@ -161,6 +160,21 @@ function story(plan: EpisodePlan, random: Random): Step[] {
     const percent = BigInt(15 + random.below(70))
     steps.push(step((scene) => sell(scene, wallet, coin, percent)))
   }
+  if (form > 0.3 && form < 0.36) {
+    const to = random.pick(desk.coins[scale.index]!)
+    steps.push(step((scene) => rotateInto(scene, wallet, coin, to)))
+  }
+  if (form > 0.36 && form < 0.42) {
+    const maker = random.pick(desk.wallets)
+    const purse = tradeSize(maker, random) * 2n
+    // Wrapped SOL is kept on one scale alone: its account is one and the same on all.
+    if (scale.index === 0 && maker !== wallet) {
+      steps.push(
+        step((scene) => (isRich(scene, maker) ? wrapSol(scene, maker, purse) : null), maker),
+        step((scene) => sellTo(scene, wallet, maker, coin)),
+      )
+    }
+  }
   if (random.chance(0.8)) steps.push(step((scene) => sell(scene, wallet, coin, 100n)))
   return steps
 }
@@ -178,8 +192,8 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
         const account = associatedTokenAccount(wallet.key, coin.mint.key, coin.mint.program)
         if (scene.ledger.tokenAccount(account) === null) return null
         const held = holding(scene, wallet, coin)
-        if (held === 0n) return closeEmpty(scene, wallet, account)
-        if (away || held < 100n) return sendToken(scene, wallet, coin.mint, held, null)
+        if (held === 0n) return closeHolding(scene, wallet, account)
+        if (away || held < 10_000n) return sendToken(scene, wallet, coin.mint, held, null)
         return sell(scene, wallet, coin, 100n)
       },
     }
@@ -194,28 +208,132 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
       return surplus < 0n ? moveSol(scene, wallet, 'in', -surplus) : null
     },
   })
-  return [...steps, even(0.975), even(0.985)]
+  const unwrap: Step = {
+    at: 0.972,
+    wallet,
+    act: (scene) =>
+      scene.ledger.tokenAccount(wsolAccount(wallet.key)) === null
+        ? null
+        : closeHolding(scene, wallet, wsolAccount(wallet.key)),
+  }
+  const evenUsdc: Step = {
+    at: 0.974,
+    wallet,
+    act(scene) {
+      const surplus = scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount
+      if (surplus > 0n) return sendToken(scene, wallet, USDC, surplus, null)
+      return surplus < 0n ? receiveToken(scene, wallet, USDC, -surplus) : null
+    },
+  }
+  return [...steps, unwrap, evenUsdc, even(0.976), even(0.985)]
 }
 
 const SIGNATURE_FEE = 5_000n
+
+function usdcAccount(wallet: Key): Key {
+  return associatedTokenAccount(wallet, USDC_MINT, TOKEN)
+}
+
+/** Money moved without a trade: SOL in and out, from hand to hand, wrapped for a while, changed into USDC and back. */
+function moneyStory(
+  plan: EpisodePlan,
+  wallet: Wallet,
+  random: Random,
+  step: (act: (scene: Scene) => Action | null) => Step,
+): Step[] {
+  const lamports = tradeSize(wallet, random)
+  const form = random.below(4)
+  if (form === 0) {
+    return [
+      step((scene) => moveSol(scene, wallet, 'in', lamports)),
+      step((scene) => moveSol(scene, wallet, 'out', lamports / 2n)),
+    ]
+  }
+  if (form === 1) {
+    const to = random.pick(plan.desk.wallets)
+    return to === wallet ? [] : [step((scene) => handSol(scene, wallet, to, lamports))]
+  }
+  // Wrapped SOL is kept on one scale alone: its account is one and the same on all.
+  if (form === 2 && plan.scale.index === 0) {
+    return [
+      step((scene) => (isRich(scene, wallet) ? wrapSol(scene, wallet, lamports * 3n) : null)),
+      step((scene) =>
+        scene.ledger.tokenAccount(wsolAccount(wallet.key)) === null
+          ? null
+          : closeHolding(scene, wallet, wsolAccount(wallet.key)),
+      ),
+    ]
+  }
+  return [
+    step((scene) => (isRich(scene, wallet) ? convert(scene, wallet, 'sell', lamports) : null)),
+    step((scene) => {
+      const usdc = BigInt(
+        Math.round(Number(lamports) * priceAt(scene.universe.pricePool, scene.slot) * 0.9),
+      )
+      return isRich(scene, wallet) ? convert(scene, wallet, 'buy', usdc) : null
+    }),
+  ]
+}
+
+/** Whether a wallet has most of its money at hand; one that has put it to work waits. */
+function isRich(scene: Scene, wallet: Wallet): boolean {
+  return (
+    scene.ledger.lamports(wallet.key) > -wallet.baseLamports / 3n &&
+    scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount > -wallet.baseUsdc / 3n
+  )
+}
 
 function buy(
   scene: Scene,
   wallet: Wallet,
   coin: Coin,
-  amount: bigint,
+  lamports: bigint,
   refuse: boolean,
 ): Action | null {
-  // A wallet that has put most of its money to work waits.
-  if (scene.ledger.lamports(wallet.key) < -wallet.baseLamports / 3n) return null
-  // So does one that holds a hundredth of all there is: pools stay deep enough for every sale.
+  if (!isRich(scene, wallet)) return null
+  // A wallet that holds a hundredth of all there is buys no more: pools stay deep enough for every sale.
   if (holding(scene, wallet, coin) > coin.supply / 100n) return null
-  return swapOnVenue(scene, wallet, coin, 'buy', amount, refuse)
+  const usdc = BigInt(Math.round(Number(lamports) * priceAt(scene.universe.pricePool, scene.slot)))
+  if (coin.quote.key === USDC_MINT) return swapOnVenue(scene, wallet, coin, 'buy', usdc, refuse)
+  const form = refuse ? 1 : scene.random.float()
+  if (form < 0.04) return swapInPrivate(scene, wallet, coin, 'buy', lamports)
+  if (form < 0.25 && isRoutable(coin)) return routeOverSol(scene, wallet, coin, 'buy', usdc)
+  return swapOnVenue(scene, wallet, coin, 'buy', lamports, refuse)
 }
 
 function sell(scene: Scene, wallet: Wallet, coin: Coin, percent: bigint): Action | null {
   const amount = (holding(scene, wallet, coin) * percent) / 100n
-  return amount < 100n ? null : swapOnVenue(scene, wallet, coin, 'sell', amount)
+  if (amount < 10_000n) return null
+  const form = scene.random.float()
+  if (coin.quote.key === WSOL_MINT) {
+    if (form < 0.04) return swapInPrivate(scene, wallet, coin, 'sell', amount)
+    if (form < 0.25 && isRoutable(coin)) return routeOverSol(scene, wallet, coin, 'sell', amount)
+  }
+  return swapOnVenue(scene, wallet, coin, 'sell', amount)
+}
+
+/** Half of what is held of one coin becomes another. */
+function rotateInto(scene: Scene, wallet: Wallet, from: Coin, to: Coin): Action | null {
+  const amount = holding(scene, wallet, from) / 2n
+  const poor = amount < 10_000n || holding(scene, wallet, to) > to.supply / 100n
+  if (poor || from === to || !isRoutable(from) || !isRoutable(to)) return null
+  return rotate(scene, wallet, from, to, amount)
+}
+
+/** A desk mate takes some of a position, out of wrapped SOL. */
+function sellTo(scene: Scene, taker: Wallet, maker: Wallet, coin: Coin): Action | null {
+  const kept = scene.ledger.tokenAccount(wsolAccount(maker.key))?.amount ?? 0n
+  if (coin.quote.key !== WSOL_MINT || kept === 0n) return null
+  const affordable = BigInt(Math.floor((Number(kept) / priceAt(coin, scene.slot)) * 0.9))
+  const third = holding(scene, taker, coin) / 3n
+  const amount = third < affordable ? third : affordable
+  if (amount < 10_000n) return null
+  return fillRequest(scene, taker, maker, coin, amount)
+}
+
+/** Whether Jupiter's routes of the market go over the coin's pool. */
+function isRoutable(coin: Coin): boolean {
+  return coin.quote.key === WSOL_MINT && coin.venue !== 'pumpfun'
 }
 
 function holding(scene: Scene, wallet: Wallet, coin: Coin): bigint {

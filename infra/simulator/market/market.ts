@@ -7,16 +7,17 @@ import type { AccountState, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { createAccounts } from './accounts.ts'
-import { type Action, swapOnVenue } from './actions.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
 import { SYSTEM } from './programs.ts'
+import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
-import type { TokenAccount } from './transaction-builder.ts'
+import { swapOnVenue } from './trades.ts'
+import type { Draft, DraftBalance, TokenAccount } from './transaction-builder.ts'
 import { transactionInfo } from './transaction-info.ts'
 import { type Intent, inEventOrder } from './truth.ts'
-import { createUniverse, type Universe, type Wallet } from './universe.ts'
+import { createUniverse, type Universe, USDC, type Wallet } from './universe.ts'
 import type { PoolAccount } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 import { priceAccountUpdate } from './whirlpool-account.ts'
@@ -82,7 +83,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   const desks = createDesks(universe)
   const pools = new Map<string, PoolAccount>()
   for (const coin of [...universe.coins, universe.pricePool]) {
-    for (const account of VENUES[coin.venue]?.venue.accounts(coin) ?? []) {
+    for (const account of VENUES[coin.venue].accounts(coin)) {
       pools.set(account.key.id, account)
     }
   }
@@ -127,14 +128,17 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     const ledger = new DeskLedger(pools, new Set())
     ledger.slot = slot
     ledger.grant(key, 50_000_000_000n + BigInt(random.uint32()), null)
-    const scene = { ledger, slot, time: timeOf(slot), random, strangers: universe.strangers }
+    const usdc = associatedTokenAccount(key, USDC.key, USDC.program)
+    ledger.grant(usdc, 2_039_280n, { mint: USDC, owner: key, amount: 10_000_000_000n })
+    const scene = { universe, ledger, slot, time: timeOf(slot), random }
     const side = random.chance(0.5) ? 'buy' : 'sell'
     const held = coin.supply / BigInt(1_000 + random.below(1_000_000))
     if (side === 'sell') {
       const account = associatedTokenAccount(key, coin.mint.key, coin.mint.program)
       ledger.grant(account, 2_039_280n, { mint: coin.mint, owner: key, amount: held * 2n })
     }
-    const amount = side === 'sell' ? held : BigInt(1_000_000 + random.below(1_000_000_000))
+    const spent = 1_000_000 + random.below(1_000_000_000)
+    const amount = side === 'sell' ? held : BigInt(coin.quote === USDC ? spent : spent * 2)
     return swapOnVenue(scene, wallet, coin, side, amount, random.chance(0.1))
   }
 
@@ -150,11 +154,14 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       }
       if (!found.some((episode) => episode.actions.has(slot))) continue
       for (const wallet of desk.wallets) {
-        const total = found.reduce(
-          (sum, episode) => sum + episode.relativeBefore(wallet, slot),
-          wallet.baseLamports,
-        )
-        bases.set(wallet.key.id, total)
+        const usdc = associatedTokenAccount(wallet.key, USDC.key, USDC.program)
+        for (const [id, base] of [
+          [wallet.key.id, wallet.baseLamports],
+          [usdc.id, wallet.baseUsdc],
+        ] as const) {
+          const total = found.reduce((sum, episode) => sum + episode.relativeBefore(id, slot), base)
+          bases.set(id, total)
+        }
       }
     }
     // Strangers' transactions are made when somebody looks at them: most often only their places count.
@@ -171,6 +178,8 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       const action = placed.act()
       const { draft } = action
       const first = signatures.of(slot, index)
+      const tokenBefore = tokenAmounts(draft, draft.preTokens)
+      const tokenAfter = tokenAmounts(draft, draft.postTokens)
       const info = transactionInfo(draft, {
         index,
         signatures: Array.from({ length: draft.signerCount }, (_, position) =>
@@ -179,14 +188,21 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         recentBlockhash,
         base(key) {
           const now = bases.get(key.id)
-          return now === undefined ? 0n : now - draft.pre[draft.keys.indexOf(key)]!
+          if (now === undefined || tokenBefore.has(key.id)) return 0n
+          return now - draft.pre[draft.keys.indexOf(key)]!
         },
-        tokenBase: () => 0n,
+        tokenBase(key) {
+          const now = bases.get(key.id)
+          return now === undefined ? 0n : now - (tokenBefore.get(key.id) ?? 0n)
+        },
       })
       draft.keys.forEach((key, account) => {
         const now = bases.get(key.id)
         if (now === undefined) return
-        bases.set(key.id, now + draft.post[account]! - draft.pre[account]!)
+        const [before, after] = tokenBefore.has(key.id)
+          ? [tokenBefore.get(key.id)!, tokenAfter.get(key.id) ?? 0n]
+          : [draft.pre[account]!, draft.post[account]!]
+        bases.set(key.id, now + after - before)
       })
       addTruth(
         records,
@@ -256,7 +272,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       const desk = wallet && desksByKey.get(wallet.key.id)
       if (wallet === undefined || desk === undefined) return null
       const lamports = scales.reduce(
-        (sum, scale) => sum + episodeAt(desk, scale, slot).relativeBefore(wallet, slot + 1),
+        (sum, scale) => sum + episodeAt(desk, scale, slot).relativeBefore(wallet.key.id, slot + 1),
         wallet.baseLamports,
       )
       return { lamports, owner: SYSTEM.address, data: Buffer.alloc(0) }
@@ -299,10 +315,9 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
 function createDesks(universe: Universe): Desk[] {
   const count = Math.ceil(universe.wallets.length / WALLETS_PER_DESK)
-  const tradable = universe.coins.filter((coin) => VENUES[coin.venue] !== undefined)
   return Array.from({ length: count }, (_, index): Desk => {
     const random = createRandom(universe.seed, 'desk', index)
-    const drawn = random.shuffle([...tradable])
+    const drawn = random.shuffle([...universe.coins])
     return {
       index,
       wallets: universe.wallets.slice(index * WALLETS_PER_DESK, (index + 1) * WALLETS_PER_DESK),
@@ -426,6 +441,10 @@ function eventOf(
         lamports: intent.lamports,
       }
   }
+}
+
+function tokenAmounts(draft: Draft, balances: readonly DraftBalance[]): Map<string, bigint> {
+  return new Map(balances.map(({ account, token }) => [draft.keys[account]!.id, token.amount]))
 }
 
 function walletOf(universe: Universe, key: Key): Wallet | undefined {

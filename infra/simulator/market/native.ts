@@ -30,7 +30,7 @@ export function transferSol(tx: TransactionBuilder, from: Key, to: Key, lamports
   )
 }
 
-/** System `CreateAccount` (0): u32, u64 lamports, u64 space, 32 owner. */
+/** System `CreateAccount` (0): u32, u64 lamports, u64 space, 32 owner. An account of a calling program signs by its seeds (`signs` false). */
 export function createAccount(
   tx: TransactionBuilder,
   from: Key,
@@ -38,9 +38,11 @@ export function createAccount(
   lamports: bigint,
   space: number,
   owner: Key,
+  signs = true,
 ): void {
   const data = bytes(52).u32(0).u64(lamports).u64(space).key(owner).done()
-  tx.call(SYSTEM, [writableSigner(from), writableSigner(account)], data, () =>
+  const created = signs ? writableSigner(account) : writable(account)
+  tx.call(SYSTEM, [writableSigner(from), created], data, () =>
     tx.moveLamports(from, account, lamports),
   )
 }

@@ -83,7 +83,14 @@ export function createUniverse(seed: number, walletCount: number, coinCount: num
   }
 }
 
-const VENUES: readonly VenueName[] = ['pumpfun']
+const VENUES: readonly VenueName[] = [
+  'pumpfun',
+  'pumpswap',
+  'raydium_amm',
+  'raydium_clmm',
+  'orca_whirlpool',
+  'meteora_dlmm',
+]
 
 function createCoin(seed: number, index: number): Coin {
   const random = createRandom(seed, 'coin', index)

@@ -19,7 +19,14 @@ export function sqrtPriceX64(price: number): bigint {
  * growth a, 181 mint b, 213 vault b, 245 u128 fee growth b, 261 u64 rewards updated, 269 rewards 3 x 128. Source: the program's IDL.
  */
 export function whirlpoolData(pool: Coin, slot: number, time: number): Buffer {
-  const price = priceAt(pool, slot)
+  // Mint A is the one whose bytes come first; the price is B for A.
+  const first = Buffer.compare(pool.mint.key.bytes, pool.quote.key.bytes) < 0
+  const price = first ? priceAt(pool, slot) : 1 / priceAt(pool, slot)
+  const sides = [
+    { mint: pool.mint.key, vault: pool.key('vault-base') },
+    { mint: pool.quote.key, vault: pool.key('vault-quote') },
+  ]
+  const [a, b] = first ? sides : sides.reverse()
   return bytes(653)
     .hex('3f95d10ce1806309')
     .key(CONFIG)
@@ -33,11 +40,11 @@ export function whirlpoolData(pool: Coin, slot: number, time: number): Buffer {
     .i32(Math.floor(Math.log(price) / Math.log(1.0001)))
     .u64(0)
     .u64(0)
-    .key(pool.mint.key)
-    .key(pool.key('vault-base'))
+    .key(a!.mint)
+    .key(a!.vault)
     .u128(0n)
-    .key(pool.quote.key)
-    .key(pool.key('vault-quote'))
+    .key(b!.mint)
+    .key(b!.vault)
     .u128(0n)
     .u64(time)
     .raw(new Uint8Array(384))

@@ -1,6 +1,14 @@
-import type { Key } from '../key.ts'
-import type { LookupTable, TokenAccount, TransactionBuilder } from '../transaction-builder.ts'
-import type { Coin } from '../universe.ts'
+import { derivedKey, type Key } from '../key.ts'
+import { tokenAccountRent } from '../native.ts'
+import { WSOL_MINT } from '../programs.ts'
+import type {
+  LookupTable,
+  Meta,
+  Mint,
+  TokenAccount,
+  TransactionBuilder,
+} from '../transaction-builder.ts'
+import { type Coin, reservesAt } from '../universe.ts'
 
 /** One swap for a venue to carry out. */
 export interface SwapOrder {
@@ -25,6 +33,15 @@ export interface Fill {
   readonly quote: bigint
 }
 
+/** A swap worked out but not yet recorded: a router must name its accounts before it calls it. */
+export interface PlannedSwap {
+  readonly program: Key
+  readonly accounts: readonly Meta[]
+  readonly fill: Fill
+  /** Records the instruction, top-level or called by a router. */
+  record(tx: TransactionBuilder): void
+}
+
 /** What an account that belongs to a pool holds at a slot. */
 export interface PoolAccount {
   readonly key: Key
@@ -38,8 +55,7 @@ export interface Venue {
   accounts(coin: Coin): readonly PoolAccount[]
   /** The lookup table that its traders use. */
   table(coin: Coin): LookupTable
-  /** Records the swap as an instruction, top-level or called by a router. */
-  swap(tx: TransactionBuilder, order: SwapOrder): Fill
+  plan(order: SwapOrder): PlannedSwap
 }
 
 /** Takes `bps` basis points of an amount, rounded up as programs do. */
@@ -56,4 +72,74 @@ export function constantProduct(
 ): bigint {
   const net = given - feeOf(given, feeBps)
   return (reserveOut * net) / (reserveIn + net)
+}
+
+/** What a pool of constant product gives and takes for an order, its fee within. */
+export function fillOf(order: SwapOrder, feeBps: bigint): Fill {
+  const reserves = reservesAt(order.coin, order.slot)
+  return order.side === 'buy'
+    ? {
+        quote: order.amount,
+        base: constantProduct(order.amount, reserves.quote, reserves.base, feeBps),
+      }
+    : {
+        base: order.amount,
+        quote: constantProduct(order.amount, reserves.base, reserves.quote, feeBps),
+      }
+}
+
+/** A token account of a pool. */
+export function vault(
+  key: Key,
+  mint: Mint,
+  owner: Key,
+  amount: (slot: number) => bigint,
+): PoolAccount {
+  const rent = tokenAccountRent(mint)
+  return {
+    key,
+    lamports: (slot) => rent + (mint.key === WSOL_MINT ? amount(slot) : 0n),
+    token: (slot) => ({ mint, owner, amount: amount(slot) }),
+  }
+}
+
+/** The two vaults that most pools have, `vault-base` and `vault-quote`, of an owner. */
+export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
+  return [
+    vault(coin.key('vault-base'), coin.mint, owner, (slot) => reservesAt(coin, slot).base),
+    vault(coin.key('vault-quote'), coin.quote, owner, (slot) => reservesAt(coin, slot).quote),
+  ]
+}
+
+/** The lookup table of a pool: keys that its swaps name, in any order. */
+export function tableOf(coin: Coin, entries: readonly Key[]): LookupTable {
+  return { key: derivedKey(0, `table/${coin.mint.key.address}`), entries }
+}
+
+/** Whether the coin comes before its quote in the order of bytes, which is how pools with two equal sides order their mints. */
+export function baseFirst(coin: Coin): boolean {
+  return Buffer.compare(coin.mint.key.bytes, coin.quote.key.bytes) < 0
+}
+
+/** The accounts and vaults of a swap by its direction. */
+export function direction(order: SwapOrder) {
+  const { coin } = order
+  const [base, quote] = [coin.key('vault-base'), coin.key('vault-quote')]
+  return order.side === 'buy'
+    ? {
+        from: order.quote,
+        to: order.base,
+        vaultIn: quote,
+        vaultOut: base,
+        mintIn: coin.quote,
+        mintOut: coin.mint,
+      }
+    : {
+        from: order.base,
+        to: order.quote,
+        vaultIn: base,
+        vaultOut: quote,
+        mintIn: coin.mint,
+        mintOut: coin.quote,
+      }
 }

@@ -11,7 +11,7 @@ import {
   writableSigner,
 } from '../transaction-builder.ts'
 import { type Coin, priceAt } from '../universe.ts'
-import { type Fill, feeOf, type PoolAccount, type SwapOrder, type Venue } from './pool.ts'
+import { feeOf, type PlannedSwap, type PoolAccount, type SwapOrder, type Venue } from './pool.ts'
 
 /** pump.fun's bonding curve. */
 export const PUMPFUN = wellKnown('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P')
@@ -84,10 +84,10 @@ export const pumpfun: Venue = {
     ],
   }),
 
-  swap: (tx, order) => (order.side === 'buy' ? buy(tx, order) : sell(tx, order)),
+  plan: (order) => (order.side === 'buy' ? buy(order) : sell(order)),
 }
 
-function buy(tx: TransactionBuilder, order: SwapOrder): Fill {
+function buy(order: SwapOrder): PlannedSwap {
   const { coin, trader } = order
   const curve = curveAt(coin, order.slot)
   const sol = (order.amount * 10_000n) / (10_000n + PROTOCOL_BPS + CREATOR_BPS) - 2n
@@ -127,29 +127,35 @@ function buy(tx: TransactionBuilder, order: SwapOrder): Fill {
     .u64(tokens)
     .u64((order.amount * 101n) / 100n)
     .u8(0)
-  tx.call(
-    PUMPFUN,
+  const record = (tx: TransactionBuilder) =>
+    tx.call(
+      PUMPFUN,
+      accounts,
+      data.done(),
+      () => {
+        tx.log('Instruction: Buy')
+        getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
+        if (order.refuse) {
+          refuse(tx, 'TooMuchSolRequired', TOO_MUCH_SOL_REQUIRED)
+        }
+        transferTokenChecked(tx, vault, order.base, curveOf(coin), tokens)
+        transferSol(tx, trader, creatorVault(coin), creatorFee)
+        transferSol(tx, trader, curveOf(coin), sol)
+        transferSol(tx, trader, BUYBACK_RECIPIENT, fee / 2n)
+        transferSol(tx, trader, FEE_RECIPIENT, fee - fee / 2n)
+        emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
+      },
+      24_000,
+    )
+  return {
+    program: PUMPFUN,
     accounts,
-    data.done(),
-    () => {
-      tx.log('Instruction: Buy')
-      getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
-      if (order.refuse) {
-        refuse(tx, 'TooMuchSolRequired', TOO_MUCH_SOL_REQUIRED)
-      }
-      transferTokenChecked(tx, vault, order.base, curveOf(coin), tokens)
-      transferSol(tx, trader, creatorVault(coin), creatorFee)
-      transferSol(tx, trader, curveOf(coin), sol)
-      transferSol(tx, trader, BUYBACK_RECIPIENT, fee / 2n)
-      transferSol(tx, trader, FEE_RECIPIENT, fee - fee / 2n)
-      emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
-    },
-    24_000,
-  )
-  return { base: tokens, quote: sol + fee + creatorFee }
+    fill: { base: tokens, quote: sol + fee + creatorFee },
+    record,
+  }
 }
 
-function sell(tx: TransactionBuilder, order: SwapOrder): Fill {
+function sell(order: SwapOrder): PlannedSwap {
   const { coin, trader } = order
   const curve = curveAt(coin, order.slot)
   const tokens = order.amount
@@ -186,26 +192,32 @@ function sell(tx: TransactionBuilder, order: SwapOrder): Fill {
     .hex('33e685a4017f83ad')
     .u64(tokens)
     .u64((sol * 9n) / 10n)
-  tx.call(
-    PUMPFUN,
+  const record = (tx: TransactionBuilder) =>
+    tx.call(
+      PUMPFUN,
+      accounts,
+      data.done(),
+      () => {
+        tx.log('Instruction: Sell')
+        getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
+        if (order.refuse) {
+          refuse(tx, 'TooLittleSolReceived', TOO_LITTLE_SOL_RECEIVED)
+        }
+        transferTokenChecked(tx, order.base, vault, trader, tokens)
+        tx.moveLamports(curveOf(coin), trader, sol - fee - creatorFee)
+        tx.moveLamports(curveOf(coin), creatorVault(coin), creatorFee)
+        tx.moveLamports(curveOf(coin), BUYBACK_RECIPIENT, fee / 2n)
+        tx.moveLamports(curveOf(coin), FEE_RECIPIENT, fee - fee / 2n)
+        emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
+      },
+      22_000,
+    )
+  return {
+    program: PUMPFUN,
     accounts,
-    data.done(),
-    () => {
-      tx.log('Instruction: Sell')
-      getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
-      if (order.refuse) {
-        refuse(tx, 'TooLittleSolReceived', TOO_LITTLE_SOL_RECEIVED)
-      }
-      transferTokenChecked(tx, order.base, vault, trader, tokens)
-      tx.moveLamports(curveOf(coin), trader, sol - fee - creatorFee)
-      tx.moveLamports(curveOf(coin), creatorVault(coin), creatorFee)
-      tx.moveLamports(curveOf(coin), BUYBACK_RECIPIENT, fee / 2n)
-      tx.moveLamports(curveOf(coin), FEE_RECIPIENT, fee - fee / 2n)
-      emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
-    },
-    22_000,
-  )
-  return { base: tokens, quote: sol - fee - creatorFee }
+    fill: { base: tokens, quote: sol - fee - creatorFee },
+    record,
+  }
 }
 
 /** Ends the instruction as Anchor programs end it: a log line that names the error, then its code. */

@@ -1,0 +1,474 @@
+import { bytes } from './bytes.ts'
+import { associatedTokenAccount, derivedKey, type Key, wellKnown } from './key.ts'
+import {
+  closeAccount,
+  createAccount,
+  createAssociatedAccount,
+  initializeAccount3,
+  openSeededWsol,
+  syncNative,
+  transferSol,
+  transferToken,
+  WSOL,
+  wsolAccount,
+} from './native.ts'
+import { SYSTEM, TOKEN, TOKEN_ACCOUNT_RENT, USDC_MINT, WSOL_MINT } from './programs.ts'
+import { type Action, begin, finish, type Scene, tip } from './scene.ts'
+import {
+  type Meta,
+  type Mint,
+  readonly,
+  signer,
+  type TransactionBuilder,
+  writable,
+  writableSigner,
+} from './transaction-builder.ts'
+import type { Intent } from './truth.ts'
+import { type Coin, priceAt, type Wallet } from './universe.ts'
+import type { Fill, PlannedSwap } from './venues/pool.ts'
+import { VENUES } from './venues/registry.ts'
+
+/** What a trading terminal takes beside a swap against SOL: 1% (decisions B13a). */
+const TERMINAL_FEE_PERCENT = 1n
+const TERMINAL = wellKnown('9yMwSPk9mrXSN7yDHUuZurAh1sjbJsfpUqjZ7SvVtdco')
+const JUPITER = wellKnown('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
+const JUPITER_EVENTS = wellKnown('D8cy77BBepLMngZx6ZukaTff5hCt1HrWyKk3Hnd9oitf')
+const JUPITER_RFQ = wellKnown('61DFfeTKM7trxYcPQCM78bJ794ddZprZpAwAnLiwTpYH')
+/** A program in no table: its swaps are seen by their balance changes alone (decisions B10). */
+const PRIVATE_PROGRAM = derivedKey(0, 'private-program')
+
+/** Buys or sells a coin on its venue. `amount`: quote of a buy, base of a sell; a sale of everything closes the account. */
+export function swapOnVenue(
+  scene: Scene,
+  wallet: Wallet,
+  coin: Coin,
+  side: 'buy' | 'sell',
+  amount: bigint,
+  refuse = false,
+): Action {
+  const tx = begin(scene, wallet.key)
+  const base =
+    side === 'buy'
+      ? createAssociatedAccount(tx, wallet.key, wallet.key, coin.mint)
+      : associatedTokenAccount(wallet.key, coin.mint.key, coin.mint.program)
+  const all = side === 'sell' && scene.ledger.tokenAccount(base)!.amount === amount
+  const native = coin.venue === 'pumpfun'
+  const purse = native
+    ? { account: base, close: () => {} }
+    : openPurse(tx, scene, wallet.key, coin.quote, side === 'buy' ? amount : 0n)
+  const { venue, slot, time } = { ...scene, venue: VENUES[coin.venue] }
+  const order = { coin, side, trader: wallet.key, base, quote: purse.account, amount, slot, time }
+  const plan = venue.plan({ ...order, refuse })
+  plan.record(tx)
+  purse.close()
+  if (all) closeAccount(tx, base, wallet.key, wallet.key)
+  const feeLamports = takeFees(tx, scene, wallet.key, coin.quote, plan.fill.quote)
+  const draft = finish(tx, scene, [venue.table(coin)])
+  if (draft.failure !== null) return { draft, intents: [] }
+  const program = { program: coin.venue, programId: plan.program }
+  return {
+    draft,
+    intents: [swap(wallet, side, coin.mint, plan.fill, coin.quote, program, feeLamports)],
+  }
+}
+
+/** A terminal's fee beside swaps against SOL, and a tip, now and then. Gives the fee. */
+function takeFees(
+  tx: TransactionBuilder,
+  scene: Scene,
+  trader: Key,
+  quote: Mint,
+  quoteAmount: bigint,
+): bigint {
+  const charged = quote.key === WSOL_MINT && scene.random.chance(0.2)
+  const fee = charged ? (quoteAmount * TERMINAL_FEE_PERCENT) / 100n : 0n
+  if (fee > 0n) transferSol(tx, trader, TERMINAL, fee)
+  if (scene.random.chance(0.3)) tip(tx, scene, trader)
+  return fee
+}
+
+function swap(
+  wallet: Wallet,
+  side: 'buy' | 'sell',
+  mint: Mint,
+  fill: Fill,
+  quote: Mint,
+  by: { readonly program: string; readonly programId: Key },
+  feeLamports = 0n,
+): Intent {
+  return {
+    kind: 'swap',
+    wallet: wallet.number,
+    side,
+    mint,
+    baseAmount: fill.base,
+    quote,
+    quoteAmount: fill.quote,
+    program: by.program,
+    programId: by.programId,
+    confidence: by.program === 'unknown' ? 'delta_only' : 'high',
+    feeLamports,
+  }
+}
+
+/** The account that a swap pays from or into. */
+interface Purse {
+  readonly account: Key
+  /** What follows the swap. */
+  close(): void
+}
+
+/**
+ * Makes a quote account ready that holds at least `amount`. USDC has its account for ever. SOL is wrapped for the swap in an associated account or in
+ * one made from a seed, and unwrapped after it; a wallet that keeps wrapped SOL uses that.
+ */
+function openPurse(
+  tx: TransactionBuilder,
+  scene: Scene,
+  trader: Key,
+  quote: Mint,
+  amount: bigint,
+): Purse {
+  if (quote.key !== WSOL_MINT) {
+    return { account: associatedTokenAccount(trader, quote.key, quote.program), close: () => {} }
+  }
+  const kept = scene.ledger.tokenAccount(wsolAccount(trader))
+  if (kept === null && scene.random.chance(0.35)) {
+    const account = openSeededWsol(
+      tx,
+      trader,
+      String(scene.slot * 10 + scene.random.below(10)),
+      amount,
+    )
+    return { account, close: () => closeAccount(tx, account, trader, trader) }
+  }
+  const account = createAssociatedAccount(tx, trader, trader, WSOL)
+  const missing = amount - (kept?.amount ?? 0n)
+  if (missing > 0n) {
+    transferSol(tx, trader, account, missing)
+    syncNative(tx, account)
+  }
+  return {
+    account,
+    close: () => {
+      if (kept === null) closeAccount(tx, account, trader, trader)
+    },
+  }
+}
+
+/** Trades SOL for USDC or back on the price pool: a conversion, no event (decisions B8). */
+export function convert(
+  scene: Scene,
+  wallet: Wallet,
+  side: 'buy' | 'sell',
+  amount: bigint,
+): Action {
+  const coin = scene.universe.pricePool
+  const tx = begin(scene, wallet.key)
+  const purse = openPurse(tx, scene, wallet.key, WSOL, side === 'sell' ? amount : 0n)
+  const quote = associatedTokenAccount(wallet.key, USDC_MINT, TOKEN)
+  const { slot, time } = scene
+  const venue = VENUES[coin.venue]
+  const order = { coin, side, trader: wallet.key, base: purse.account, quote, amount, slot, time }
+  venue.plan(order).record(tx)
+  purse.close()
+  return { draft: finish(tx, scene, [venue.table(coin)]), intents: [] }
+}
+
+/** How Jupiter numbers the venues in its route plan; some carry a direction. */
+const ROUTE_STEPS: Readonly<Record<string, number>> = {
+  raydium_amm: 7,
+  orca_whirlpool: 17,
+  meteora_dlmm: 38,
+  raydium_clmm: 46,
+  pumpswap: 64,
+}
+
+/**
+ * Jupiter v6 `route` over two hops: USDC to SOL in the price pool and on to the coin, or back. The middle coin nets to zero (decisions B5), so
+ * it is one swap against USDC. A sale of everything closes the account.
+ */
+export function routeOverSol(
+  scene: Scene,
+  wallet: Wallet,
+  coin: Coin,
+  side: 'buy' | 'sell',
+  amount: bigint,
+): Action {
+  const { slot, time, universe, ledger } = scene
+  const trader = wallet.key
+  const tx = begin(scene, trader)
+  const usdc = associatedTokenAccount(trader, USDC_MINT, TOKEN)
+  const base =
+    side === 'buy'
+      ? createAssociatedAccount(tx, trader, trader, coin.mint)
+      : associatedTokenAccount(trader, coin.mint.key, coin.mint.program)
+  const all = side === 'sell' && ledger.tokenAccount(base)!.amount === amount
+  const middle = openPurse(tx, scene, trader, WSOL, 0n)
+  const outer = { coin: universe.pricePool, trader, base: middle.account, quote: usdc, slot, time }
+  const inner = { coin, trader, base, quote: middle.account, slot, time }
+  const hop = (order: typeof outer, direction: 'buy' | 'sell', given: bigint) =>
+    VENUES[order.coin.venue].plan({ ...order, side: direction, amount: given })
+  const first = side === 'buy' ? hop(outer, 'buy', amount) : hop(inner, 'sell', amount)
+  const between = side === 'buy' ? first.fill.base : first.fill.quote
+  const second = side === 'buy' ? hop(inner, 'buy', between) : hop(outer, 'sell', between)
+  const got = side === 'buy' ? second.fill.base : second.fill.quote
+  const mints =
+    side === 'buy' ? [USDC_MINT, WSOL_MINT, coin.mint.key] : [coin.mint.key, WSOL_MINT, USDC_MINT]
+  const venues = side === 'buy' ? ['orca_whirlpool', coin.venue] : [coin.venue, 'orca_whirlpool']
+  const [source, target] = side === 'buy' ? [usdc, base] : [base, usdc]
+  recordRoute(tx, {
+    trader,
+    source,
+    target,
+    mints,
+    venues,
+    hops: [first, second],
+    amounts: [amount, between, got],
+  })
+  middle.close()
+  if (all) closeAccount(tx, base, trader, trader)
+  if (scene.random.chance(0.3)) tip(tx, scene, trader)
+  const draft = finish(tx, scene, [
+    VENUES[coin.venue].table(coin),
+    VENUES[universe.pricePool.venue].table(universe.pricePool),
+  ])
+  const fill = side === 'buy' ? { base: got, quote: amount } : { base: amount, quote: got }
+  // Two hops over one venue are that venue's; the router's name stands for several (decisions B11).
+  const program = coin.venue === universe.pricePool.venue ? coin.venue : 'jupiter'
+  const by = { program, programId: JUPITER }
+  return {
+    draft,
+    intents: [swap(wallet, side, coin.mint, fill, { ...WSOL, key: USDC_MINT, decimals: 6 }, by)],
+  }
+}
+
+/** Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed in between (decisions B7). */
+export function rotate(scene: Scene, wallet: Wallet, from: Coin, to: Coin, amount: bigint): Action {
+  const { slot, time, ledger } = scene
+  const trader = wallet.key
+  const tx = begin(scene, trader)
+  const target = createAssociatedAccount(tx, trader, trader, to.mint)
+  const source = associatedTokenAccount(trader, from.mint.key, from.mint.program)
+  const all = ledger.tokenAccount(source)!.amount === amount
+  const middle = openPurse(tx, scene, trader, WSOL, 0n)
+  const shared = { trader, quote: middle.account, slot, time }
+  const sale = VENUES[from.venue].plan({
+    ...shared,
+    coin: from,
+    side: 'sell',
+    base: source,
+    amount,
+  })
+  const between = sale.fill.quote
+  const purchase = VENUES[to.venue].plan({
+    ...shared,
+    coin: to,
+    side: 'buy',
+    base: target,
+    amount: between,
+  })
+  recordRoute(tx, {
+    trader,
+    source,
+    target,
+    mints: [from.mint.key, WSOL_MINT, to.mint.key],
+    venues: [from.venue, to.venue],
+    hops: [sale, purchase],
+    amounts: [amount, between, purchase.fill.base],
+  })
+  middle.close()
+  if (all) closeAccount(tx, source, trader, trader)
+  const draft = finish(tx, scene, [VENUES[from.venue].table(from), VENUES[to.venue].table(to)])
+  const program = from.venue === to.venue ? from.venue : 'jupiter'
+  const by = { program, programId: JUPITER }
+  return {
+    draft,
+    intents: [
+      swap(wallet, 'sell', from.mint, sale.fill, WSOL, by),
+      swap(wallet, 'buy', to.mint, purchase.fill, WSOL, by),
+    ],
+  }
+}
+
+/**
+ * `route`: vec of steps (u8 venue, its arguments, u8 percent, u8 input, u8 output), u64 in, u64 quoted out, u16 slippage, u8 platform fee; accounts: 9,
+ * then each hop's program and accounts. After each hop Jupiter calls itself with a `SwapEvent`: 32 program, 32 mint in, u64, 32 mint out, u64.
+ */
+function recordRoute(
+  tx: TransactionBuilder,
+  route: {
+    readonly trader: Key
+    readonly source: Key
+    readonly target: Key
+    readonly mints: readonly Key[]
+    readonly venues: readonly string[]
+    readonly hops: readonly PlannedSwap[]
+    readonly amounts: readonly bigint[]
+  },
+): void {
+  const data = bytes(80).hex('e517cb977ae3ad2a').u32(route.hops.length)
+  route.venues.forEach((venue, index) => {
+    data.u8(ROUTE_STEPS[venue]!)
+    if (venue === 'orca_whirlpool') data.bool(index === 0)
+    data
+      .u8(100)
+      .u8(index)
+      .u8(index + 1)
+  })
+  const got = route.amounts.at(-1)!
+  data.u64(route.amounts[0]!).u64(got).u16(50).u8(0)
+  const accounts: Meta[] = [
+    readonly(TOKEN),
+    signer(route.trader),
+    writable(route.source),
+    writable(route.target),
+    readonly(JUPITER),
+    readonly(route.mints.at(-1)!),
+    readonly(JUPITER),
+    readonly(JUPITER_EVENTS),
+    readonly(JUPITER),
+    ...route.hops.flatMap((hop) => [readonly(hop.program), ...hop.accounts]),
+  ]
+  tx.call(
+    JUPITER,
+    accounts,
+    data.done(),
+    () => {
+      tx.log('Instruction: Route')
+      route.hops.forEach((hop, index) => {
+        hop.record(tx)
+        const event = bytes(128)
+          .hex('e445a52e51cb9a1d40c6cde8260871e2')
+          .key(hop.program)
+          .key(route.mints[index]!)
+          .u64(route.amounts[index]!)
+          .key(route.mints[index + 1]!)
+          .u64(route.amounts[index + 1]!)
+          .done()
+        tx.call(JUPITER, [readonly(JUPITER_EVENTS)], event, undefined, 106)
+      })
+      tx.logReturn(JUPITER, bytes(8).u64(got).done())
+    },
+    9_000,
+  )
+}
+
+/**
+ * A Jupiter RFQ fill between two tracked wallets: the taker sells the coin to the maker for SOL out of the maker's wrapped SOL, over a temporary
+ * account. The maker pays the network fee. Both sign. Layout as on mainnet: u64 in, u64 out, i64 expiry, u16 fee, u8; 12 accounts.
+ */
+export function fillRequest(
+  scene: Scene,
+  taker: Wallet,
+  maker: Wallet,
+  coin: Coin,
+  amount: bigint,
+): Action {
+  const lamports = BigInt(Math.max(1, Math.round(Number(amount) * priceAt(coin, scene.slot))))
+  const { mint } = coin
+  const from = associatedTokenAccount(taker.key, mint.key, mint.program)
+  const to = associatedTokenAccount(maker.key, mint.key, mint.program)
+  const makerSol = wsolAccount(maker.key)
+  const passing = derivedKey(0, `rfq/${taker.key.address}/${scene.slot}`)
+  scene.ledger.grant(passing, 0n, null)
+  const tx = begin(scene, maker.key)
+  createAssociatedAccount(tx, maker.key, maker.key, mint)
+  const data = bytes(35)
+    .hex('a860b7a35c0a28a0')
+    .u64(amount)
+    .u64(lamports)
+    .u64(scene.time + 60)
+    .u16(10)
+    .u8(0)
+    .done()
+  const accounts: Meta[] = [
+    writableSigner(taker.key),
+    writableSigner(maker.key),
+    writable(from),
+    writable(to),
+    readonly(JUPITER_RFQ),
+    writable(makerSol),
+    readonly(mint.key),
+    readonly(mint.program),
+    readonly(WSOL_MINT),
+    readonly(TOKEN),
+    readonly(SYSTEM),
+    writable(passing),
+  ]
+  tx.call(
+    JUPITER_RFQ,
+    accounts,
+    data,
+    () => {
+      tx.log('Instruction: Fill')
+      transferToken(tx, from, to, taker.key, amount)
+      createAccount(tx, maker.key, passing, TOKEN_ACCOUNT_RENT, 165, TOKEN, false)
+      initializeAccount3(tx, passing, maker.key, WSOL)
+      transferToken(tx, makerSol, passing, maker.key, lamports)
+      closeAccount(tx, passing, maker.key, maker.key)
+      transferSol(tx, maker.key, taker.key, lamports)
+    },
+    18_000,
+  )
+  const fill = { base: amount, quote: lamports }
+  const by = { program: 'jupiter_rfq', programId: JUPITER_RFQ }
+  return {
+    draft: finish(tx, scene),
+    intents: [swap(taker, 'sell', mint, fill, WSOL, by), swap(maker, 'buy', mint, fill, WSOL, by)],
+  }
+}
+
+/** A swap by a program nobody has published: tokens one way, SOL the other, nothing else to go by. */
+export function swapInPrivate(
+  scene: Scene,
+  wallet: Wallet,
+  coin: Coin,
+  side: 'buy' | 'sell',
+  amount: bigint,
+): Action {
+  const price = priceAt(coin, scene.slot)
+  const fill =
+    side === 'buy'
+      ? { quote: amount, base: BigInt(Math.floor(Number(amount) / price)) }
+      : { base: amount, quote: BigInt(Math.max(1, Math.floor(Number(amount) * price))) }
+  const trader = wallet.key
+  const book = { key: coin.key('private-book'), base: coin.key('private-base') }
+  scene.ledger.grant(book.key, fill.quote * 5n + 10_000_000_000n, null)
+  scene.ledger.grant(book.base, 2_074_080n, {
+    mint: coin.mint,
+    owner: book.key,
+    amount: fill.base * 9n,
+  })
+  const tx = begin(scene, trader)
+  const base = createAssociatedAccount(tx, trader, trader, coin.mint)
+  const all = side === 'sell' && scene.ledger.tokenAccount(base)!.amount === amount
+  const data = bytes(24).hex('5157d1fe6a22b3c4').u64(fill.base).u64(fill.quote).done()
+  const accounts: Meta[] = [
+    writableSigner(trader),
+    writableSigner(book.key),
+    writable(base),
+    writable(book.base),
+    readonly(coin.mint.key),
+    readonly(coin.mint.program),
+    readonly(SYSTEM),
+  ]
+  tx.call(
+    PRIVATE_PROGRAM,
+    accounts,
+    data,
+    () => {
+      if (side === 'buy') {
+        transferSol(tx, trader, book.key, fill.quote)
+        transferToken(tx, book.base, base, book.key, fill.base)
+      } else {
+        transferToken(tx, base, book.base, trader, fill.base)
+        transferSol(tx, book.key, trader, fill.quote)
+      }
+    },
+    12_000,
+  )
+  if (all) closeAccount(tx, base, trader, trader)
+  const by = { program: 'unknown', programId: PRIVATE_PROGRAM }
+  return { draft: finish(tx, scene), intents: [swap(wallet, side, coin.mint, fill, WSOL, by)] }
+}

@@ -1,0 +1,111 @@
+import { associatedTokenAccount, type Key } from './key.ts'
+import {
+  closeAccount,
+  createAssociatedAccount,
+  syncNative,
+  transferSol,
+  transferToken,
+  transferTokenChecked,
+  WSOL,
+  wsolAccount,
+} from './native.ts'
+import { TOKEN, USDC_MINT } from './programs.ts'
+import { type Action, begin, finish, type Scene, stranger } from './scene.ts'
+import { type Mint, TransactionBuilder } from './transaction-builder.ts'
+import type { Intent } from './truth.ts'
+import type { Wallet } from './universe.ts'
+
+/** SOL comes from, or goes to, somebody who is not tracked. No compute budget: the fee is 5,000 lamports. */
+export function moveSol(
+  scene: Scene,
+  wallet: Wallet,
+  direction: 'in' | 'out',
+  lamports: bigint,
+): Action {
+  const other = stranger(scene, lamports)
+  const [from, to] = direction === 'in' ? [other, wallet.key] : [wallet.key, other]
+  const tx = new TransactionBuilder(from, scene.ledger)
+  transferSol(tx, from, to, lamports)
+  return {
+    draft: finish(tx, scene),
+    intents: [{ kind: 'sol_transfer', wallet: wallet.number, direction, lamports }],
+  }
+}
+
+/** SOL goes from one tracked wallet to another. */
+export function handSol(scene: Scene, from: Wallet, to: Wallet, lamports: bigint): Action {
+  const tx = begin(scene, from.key)
+  transferSol(tx, from.key, to.key, lamports)
+  return {
+    draft: finish(tx, scene),
+    intents: [
+      { kind: 'sol_transfer', wallet: from.number, direction: 'out', lamports },
+      { kind: 'sol_transfer', wallet: to.number, direction: 'in', lamports },
+    ],
+  }
+}
+
+/** A token comes from a stranger. Named are the token accounts alone, when the wallet's exists already. */
+export function receiveToken(scene: Scene, wallet: Wallet, mint: Mint, amount: bigint): Action {
+  const other = stranger(scene, 0n)
+  const source = associatedTokenAccount(other, mint.key, mint.program)
+  scene.ledger.grant(source, 2_039_280n, { mint, owner: other, amount: amount * 3n })
+  const target = associatedTokenAccount(wallet.key, mint.key, mint.program)
+  const tx = begin(scene, other)
+  if (scene.ledger.tokenAccount(target) === null) {
+    createAssociatedAccount(tx, other, wallet.key, mint)
+  }
+  // Token-2022 wants the checked form; of SPL Token both are common.
+  const checked = mint.program !== TOKEN || scene.random.chance(0.5)
+  ;(checked ? transferTokenChecked : transferToken)(tx, source, target, other, amount)
+  return { draft: finish(tx, scene), intents: tokenTransfer(wallet, 'in', mint, amount) }
+}
+
+/** A token goes to a stranger, or to another tracked wallet; everything: the account is closed, unless it is one that stays. */
+export function sendToken(
+  scene: Scene,
+  wallet: Wallet,
+  mint: Mint,
+  amount: bigint,
+  to: Wallet | null,
+): Action {
+  const receiver = to?.key ?? scene.random.pick(scene.universe.strangers)
+  const source = associatedTokenAccount(wallet.key, mint.key, mint.program)
+  const all = scene.ledger.tokenAccount(source)!.amount === amount && mint.key !== USDC_MINT
+  const tx = begin(scene, wallet.key)
+  const target = createAssociatedAccount(tx, wallet.key, receiver, mint)
+  transferTokenChecked(tx, source, target, wallet.key, amount)
+  if (all) closeAccount(tx, source, wallet.key, wallet.key)
+  const intents = [
+    ...tokenTransfer(wallet, 'out', mint, amount),
+    ...(to === null ? [] : tokenTransfer(to, 'in', mint, amount)),
+  ]
+  return { draft: finish(tx, scene), intents }
+}
+
+/** Quote coins give no token transfer (decisions B12). */
+function tokenTransfer(
+  wallet: Wallet,
+  direction: 'in' | 'out',
+  mint: Mint,
+  amount: bigint,
+): Intent[] {
+  if (mint.key === USDC_MINT) return []
+  return [{ kind: 'token_transfer', wallet: wallet.number, direction, mint, amount }]
+}
+
+/** Closes a token account: its rent, and SOL that it wraps, comes back; nothing is traded. */
+export function closeHolding(scene: Scene, wallet: Wallet, account: Key): Action {
+  const tx = begin(scene, wallet.key)
+  closeAccount(tx, account, wallet.key, wallet.key)
+  return { draft: finish(tx, scene), intents: [] }
+}
+
+/** Wraps SOL and keeps it wrapped: no event (decisions B3). */
+export function wrapSol(scene: Scene, wallet: Wallet, lamports: bigint): Action {
+  const tx = begin(scene, wallet.key)
+  createAssociatedAccount(tx, wallet.key, wallet.key, WSOL)
+  transferSol(tx, wallet.key, wsolAccount(wallet.key), lamports)
+  syncNative(tx, wsolAccount(wallet.key))
+  return { draft: finish(tx, scene), intents: [] }
+}
