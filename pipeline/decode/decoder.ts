@@ -1,5 +1,5 @@
-import bs58 from 'bs58'
 import { type Address, addressFromBytes } from '../domain/address.ts'
+import { encodeBase58 } from '../domain/base58.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
@@ -57,7 +57,7 @@ function decodeNamed(
   const records: WalletRecord[] = []
   let signature: string | null = null
   const keyOf = (wallet: number): RecordKey => {
-    signature ??= bs58.encode(tx.signature)
+    signature ??= encodeBase58(tx.signature)
     return { slot: tx.slot, txIndex: tx.index, wallet, blockTime, signature }
   }
   for (const wallet of named.wallets) {

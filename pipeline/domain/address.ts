@@ -1,4 +1,5 @@
 import bs58 from 'bs58'
+import { encodeBase58 } from './base58.ts'
 
 /** A 32-byte Solana address as base58 text. */
 export type Address = string & { readonly __address: unique symbol }
@@ -20,7 +21,7 @@ export function address(text: string): Address {
 /** The base58 text of 32 bytes. */
 export function addressFromBytes(bytes: Uint8Array): Address {
   if (bytes.length !== 32) throw new TypeError(`an address has 32 bytes, not ${bytes.length}`)
-  return bs58.encode(bytes) as Address
+  return encodeBase58(bytes) as Address
 }
 
 /** The 32 bytes behind the text. */

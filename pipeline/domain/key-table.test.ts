@@ -1,0 +1,46 @@
+import test from 'ava'
+import bs58 from 'bs58'
+import fc from 'fast-check'
+import { encodeBase58 } from './base58.ts'
+import { createKeyTable } from './key-table.ts'
+
+const keyOfBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
+
+test('base58 by words is what bs58 makes of the same bytes', (t) => {
+  const bytes = fc.tuple(fc.nat(12), fc.uint8Array({ minLength: 64, maxLength: 64 }))
+  fc.assert(
+    fc.property(bytes, fc.constantFrom(32, 64), ([zeros, random], length) => {
+      const key = random.slice(0, length).fill(0, 0, zeros)
+      return encodeBase58(key) === bs58.encode(key)
+    }),
+    { numRuns: 2000 },
+  )
+  t.is(encodeBase58(new Uint8Array(32)), '11111111111111111111111111111111')
+  t.is(encodeBase58(new Uint8Array(64).fill(255)), bs58.encode(new Uint8Array(64).fill(255)))
+})
+
+test('a key table finds exactly the keys that were put into it', (t) => {
+  fc.assert(
+    fc.property(fc.uniqueArray(keyOfBytes, { selector: String }), keyOfBytes, (keys, other) => {
+      const table = createKeyTable(keys)
+      const isIn = keys.some((key) => String(key) === String(other))
+      return keys.every((key, i) => table.get(key) === i + 1) && (isIn || table.get(other) === 0)
+    }),
+  )
+  t.is(createKeyTable([]).get(new Uint8Array(32)), 0)
+  t.is(createKeyTable([new Uint8Array(32)]).get(new Uint8Array(31)), 0)
+})
+
+test('keys that share most of their bytes are told apart', (t) => {
+  const keys = Array.from({ length: 1000 }, (_, i) => {
+    const key = new Uint8Array(32).fill(7)
+    key[0] = i & 255
+    key[31] = i >> 8
+    return key
+  })
+  const table = createKeyTable(keys)
+  t.deepEqual(
+    keys.map((key) => table.get(key)),
+    keys.map((_, i) => i + 1),
+  )
+})
