@@ -21,6 +21,7 @@ const USAGE = `npm run -s simulator -- [options]
   --blocks F [--blocks F]   play recorded blocks instead of the market
   --renumber N              first slot number of recorded blocks (their own)
   --split N                 cut each recorded block into N slots (1)
+  --lead-in N               empty slots before the first recorded block (0)
   --time-from T             unix seconds of the first recorded slot (their own times)
   --trouble LIST            all, or some of ${Object.keys(NO_TROUBLE).join(',')}`
 
@@ -75,6 +76,7 @@ function readArguments(args: readonly string[]): {
       blocks: { type: 'string', multiple: true },
       renumber: text,
       split: text,
+      'lead-in': text,
       'time-from': text,
       trouble: text,
     },
@@ -121,6 +123,7 @@ function readArguments(args: readonly string[]): {
             ...given({
               renumberFrom: count('renumber'),
               split: count('split'),
+              leadIn: count('lead-in'),
               timeFrom: count('time-from'),
               wallets: count('wallets'),
             }),

@@ -66,6 +66,8 @@ export interface RecordedOptions {
   readonly split?: number
   /** Unix seconds of the first slot, the others 0.4 s apart; not given, blocks keep their times. */
   readonly timeFrom?: number
+  /** Empty slots between the first subscription and the first recorded block: 0. */
+  readonly leadIn?: number
   /** How many fee payers of successful trades are tracked: 100. */
   readonly wallets?: number
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import { ServiceError } from '../../../pipeline/domain/service-error.ts'
 import { infoFromJson, type TransactionJson } from '../rpc/transaction-json.ts'
 
 /** A block as it was recorded. */
@@ -28,7 +29,7 @@ interface Line extends TransactionJson {
 
 /**
  * Reads blocks from JSON-lines files (`.gz` or plain), one transaction a line in the shape of RPC's `getTransaction` with encoding `json`; the lines
- * of a slot are its block. In slot order. Throws with the file and the line on anything else.
+ * of a slot are its block. In slot order. On anything else a ServiceError `bad_config` that names the file and the line.
  */
 export function loadBlocks(files: readonly string[]): RecordedBlock[] {
   const lines = new Map<number, Line[]>()
@@ -43,17 +44,25 @@ export function loadBlocks(files: readonly string[]): RecordedBlock[] {
         else block.push(line)
       })
   }
-  if (lines.size === 0) throw new Error(`no block in ${files.join(', ')}`)
+  if (lines.size === 0) throw badBlocks(`no block in ${files.join(', ')}`)
   return [...lines.keys()].sort((a, b) => a - b).map((slot) => blockOf(slot, lines.get(slot)!))
 }
 
 function readText(file: string): string {
-  const bytes = readFileSync(file)
-  return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+  try {
+    const bytes = readFileSync(file)
+    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+  } catch (error) {
+    throw badBlocks(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+  }
+}
+
+function badBlocks(what: string): ServiceError {
+  return new ServiceError('bad_config', `SIMULATOR_BLOCKS: ${what}`)
 }
 
 function parseLine(text: string, where: string): Line {
-  const fault = (what: string) => new Error(`recorded block: ${where}: ${what}`)
+  const fault = (what: string) => badBlocks(`${where}: ${what}`)
   let line: Partial<Line>
   try {
     line = JSON.parse(text)
@@ -81,6 +90,15 @@ function blockOf(slot: number, lines: Line[]): RecordedBlock {
     parent: source?.parentSlot ?? slot - 1,
     blockhash: source?.blockhash ?? '1'.repeat(32),
     time: lines[0]!.blockTime ?? 0,
-    transactions: lines.map((line, index) => infoFromJson(line, index)),
+    transactions: lines.map((line, index) => infoOf(line, index)),
+  }
+}
+
+function infoOf(line: Line, index: number): SubscribeUpdateTransactionInfo {
+  try {
+    return infoFromJson(line, index)
+  } catch (error) {
+    const what = error instanceof Error ? error.message : 'not a transaction'
+    throw badBlocks(`slot ${line.slot}, transaction ${index}: ${what}`)
   }
 }

@@ -45,10 +45,11 @@ export function createRecordedChain(
   shape: ChainShape,
 ): RecordedChain {
   const contents = blocks.flatMap((block) => splitBlock(block, options.split ?? 1))
-  const entries =
+  const played =
     options.renumberFrom === undefined && (options.split ?? 1) === 1
       ? ownNumbers(blocks, contents, shape)
       : newNumbers(options.renumberFrom ?? blocks[0]!.slot, contents, shape)
+  const entries = [...leadIn(played[0]!.slot, contents[0]!.time, options.leadIn ?? 0), ...played]
   const bySlot = new Map(entries.map((entry, position) => [entry.slot, position]))
   const produced = entries.filter((entry) => entry.kind === 'produced')
   const first = produced[0]!
@@ -146,6 +147,21 @@ export function createRecordedChain(
       return [...found.values()].filter((account) => account !== null)
     },
   }
+}
+
+/** Empty blocks before the first slot, each 0.4 s before the next. */
+function leadIn(first: number, time: number, slots: number): Entry[] {
+  return Array.from({ length: slots }, (_, position): Entry => {
+    const slot = first - slots + position
+    const before = Math.ceil((slots - position) * SLOT_SECONDS)
+    const content = {
+      transactions: [],
+      time: time - before,
+      blockhash: madeUpHash(slot),
+      parent: null,
+    }
+    return { slot, kind: 'produced', content }
+  })
 }
 
 /** Where a slot is in the list, or would be: the position of the last entry at or before it. */

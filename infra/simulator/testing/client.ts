@@ -104,3 +104,20 @@ export async function collect(stream: Duplex): Promise<Collected> {
   if (index >= 0) updates.splice(index, 1)
   return collected
 }
+
+/** Calls an RPC method; gives the result, or the error's code and message. */
+export async function callRpc(
+  simulator: Pick<Simulator, 'rpcUrl'>,
+  method: string,
+  ...params: unknown[]
+): Promise<unknown> {
+  const response = await fetch(simulator.rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  if (response.status === 429)
+    return { status: 429, retryAfter: response.headers.get('retry-after') }
+  const body = (await response.json()) as { result?: unknown; error?: unknown }
+  return body.error === undefined ? body.result : { error: body.error }
+}
