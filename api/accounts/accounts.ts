@@ -13,7 +13,11 @@ export class Accounts {
   readonly #ledger: Ledger
   readonly #now: () => number
 
-  constructor(deps: { readonly store: Store; readonly ledger: Ledger; readonly now?: () => number }) {
+  constructor(deps: {
+    readonly store: Store
+    readonly ledger: Ledger
+    readonly now?: () => number
+  }) {
     this.#store = deps.store
     this.#ledger = deps.ledger
     this.#now = deps.now ?? Date.now

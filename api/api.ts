@@ -1,0 +1,97 @@
+import { ServiceError } from '../pipeline/domain/service-error.ts'
+import type { EventLog } from '../pipeline/log/log.ts'
+import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
+import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { Registry } from '../pipeline/runtime/telemetry.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import type { Accounts } from './accounts/accounts.ts'
+import { createKeyCache } from './accounts/key-cache.ts'
+import { createApp } from './app.ts'
+import type { ApiConfig } from './config.ts'
+import type { Credits } from './credits/credits.ts'
+import { createCursorCodec } from './cursor.ts'
+import { createHttpServer } from './http-server.ts'
+import type { UpgradeHandler } from './middleware/upgrade.ts'
+import type { FeedStatus } from './resources/status.ts'
+import { followStorage } from './storage-position.ts'
+import { createApiMetrics } from './telemetry.ts'
+
+/** The feed's place in the API: takes connections over and tells how far it is (`GET /ws`, decisions F). */
+export interface Feed extends UpgradeHandler, FeedStatus {
+  start(): Promise<void>
+  /** Tells every client to come back, closes its connection and books what it used; at most `graceMs`. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** What the API works with; made, and closed afterwards, by whoever makes it. */
+export interface ApiDeps {
+  readonly config: ApiConfig
+  readonly store: Store
+  readonly log: EventLog
+  readonly feed: Feed
+  readonly credits: Credits
+  readonly accounts: Accounts
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Conditions of the other roles of this process, for `/readyz`. */
+  readonly otherChecks?: Readonly<Record<string, ReadyCheck>>
+  readonly now?: () => number
+}
+
+export interface Api {
+  /** Starts to answer; resolves with the port. Rejects with a ServiceError that names the key at fault. */
+  listen(): Promise<{ readonly port: number; readonly url: string }>
+  /** What must hold for this role to be ready (decisions J4). */
+  readonly checks: Readonly<Record<string, ReadyCheck>>
+  /** Takes nothing new, finishes what is under way, tells the feed's clients to come back, books what they used. */
+  close(): Promise<void>
+}
+
+/** The API of one process: REST and the feed on one port (decisions D, F). */
+export function createApi(deps: ApiDeps): Api {
+  const { config, store, log, feed, credits, accounts, logger, registry } = deps
+  const position = followStorage({ store, logger })
+  const server = createHttpServer()
+  const checks: Record<string, ReadyCheck> = {
+    store: () => store.ping(),
+    log: () => log.ping(),
+    meter: () => credits.ping(),
+    marker: async () => {
+      if (position.stored() === null || feed.sent() === null)
+        throw new ServiceError('unavailable', 'no slot has come yet', { retriable: true })
+    },
+  }
+  const app = createApp({
+    store,
+    position,
+    cursors: createCursorCodec(config.secretKey),
+    credits,
+    keys: createKeyCache((hash) => accounts.accountOfKey(hash)),
+    feed,
+    checks: () => ({ ...deps.otherChecks, ...checks }),
+    upgradeOf: server.upgradeOf,
+    metrics: createApiMetrics(registry),
+    logger,
+    now: deps.now ?? Date.now,
+  })
+  return {
+    checks,
+    async listen() {
+      await position.start()
+      await feed.start()
+      credits.start()
+      const port = await server.listen(app.callback(), config.host, config.port)
+      const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+      logger.info({ port }, 'api listens')
+      return { port, url }
+    },
+    async close() {
+      await Promise.all([server.close(GRACE_MS), feed.stop(GRACE_MS)])
+      await position.stop()
+      await credits.stop()
+    },
+  }
+}
+
+/** How long answers under way and the feed's goodbyes may take; the process has 10 s to end (decisions J5). */
+const GRACE_MS = 3000

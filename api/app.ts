@@ -1,0 +1,84 @@
+import type { IncomingMessage } from 'node:http'
+import Router from '@koa/router'
+import Koa from 'koa'
+import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
+import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { Credits } from './credits/credits.ts'
+import { authenticate } from './middleware/authenticate.ts'
+import type { RequestState } from './middleware/context.ts'
+import { errors } from './middleware/errors.ts'
+import { findResource } from './middleware/find-resource.ts'
+import { headers } from './middleware/headers.ts'
+import { limitBody } from './middleware/limit-body.ts'
+import { charge, showCredits } from './middleware/metering.ts'
+import { requestId } from './middleware/request-id.ts'
+import { respond } from './middleware/respond.ts'
+import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
+import { validate } from './middleware/validate.ts'
+import { healthz, readyz } from './resources/health.ts'
+import type { ResourceDeps } from './resources/resource.ts'
+import { type FeedStatus, status } from './resources/status.ts'
+import { trades } from './resources/trades.ts'
+import { walletMetrics } from './resources/wallet-metrics.ts'
+import { wallets } from './resources/wallets.ts'
+import type { ApiMetrics } from './telemetry.ts'
+
+export interface AppDeps extends ResourceDeps {
+  readonly credits: Credits
+  readonly keys: KeyLookUp
+  readonly feed: UpgradeHandler & FeedStatus
+  readonly checks: () => Readonly<Record<string, ReadyCheck>>
+  readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
+  readonly metrics: ApiMetrics
+  readonly logger: Logger
+  readonly now: () => number
+}
+
+/** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
+export function createApp(deps: AppDeps): Koa<RequestState> {
+  const { credits, keys, feed, checks, upgradeOf, metrics, logger } = deps
+  const resources = [
+    wallets(deps),
+    walletMetrics(deps),
+    trades(deps),
+    status(deps),
+    healthz(),
+    readyz(checks),
+  ]
+
+  const router = new Router<RequestState>({ strict: true, sensitive: true })
+  for (const resource of resources) {
+    const { path, price } = resource
+    if (price === null) {
+      router.get(path, limitBody, validate(resource), respond(resource))
+    } else {
+      router.get(
+        path,
+        showCredits(credits),
+        authenticate(keys),
+        limitBody,
+        validate(resource),
+        charge(credits, price, metrics),
+        respond(resource),
+      )
+    }
+  }
+  router.get(
+    '/ws',
+    showCredits(credits),
+    authenticate(keys),
+    limitBody,
+    requireCredits(credits),
+    upgrade(feed, upgradeOf),
+  )
+
+  const app = new Koa<RequestState>()
+  app.use(requestId)
+  app.use(headers)
+  app.use(errors(logger, metrics))
+  app.use(findResource(router))
+  // Here is the place of rate limits (decisions D6): after the path is known, before the key is looked up.
+  app.use(router.routes())
+  return app
+}

@@ -1,0 +1,73 @@
+import { ServiceError } from '../pipeline/domain/service-error.ts'
+
+/** Every code an answer may carry, with its status and a sentence for people (contract 7, decisions D2). */
+export const PROBLEMS = {
+  invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
+  invalid_parameter: [400, 'A parameter has a value that is not allowed.'],
+  unauthorized: [401, 'A valid API key is needed: Authorization: Bearer <API_KEY>.'],
+  insufficient_credits: [402, 'The credits left do not cover this call.'],
+  not_found: [404, 'There is nothing at this path.'],
+  wallet_not_found: [404, 'No tracked wallet has this alias.'],
+  method_not_allowed: [405, 'This path does not take this method.'],
+  payload_too_large: [413, 'The request body is too large.'],
+  unsupported_media_type: [415, 'The request body has a type that is not taken here.'],
+  upgrade_required: [426, 'This path speaks WebSocket.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  unavailable: [503, 'Something that is needed for this is not available now. Try again.'],
+} as const satisfies Record<string, readonly [number, string]>
+
+export type ProblemCode = keyof typeof PROBLEMS
+
+/** What is wrong with one parameter. */
+export interface ParameterError {
+  readonly in: 'query' | 'path' | 'body'
+  readonly name: string
+  readonly message: string
+}
+
+/** A refusal: what the client is told, and nothing else. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  readonly code: ProblemCode
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly errors: readonly ParameterError[]
+
+  constructor(
+    code: ProblemCode,
+    options: {
+      readonly headers?: Record<string, string>
+      readonly errors?: readonly ParameterError[]
+      readonly cause?: unknown
+    } = {},
+  ) {
+    super(PROBLEMS[code][1], options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.status = PROBLEMS[code][0]
+    this.headers = options.headers ?? {}
+    this.errors = options.errors ?? []
+  }
+}
+
+/** The refusal that tells of any error: a part that is down is `unavailable`, everything else unforeseen `internal_error`. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  const down =
+    error instanceof ServiceError && ['unavailable', 'unreachable', 'closed'].includes(error.code)
+  return down
+    ? new ApiError('unavailable', { cause: error, headers: { 'Retry-After': '1' } })
+    : new ApiError('internal_error', { cause: error })
+}
+
+/** The body of a refusal, as `application/problem+json` (RFC 9457, decisions D1). `detail` is the code: existing clients read it there. */
+export function problem(error: ApiError, requestId: string) {
+  return {
+    type: 'about:blank',
+    title: error.message,
+    status: error.status,
+    detail: error.code,
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors.length > 0 && { errors: error.errors }),
+  }
+}

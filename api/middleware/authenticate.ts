@@ -1,0 +1,25 @@
+import type { KeyLookUp } from '../accounts/key-cache.ts'
+import { ApiError } from '../errors.ts'
+import type { Step } from './context.ts'
+
+/**
+ * Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`, and for browsers that open a WebSocket
+ * `Sec-WebSocket-Protocol: bearer, <API_KEY>` (decisions F1). Never from the URL.
+ */
+export function authenticate(keys: KeyLookUp): Step {
+  return async function authenticate(ctx, next) {
+    const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
+    const account = text === null ? null : await keys.accountOf(text)
+    if (account === null) throw new ApiError('unauthorized')
+    ctx.state.account = account
+    await next()
+  }
+}
+
+function bearer(header: string): string | null {
+  return /^Bearer +(\S+) *$/i.exec(header)?.[1] ?? null
+}
+
+function subprotocol(header: string): string | null {
+  return /^bearer *, *(\S+)$/.exec(header)?.[1] ?? null
+}

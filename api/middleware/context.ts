@@ -1,0 +1,18 @@
+import type { Middleware } from 'koa'
+
+/** What the middleware learns of a request on its way. */
+export interface RequestState {
+  /** Ours, not the client's: credits are charged once for each. */
+  requestId: string
+  /** The path as declared, once one was found. */
+  resource?: string
+  /** Set by `authenticate`. */
+  account?: string
+  /** Credits charged so far, and left after it, where known. */
+  cost: number
+  left?: number
+  /** Set by `validate`. */
+  input?: { readonly params: unknown; readonly query: unknown }
+}
+
+export type Step = Middleware<RequestState>

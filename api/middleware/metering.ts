@@ -1,0 +1,45 @@
+import type { Credits } from '../credits/credits.ts'
+import { ApiError } from '../errors.ts'
+import type { ApiMetrics } from '../telemetry.ts'
+import type { Step } from './context.ts'
+
+/** Says on every product answer what it cost, 0 unless it is 2xx, and what the account has left, where that is known (decisions D5). */
+export function showCredits(credits: Credits): Step {
+  return async function showCredits(ctx, next) {
+    const { state } = ctx
+    try {
+      await next()
+    } catch (error) {
+      state.cost = 0
+      if (state.account !== undefined && state.left === undefined) {
+        const left = await credits.left(state.account).catch(() => undefined)
+        if (left !== undefined) state.left = left
+      }
+      throw error
+    } finally {
+      ctx.set('X-Credits-Cost', String(state.cost))
+      if (state.left !== undefined) ctx.set('X-Credits-Remaining', String(state.left))
+    }
+  }
+}
+
+/** Charges the call in one step before it is answered, and gives the credits back when the answer is none. */
+export function charge(credits: Credits, price: number, metrics: ApiMetrics): Step {
+  return async function charge(ctx, next) {
+    const { account, requestId, resource = '' } = ctx.state
+    if (account === undefined) throw new Error('charge comes after authenticate')
+    const charged = await credits.charge(account, price, requestId)
+    ctx.state.left = charged.left
+    if (charged.kind === 'insufficient') throw new ApiError('insufficient_credits')
+    try {
+      await next()
+    } catch (error) {
+      delete ctx.state.left
+      const left = await credits.giveBack(account, requestId).catch(() => null)
+      if (left !== null) ctx.state.left = left
+      throw error
+    }
+    ctx.state.cost = price
+    metrics.creditsCharged.inc({ resource }, price)
+  }
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
+import { readMetricsRows } from '../rows/metrics-rows.ts'
+import { NONE, page } from './parameters.ts'
+import { type ResourceDeps, resource } from './resource.ts'
+
+const PAGE_SIZE = 25
+
+/** `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without events is listed like any other (decisions C21). */
+export function wallets({ store, position }: ResourceDeps) {
+  return resource({
+    path: '/wallets',
+    price: 1,
+    params: NONE,
+    query: z.object({ page }),
+    answer: z.strictObject({
+      page: z.int(),
+      page_size: z.int(),
+      total: z.int(),
+      has_more: z.boolean(),
+      items: z.array(WalletMetricsItem),
+    }),
+    async handle({ query: { page } }) {
+      const total = position.walletCount()
+      const from = (page - 1) * PAGE_SIZE + 1
+      const to = Math.min(total, from + PAGE_SIZE - 1)
+      const rows = from > to ? new Map() : await readMetricsRows(store, from, to)
+      const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
+      return {
+        body: {
+          page,
+          page_size: PAGE_SIZE,
+          total,
+          has_more: to < total && to >= from,
+          items: numbers.map((number) =>
+            walletMetricsItem(rows.get(number) ?? emptyMetricsRow(number)),
+          ),
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,93 @@
+import { ServiceError } from '../pipeline/domain/service-error.ts'
+import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { Store } from '../pipeline/store/store.ts'
+
+/** The newest slot that is wholly stored. */
+export interface StoredSlot {
+  readonly slot: number
+  readonly blockTime: number
+}
+
+/** How far storage is, and how many wallets are tracked, as of a moment ago: what answers are given as of. */
+export interface StoragePosition {
+  /** Null before the first slot. Never goes back. */
+  stored(): StoredSlot | null
+  /** Wallets 1 to this number are tracked. */
+  walletCount(): number
+  /** Reads once and goes on reading. Rejects when the store does not answer. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Follows storage by asking for it, `everyMs` after each answer. */
+export function followStorage(
+  deps: { readonly store: Store; readonly logger: Logger },
+  everyMs = 200,
+): StoragePosition {
+  const { store, logger } = deps
+  let stored: StoredSlot | null = null
+  let wallets = 0
+  let timer: NodeJS.Timeout | undefined
+  let reading: Promise<void> = Promise.resolve()
+  let failing = false
+  let stopped = false
+
+  async function read(): Promise<void> {
+    const [row] = await store.query<PositionRow>(POSITION)
+    if (row === undefined) return
+    wallets = Math.max(wallets, row.wallets)
+    if (row.partitions === 0 || row.found < row.partitions) return
+    const slot = Number(row.lowest)
+    if (stored === null || slot > stored.slot) stored = { slot, blockTime: row.block_time }
+  }
+
+  function readOn(): void {
+    timer = setTimeout(() => {
+      reading = read()
+        .then(
+          () => {
+            failing = false
+          },
+          (error: unknown) => {
+            if (!failing)
+              logger.warn(
+                { reason: error instanceof ServiceError ? error.message : 'failed' },
+                'storage position cannot be read, trying again',
+              )
+            failing = true
+          },
+        )
+        .finally(() => {
+          if (!stopped) readOn()
+        })
+    }, everyMs)
+  }
+
+  return {
+    stored: () => stored,
+    walletCount: () => wallets,
+    async start() {
+      await read()
+      readOn()
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await reading
+    },
+  }
+}
+
+interface PositionRow {
+  readonly lowest: string
+  readonly block_time: number
+  readonly found: number
+  readonly partitions: number
+  readonly wallets: number
+}
+
+/** The lowest slot over the partitions of the log, once each has one (see `sql/0013_progress.sql`). */
+const POSITION = `
+  SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
+    max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets
+  FROM progress FINAL WHERE worker = 'fold'`

@@ -1,0 +1,23 @@
+import { Counter, Histogram, type Registry } from '../pipeline/runtime/telemetry.ts'
+
+/** What the API counts. `resource` is a path as declared, never as asked for. */
+export function createApiMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    requestSeconds: new Histogram({
+      name: 'api_request_seconds',
+      help: 'Seconds from the head of a request to its answer.',
+      labelNames: ['resource', 'status'],
+      buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+      registers,
+    }),
+    creditsCharged: new Counter({
+      name: 'api_credits_charged_total',
+      help: 'Credits charged for answers.',
+      labelNames: ['resource'],
+      registers,
+    }),
+  }
+}
+
+export type ApiMetrics = ReturnType<typeof createApiMetrics>

@@ -1,0 +1,55 @@
+import { WSOL } from '../../pipeline/domain/quote.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+
+/** A stored swap: a buy of 5 raw units for 0.5 SOL unless told otherwise. */
+export function swapRow(slot: number, rest: Row = {}): Row {
+  return {
+    slot,
+    tx_index: 0,
+    wallet: 1,
+    event_index: 0,
+    block_time: 1_700_000_000 + slot,
+    signature: 'never published',
+    side: 'buy',
+    base_mint: MINT,
+    base_amount: '5',
+    base_decimals: 6,
+    quote_mint: WSOL,
+    quote_amount: '500000000',
+    program: 'pumpswap',
+    program_id: 'never published either',
+    confidence: 'high',
+    quote_mismatch: false,
+    fee_lamports: '0',
+    sol_price_usd_e9: null,
+    value_lamports: '500000000',
+    ...rest,
+  }
+}
+
+export const MINT = 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'
+
+/** Says that storage has wholly passed a slot. */
+export async function markStored(store: Store, slot: number, partitions = 2): Promise<void> {
+  const rows = Array.from({ length: partitions }, (_, partition) => ({
+    worker: 'fold',
+    partition,
+    partitions,
+    slot,
+    parent: slot - 1,
+    block_time: 1_700_000_000 + slot,
+    sol_price_time: null,
+    sol_price_usd_e9: null,
+  }))
+  await store.insert('progress', rows)
+}
+
+/** Tracks wallets 1 to `count`. */
+export async function trackWallets(store: Store, count: number): Promise<void> {
+  const rows = Array.from({ length: count }, (_, index) => ({
+    wallet: index + 1,
+    address: `never published ${index}`,
+    added_at: 1_700_000_000,
+  }))
+  await store.insert('tracked_wallets', rows)
+}

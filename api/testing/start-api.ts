@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto'
+import bs58 from 'bs58'
+import type { Address } from '../../pipeline/domain/address.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { Accounts } from '../accounts/accounts.ts'
+import { createApi, type Feed } from '../api.ts'
+import { Credits } from '../credits/credits.ts'
+import { Ledger } from '../credits/ledger.ts'
+import { createMemoryMeter } from '../credits/memory.ts'
+import type { Meter } from '../credits/meter.ts'
+
+export interface TestApi {
+  readonly url: string
+  readonly meter: Meter
+  readonly ledger: Ledger
+  readonly credits: Credits
+  readonly accounts: Accounts
+  readonly log: EventLog
+  /** A new account; gives its key and the wallet it is named by. */
+  customer(credits: number): Promise<{ key: string; wallet: Address }>
+  close(): Promise<void>
+}
+
+/** The whole API on a free port over `store`, with log and meter in memory. */
+export async function startApi(
+  store: Store,
+  options: { readonly meter?: Meter; readonly feed: Feed },
+): Promise<TestApi> {
+  const logger = createLogger('silent')
+  const registry = createRegistry()
+  const { meter = createMemoryMeter(), feed } = options
+  const ledger = new Ledger({ store, meter })
+  const credits = new Credits({ meter, ledger, logger })
+  const accounts = new Accounts({ store, ledger })
+  const log = createMemoryLog({ logger, registry })
+  const config = {
+    host: '127.0.0.1',
+    port: 0,
+    secretKey: Buffer.alloc(32, 7),
+    connectionsPerKey: 1,
+  }
+  const api = createApi({ config, store, log, feed, credits, accounts, logger, registry })
+  const { url } = await api.listen()
+  return {
+    url,
+    ...{ meter, ledger, credits, accounts, log },
+    async customer(granted) {
+      const wallet = bs58.encode(randomBytes(32)) as Address // 32 bytes
+      const { apiKey } = await accounts.create(wallet, granted)
+      return { key: apiKey, wallet }
+    },
+    async close() {
+      await api.close()
+      await log.close()
+      await meter.close()
+    },
+  }
+}
