@@ -1,0 +1,200 @@
+import test from 'ava'
+import { pino } from 'pino'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { BEGINNING, createCursorCodec, endOfSlot } from '../cursor.ts'
+import { tradeItem } from '../items/trade.ts'
+import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { createRelay, type Relay, type RelayOptions } from './relay.ts'
+import type { FeedTrade } from './trade-window.ts'
+
+const cursors = createCursorCodec(Buffer.alloc(32, 1))
+const logger = pino({ level: 'silent' })
+const newLog = () => createMemoryLog({ logger, registry: createRegistry() })
+const startRelay = (log: EventLog, options: RelayOptions = {}) =>
+  createRelay({ log, cursors, logger, registry: createRegistry() }, options)
+const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
+const slotOf = (slot: number, ...records: Swap[]) => ({
+  marker: aMarker(slot),
+  records: records.sort(compareEventKeys),
+})
+const message = (swap: Swap) => ({
+  channel: 'trades',
+  id: cursors.encode('trades', swap),
+  data: tradeItem(swap),
+})
+const read = (bytes: Buffer): unknown => JSON.parse(bytes.toString())
+const inWindow = ({ window }: Relay) =>
+  Array.from({ length: window.size }, (_, i) => read(window.at(i)!.inPlace))
+
+/** Collects what a relay hands out. */
+function listen(relay: Relay) {
+  const trades: FeedTrade[] = []
+  let check: () => void = () => {}
+  relay.listen((some) => {
+    trades.push(...some)
+    check()
+  })
+  return {
+    messages: (count: number) =>
+      new Promise<unknown[]>((resolve) => {
+        check = () => {
+          if (trades.length >= count) resolve(trades.map((trade) => read(trade.live)))
+        }
+        check()
+      }),
+  }
+}
+
+test('trades come out in event-key order, rendered as GET /trades shows them; late ones marked (decisions F3, K2)', async (t) => {
+  const log = newLog()
+  const relay = await startRelay(log)
+  t.is(relay.cursor, cursors.encode('trades', BEGINNING))
+  t.is(relay.newest, null)
+  const out = listen(relay)
+  const swaps = [at(10, 0, 1), at(10, 0, 2), at(10, 3, 1), at(12, 0, 5)]
+  await log.appendSlot(slotOf(10, ...swaps.slice(0, 3)))
+  await log.appendSlot(slotOf(10, ...swaps.slice(0, 3)))
+  await log.appendSlot(slotOf(12, swaps[3]!))
+  t.deepEqual(await out.messages(4), swaps.map(message))
+  t.deepEqual(relay.newest, aMarker(12))
+  t.is(relay.cursor, cursors.encode('trades', endOfSlot(12)))
+
+  await log.appendLate([at(10, 9), at(10, 0, 1)], 'stream')
+  await log.appendLate([at(10, 8)], 'backfill')
+  await log.appendSlot(slotOf(13, at(13)))
+  const late = { ...message(at(10, 9)), late: true, id: cursors.encode('trades', endOfSlot(12)) }
+  t.deepEqual((await out.messages(6)).slice(4), [late, message(at(13))])
+  t.deepEqual(inWindow(relay), [...swaps.slice(0, 3), at(10, 9), swaps[3]!, at(13)].map(message))
+  await relay.close()
+})
+
+test('a late trade read together with the slots around it has the position between them', async (t) => {
+  const log = handLog()
+  const relay = await startRelay(log)
+  const out = listen(relay)
+  await log.hand([
+    { kind: 'record', record: at(5), late: null },
+    { kind: 'marker', marker: aMarker(5) },
+    { kind: 'record', record: at(5, 1), late: 'stream' },
+    { kind: 'record', record: at(6), late: null },
+    { kind: 'marker', marker: aMarker(6) },
+  ])
+  const id = cursors.encode('trades', endOfSlot(5))
+  t.deepEqual(await out.messages(3), [
+    message(at(5)),
+    { ...message(at(5, 1)), late: true, id },
+    message(at(6)),
+  ])
+})
+
+test('a relay that starts rebuilds its window from the log and sends nothing of it', async (t) => {
+  const log = newLog()
+  await log.appendSlot(slotOf(10, at(10, 0, 1), at(10, 0, 2)))
+  await log.appendSlot(slotOf(11))
+  const relay = await startRelay(log)
+  const out = listen(relay)
+  t.deepEqual(inWindow(relay), [at(10, 0, 1), at(10, 0, 2)].map(message))
+  t.is(relay.cursor, cursors.encode('trades', endOfSlot(11)))
+  await log.appendSlot(slotOf(12, at(12)))
+  t.deepEqual(await out.messages(1), [message(at(12))])
+  await relay.close()
+})
+
+test('a log whose newest slot is older than the window leaves it empty, and what follows is sent', async (t) => {
+  let now = 1_000_000
+  const log = createMemoryLog(
+    { logger, registry: createRegistry() },
+    { now: () => now, retentionMs: 1e9 },
+  )
+  await log.appendSlot(slotOf(10, at(10)))
+  now += 400_000
+  const relay = await startRelay(log, { quietMs: 1 })
+  const out = listen(relay)
+  t.is(relay.window.size, 0)
+  await log.appendSlot(slotOf(11, at(11)))
+  t.deepEqual(await out.messages(1), [message(at(11))])
+  t.deepEqual(relay.window.floor, endOfSlot(11))
+  await relay.close()
+})
+
+test('the window is bounded by time and number, and says what it still has (decisions K6)', async (t) => {
+  let now = 0
+  const log = newLog()
+  const relay = await startRelay(log, { now: () => now, windowMs: 1000, windowTrades: 3 })
+  const out = listen(relay)
+  await log.appendSlot(slotOf(1, at(1, 0), at(1, 1), at(1, 2), at(1, 3)))
+  await out.messages(4)
+  t.deepEqual(inWindow(relay), [at(1, 1), at(1, 2), at(1, 3)].map(message))
+  t.deepEqual(relay.window.floor, { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 })
+  now = 1001
+  await log.appendSlot(slotOf(2, at(2)))
+  await out.messages(5)
+  t.deepEqual(inWindow(relay), [message(at(2))])
+  await log.appendSlot(slotOf(1, at(1, 3)))
+  await log.appendSlot(slotOf(3, at(3)))
+  t.deepEqual((await out.messages(6)).slice(5), [message(at(3))])
+  await relay.close()
+})
+
+test('partitions that are ahead wait at the bound for the one that is behind, and nothing is lost', async (t) => {
+  const log = handLog(2)
+  const relay = await startRelay(log, { maxWaiting: 2 })
+  const out = listen(relay)
+  await log.hand([
+    { kind: 'record', record: at(1), late: null },
+    { kind: 'marker', marker: aMarker(1) },
+  ])
+  let isDone = false
+  const waiting = log
+    .hand([
+      { kind: 'record', record: at(2), late: null },
+      { kind: 'marker', marker: aMarker(2) },
+    ])
+    .then(() => {
+      isDone = true
+    })
+  await log.hand([{ kind: 'record', record: at(1, 1, 2), late: null }], 1)
+  t.false(isDone)
+  await log.hand([{ kind: 'marker', marker: aMarker(1) }], 1)
+  await waiting
+  await log.hand([{ kind: 'marker', marker: aMarker(2) }], 1)
+  t.deepEqual(await out.messages(3), [at(1), at(1, 1, 2), at(2)].map(message))
+
+  await log.hand([{ kind: 'marker', marker: aMarker(3) }])
+  await log.hand([{ kind: 'marker', marker: aMarker(4) }])
+  const stuck = log.hand([{ kind: 'marker', marker: aMarker(5) }])
+  await relay.close()
+  await stuck
+})
+
+/** An empty log whose batches are handed over by the test. */
+function handLog(partitions = 1) {
+  let handler: BatchHandler = async () => {}
+  const next = Array.from({ length: partitions }, () => 0)
+  type Entries = LogBatch['records'] extends readonly (infer R)[] ? WithoutOffset<R>[] : never
+  const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
+    partitions,
+    checkpoint: async () => null,
+    async consume(_: ConsumeOptions, given: BatchHandler) {
+      handler = given
+      return { close: async () => {} }
+    },
+    async hand(entries, partition = 0) {
+      const from = next[partition]!
+      next[partition] = from + entries.length
+      const records = entries.map((entry, i) => ({ offset: BigInt(from + i), ...entry }))
+      await handler({ partition, records })
+    },
+    appendSlot: async () => {},
+    appendLate: async () => {},
+    ping: async () => {},
+    close: async () => {},
+  }
+  return log
+}
+
+type WithoutOffset<R> = R extends unknown ? Omit<R, 'offset'> : never

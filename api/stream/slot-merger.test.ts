@@ -1,0 +1,231 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import type { LogRecord } from '../../pipeline/log/log.ts'
+import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { type Merged, SlotMerger } from './slot-merger.ts'
+
+const PARTITIONS = 3
+
+type Entry = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, 'offset'> : never) : never
+interface Slot {
+  readonly slot: number
+  readonly swaps: readonly Swap[]
+}
+
+const marker = (slot: number): Entry => ({ kind: 'marker', marker: aMarker(slot) })
+const swap = (record: Swap, late: 'stream' | 'backfill' | null = null): Entry => ({
+  kind: 'record',
+  record,
+  late,
+})
+const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
+/** The next batches of a partition that is read from `offset` on. */
+const reader = (merger: SlotMerger, offset = 0) => {
+  const next = Array.from({ length: PARTITIONS }, () => offset)
+  return (partition: number, ...entries: Entry[]) => {
+    const from = next[partition]!
+    next[partition] = from + entries.length
+    const records = entries.map((entry, i) => ({ offset: BigInt(from + i), ...entry }))
+    return merger.read({ partition, records })
+  }
+}
+
+/** A chain of slots, some numbers skipped, with the swaps of five wallets. */
+const aChain = fc
+  .array(
+    fc.record({
+      skipped: fc.nat({ max: 2 }),
+      swaps: fc.uniqueArray(
+        fc.record({ txIndex: fc.nat({ max: 5 }), wallet: fc.integer({ min: 1, max: 5 }) }),
+        { maxLength: 6, selector: ({ txIndex, wallet }) => `${txIndex}/${wallet}` },
+      ),
+    }),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((slots) => {
+    let slot = 0
+    return slots.map(({ skipped, swaps }): Slot => {
+      slot += 1 + skipped
+      const number = slot
+      return { slot, swaps: swaps.map((s) => aSwap({ slot: number, ...s })).sort(compareEventKeys) }
+    })
+  })
+
+/** What appending slots leaves on each partition: records by wallet, then the marker. */
+const appended = (slots: readonly Slot[]): Entry[][] =>
+  Array.from({ length: PARTITIONS }, (_, partition) =>
+    slots.flatMap(({ slot, swaps }) => [
+      ...swaps.filter((s) => s.wallet % PARTITIONS === partition).map((s) => swap(s)),
+      marker(slot),
+    ]),
+  )
+
+/**
+ * The log of a chain whose writer died several times: each time every partition had got another prefix, and the next writer went on after the newest
+ * slot that was whole everywhere, or some slots before it.
+ */
+const aLog = fc
+  .record({
+    chain: aChain,
+    crashes: fc.array(
+      fc.record({
+        prefixes: fc.array(fc.nat({ max: 40 }), { minLength: PARTITIONS, maxLength: PARTITIONS }),
+        again: fc.nat({ max: 2 }),
+      }),
+      { maxLength: 3 },
+    ),
+  })
+  .map(({ chain, crashes }) => {
+    const log: Entry[][] = Array.from({ length: PARTITIONS }, () => [])
+    let from = 0
+    for (const { prefixes, again } of crashes) {
+      const parts = appended(chain.slice(from))
+      const cut = parts.map((part, i) => part.slice(0, prefixes[i]))
+      cut.forEach((part, i) => {
+        log[i]!.push(...part)
+      })
+      const whole = Math.min(...cut.map((p) => p.filter((e) => e.kind === 'marker').length))
+      from = Math.max(0, from + whole - again)
+    }
+    appended(chain.slice(from)).forEach((part, i) => {
+      log[i]!.push(...part)
+    })
+    return { chain, log }
+  })
+
+/** Reads the partitions in an interleaving, in batches, some of them twice. */
+function readAll(log: readonly Entry[][], steps: readonly (readonly [number, number, boolean])[]) {
+  const merger = new SlotMerger(PARTITIONS)
+  const next = log.map(() => 0)
+  const out: Merged[] = []
+  const read = (partition: number, size: number, twice: boolean) => {
+    const from = next[partition]!
+    const records = log[partition]!.slice(from, from + size).map((entry, i) => ({
+      offset: BigInt(from + i),
+      ...entry,
+    }))
+    next[partition] = from + records.length
+    out.push(...merger.read({ partition, records }))
+    if (twice) out.push(...merger.read({ partition, records }))
+  }
+  for (const [partition, size, twice] of steps) read(partition, size, twice)
+  log.forEach((entries, partition) => {
+    read(partition, entries.length, false)
+  })
+  return { out, merger }
+}
+
+const someSteps = fc.array(
+  fc.tuple(fc.nat({ max: PARTITIONS - 1 }), fc.integer({ min: 1, max: 5 }), fc.boolean()),
+  { maxLength: 60 },
+)
+
+test('any interleaving of the partitions, any crash of the writer and any redelivery give the same slots in the same order', (t) => {
+  fc.assert(
+    fc.property(aLog, someSteps, ({ chain, log }, steps) => {
+      const { out, merger } = readAll(log, steps)
+      t.deepEqual(
+        out,
+        chain.map(({ slot, swaps }) => ({ kind: 'slot', marker: aMarker(slot), swaps })),
+      )
+      t.is(merger.size, 0)
+    }),
+  )
+})
+
+test('late swaps come out once, in their place while it is open and at once afterwards; fetched history never', (t) => {
+  const someLate = fc.array(
+    fc.record({
+      origin: fc.constantFrom('stream' as const, 'backfill' as const),
+      slot: fc.nat({ max: 20 }),
+      wallet: fc.integer({ min: 1, max: 5 }),
+      place: fc.nat({ max: 100 }),
+    }),
+    { maxLength: 6 },
+  )
+  fc.assert(
+    fc.property(aLog, someSteps, someLate, ({ chain, log }, steps, lates) => {
+      lates.forEach(({ origin, slot, wallet, place }, i) => {
+        const late = aSwap({ slot: chain[slot % chain.length]!.slot, wallet, txIndex: 10 + i })
+        const part = log[wallet % PARTITIONS]!
+        const entries = [swap(late, origin), swap(late, origin)]
+        part.splice(place % (part.length + 1), 0, ...entries)
+      })
+      const { out } = readAll(log, steps)
+      const ordered = out.flatMap((one) => (one.kind === 'slot' ? [...one.swaps] : []))
+      t.deepEqual(ordered, [...ordered].sort(compareEventKeys))
+      const late = out.flatMap((one) => (one.kind === 'late' ? [one.swap] : []))
+      const expected = [
+        ...chain.flatMap(({ swaps }) => swaps),
+        ...lates.flatMap(({ origin, slot, wallet }, i) =>
+          origin === 'backfill'
+            ? []
+            : [aSwap({ slot: chain[slot % chain.length]!.slot, wallet, txIndex: 10 + i })],
+        ),
+      ]
+      t.deepEqual([...ordered, ...late].sort(compareEventKeys), expected.sort(compareEventKeys))
+      let passed = -1
+      for (const one of out) {
+        if (one.kind === 'slot') passed = one.marker.slot
+        else t.deepEqual([one.passedSlot, one.swap.slot <= passed], [passed, true])
+      }
+    }),
+  )
+})
+
+test('a slot waits for the last partition, and says how far each of them is', (t) => {
+  const merger = new SlotMerger(PARTITIONS)
+  const read = reader(merger)
+  t.deepEqual(read(0, marker(7)), [])
+  t.deepEqual(read(1, swap(at(7)), marker(7), marker(9)), [])
+  t.deepEqual([merger.size, merger.newest], [3, null])
+  t.deepEqual(
+    [0, 1, 2].map((partition) => merger.isBehind(partition)),
+    [false, false, true],
+  )
+  t.deepEqual(read(2, marker(7)), [{ kind: 'slot', marker: aMarker(7), swaps: [at(7)] }])
+  t.deepEqual(merger.newest, aMarker(7))
+  t.is(merger.size, 1)
+  t.deepEqual(
+    [0, 1, 2].map((partition) => merger.isBehind(partition)),
+    [true, false, true],
+  )
+})
+
+test('what was read from the middle of the log is incomplete up to its first markers', (t) => {
+  const merger = new SlotMerger(PARTITIONS)
+  const read = reader(merger, 50)
+  read(0, swap(at(5, 0, 3)), marker(5), marker(6), marker(7))
+  read(1, swap(at(6, 1, 1)), marker(6), marker(7))
+  const out = read(2, swap(at(6, 2, 2)), marker(6), marker(7))
+  t.deepEqual(out, [
+    { kind: 'slot', marker: aMarker(5), swaps: [] },
+    { kind: 'slot', marker: aMarker(6), swaps: [at(6, 1, 1), at(6, 2, 2)] },
+    { kind: 'slot', marker: aMarker(7), swaps: [] },
+  ])
+  t.is(merger.incompleteTo, 6)
+  t.deepEqual(read(0, swap(at(5, 0, 3), 'stream')), [])
+  t.is(merger.dropped, 1)
+})
+
+test('a slot that left the chain before its marker gives its swaps to the next one', (t) => {
+  const merger = new SlotMerger(1)
+  const records = [swap(at(4)), swap(at(5)), marker(5)]
+  t.deepEqual(
+    merger.read({ partition: 0, records: records.map((r, i) => ({ offset: BigInt(i), ...r })) }),
+    [{ kind: 'slot', marker: aMarker(5), swaps: [at(4), at(5)] }],
+  )
+})
+
+test('what comes again for a forgotten slot is dropped, for a remembered one it is known', (t) => {
+  const merger = new SlotMerger(1)
+  const read = reader(merger)
+  read(0, swap(at(1)), marker(1), swap(at(2)), marker(2))
+  merger.forget(1)
+  t.deepEqual(read(0, swap(at(1)), swap(at(2)), swap(at(2, 1))), [
+    { kind: 'late', swap: at(2, 1), passedSlot: 2 },
+  ])
+  t.is(merger.dropped, 1)
+})

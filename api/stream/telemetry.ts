@@ -1,0 +1,49 @@
+import { Counter, Gauge, Histogram, type Registry } from '../../pipeline/runtime/telemetry.ts'
+
+/** What the feed counts. */
+export function createFeedMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    relaySeconds: new Histogram({
+      name: 'feed_relay_seconds',
+      help: 'Seconds from the batch of the log that completed a slot to its trades written to every socket.',
+      buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5],
+      registers,
+    }),
+    windowTrades: new Gauge({
+      name: 'feed_window_trades',
+      help: 'Trades kept in memory for clients that come back.',
+      registers,
+    }),
+    waiting: new Gauge({
+      name: 'feed_waiting_records',
+      help: 'Swaps and slot markers held back until every partition of the log has passed their slot.',
+      registers,
+    }),
+    dropped: new Counter({
+      name: 'feed_dropped_swaps_total',
+      help: 'Swaps that came when their slot was out of memory: stored, not sent.',
+      registers,
+    }),
+    connections: new Gauge({ name: 'feed_connections', help: 'Open connections.', registers }),
+    messages: new Counter({
+      name: 'feed_trades_sent_total',
+      help: 'Trades sent, each charged one credit.',
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'feed_refusals_total',
+      help: 'Upgrades refused, by HTTP status.',
+      labelNames: ['status'],
+      registers,
+    }),
+    closes: new Counter({
+      name: 'feed_closes_total',
+      help: 'Connections ended, by reason.',
+      labelNames: ['reason'],
+      registers,
+    }),
+  }
+}
+
+export type FeedMetrics = ReturnType<typeof createFeedMetrics>

@@ -1,0 +1,38 @@
+import { address } from '../../pipeline/domain/address.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { WSOL } from '../../pipeline/domain/quote.ts'
+import type { SlotMarker } from '../../pipeline/domain/slot.ts'
+
+/** A swap of wallet 1 in slot 100, otherwise as told. */
+export function aSwap(fields: Partial<Swap> = {}): Swap {
+  return {
+    kind: 'swap',
+    slot: 100,
+    txIndex: 0,
+    wallet: 1,
+    eventIndex: 0,
+    blockTime: 1_790_000_000,
+    signature: '5'.repeat(88),
+    side: 'buy',
+    baseMint: BONK,
+    baseAmount: 123_456_789n,
+    baseDecimals: 6,
+    quoteMint: WSOL,
+    quoteAmount: 1_500_000_000n,
+    program: 'pumpswap',
+    programId: address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'),
+    confidence: 'high',
+    quoteMismatch: false,
+    feeLamports: 0n,
+    solPriceUsdE9: null,
+    ...fields,
+  }
+}
+
+/** The marker of a slot whose parent is the number before it. */
+export function aMarker(slot: number): SlotMarker {
+  return { slot, parent: slot - 1, blockTime: 1_790_000_000 + slot, solPrice: null }
+}
+
+export const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
+export const JUP = address('JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN')
