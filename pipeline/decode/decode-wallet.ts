@@ -10,7 +10,7 @@ import {
 } from './balance-changes.ts'
 import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
-import { netFlows, passedThrough, type Range } from './net-flows.ts'
+import { type Flows, netFlows, passedThrough, type Range } from './net-flows.ts'
 import {
   conversions,
   isTerminalFee,
@@ -18,7 +18,13 @@ import {
   solTransfersOutside,
 } from './sol-transfers.ts'
 import { programName, type SwapSpan, swapSpans } from './swap-spans.ts'
-import { type FlowSwap, isConversion, singleSwap, swapsOfFlows } from './swaps-of-flows.ts'
+import {
+  type FlowOutcome,
+  type FlowSwap,
+  isConversion,
+  singleSwap,
+  swapsOfFlows,
+} from './swaps-of-flows.ts'
 import { callsAccepted, isAccepted } from './traded-programs.ts'
 
 /** A swap with where it was made. */
@@ -28,7 +34,7 @@ export interface DecodedSwap extends FlowSwap {
   readonly confidence: Confidence
 }
 
-/** What one transaction was for one wallet. Mints by their number in `facts.mints`. */
+/** What one transaction was for one wallet. Mints by their number in `facts.movements.mints`. */
 export interface DecodedWallet {
   /** In instruction order; of one instruction sells before buys, each by mint. */
   readonly swaps: readonly DecodedSwap[]
@@ -36,7 +42,20 @@ export interface DecodedWallet {
   readonly terminalFee: bigint
   /** Signed base amounts by mint number that no swap explains (decisions B12); NFTs left out. */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
-  readonly sol: SolTransfers
+  /** SOL transfers in lamports, none of them below zero (decisions B13). */
+  readonly sol: { readonly received: bigint; readonly sent: bigint }
+  readonly trail: Trail
+}
+
+/** How the decoder came to its result, for the account of every lamport in `accounting.ts`. */
+export interface Trail {
+  readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
+  /** Instructions beside the swap instructions that exchanged quote coins. */
+  readonly conversions: readonly Range[]
+  /** What was decided over the whole transaction, when no instruction alone told it. */
+  readonly whole: 'swap' | 'conversion' | null
+  /** Lamports sent onto accounts that the transaction created, not counted as sent. */
+  readonly ontoCreated: bigint
 }
 
 /** Decodes a successful transaction for one wallet that it names (decisions B2-B13a). */
@@ -46,63 +65,70 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
   const changes = balanceChanges(facts, wallet)
   const spans = swapSpans(facts, wallet)
   const bySpan: DecodedSwap[][] = []
-  const noTransfers: Range[] = [...spans]
-  let restReceived = 0n
-  let restSent = 0n
+  const trail: { flows: Flows; outcome: FlowOutcome['kind'] }[] = []
+  let received = 0n
+  let sent = 0n
   for (const span of spans) {
     const flows = withoutNfts(facts, netFlows(facts, wallet, span))
     const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
+    trail.push({ flows, outcome: outcome.kind })
     if (outcome.kind === 'swaps') {
-      bySpan.push(
-        outcome.swaps.map((swap) => place(facts, wallet, span, swap)).sort(bySideAndMint(facts)),
-      )
+      const swaps = outcome.swaps.map((swap) => place(facts, wallet, span, swap))
+      bySpan.push(swaps.sort(bySideAndMint(facts)))
     } else if (outcome.kind === 'none') {
       // No swap of it: its SOL is a transfer (decisions B13).
       const net = flows[SOL]!
-      if (net > 0n) restReceived += net
-      else restSent -= net
+      if (net > 0n) received += net
+      else sent -= net
     }
   }
 
   const converted = conversions(facts, wallet, spans)
-  noTransfers.push(...converted)
-  let outside = solTransfersOutside(facts, wallet, noTransfers)
+  let outside = solTransfersOutside(facts, wallet, [...spans, ...converted])
+  const convertsAlone = converted.length > 0 || trail.some((span) => span.outcome === 'conversion')
+  let whole: Trail['whole'] = null
   if (bySpan.length === 0 && changes.some((change) => change !== 0n)) {
-    const whole = withoutNfts(facts, wholeFlows(facts, wallet, changes))
-    const single = spans.length === 0 ? wholeSwap(facts, wallet, whole) : null
+    const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
+    const single = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
     if (single !== null) {
+      whole = 'swap'
       bySpan.push([single])
-      if (single.quote?.mint === SOL) outside = NOTHING
-    } else if (converted.length === 0 && isConversion(whole) && callsAccepted(facts)) {
-      outside = NOTHING
-      restReceived = 0n
-      restSent = 0n
+      if (single.quote?.mint === SOL) outside = NO_TRANSFERS
+    } else if (!convertsAlone && isConversion(flows) && callsAccepted(facts)) {
+      whole = 'conversion'
+      outside = NO_TRANSFERS
+      received = 0n
+      sent = 0n
     }
   }
 
-  const swaps = bySpan.flat()
-  const explained = new Map<number, bigint>()
-  for (const { mint, amount, side } of swaps) {
-    explained.set(mint, (explained.get(mint) ?? 0n) + (side === 'buy' ? amount : -amount))
-  }
-  const transfers: { mint: number; amount: bigint }[] = []
-  for (let mint = QUOTES; mint < changes.length; mint++) {
-    const amount = changes[mint]! - (explained.get(mint) ?? 0n)
-    if (amount !== 0n && !isNft(facts, mint, amount)) transfers.push({ mint, amount })
-  }
   const isFee = isTerminalFee(outside.sent, bySpan)
+  const swaps = bySpan.flat()
   return {
     swaps,
     terminalFee: isFee ? outside.sent : 0n,
-    transfers,
+    transfers: unexplained(facts, changes, swaps),
     sol: {
-      received: outside.received + restReceived,
-      sent: (isFee ? 0n : outside.sent) + restSent,
+      received: received + outside.received,
+      sent: isFee ? sent : sent + outside.sent,
     },
+    trail: { spans: trail, conversions: converted, whole, ontoCreated: outside.ontoCreated },
   }
 }
 
-const NOTHING: SolTransfers = { received: 0n, sent: 0n }
+const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
+
+/** Balance changes of bases less what swaps explain (decisions B12). */
+function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]) {
+  const rest = [...changes]
+  for (const { mint, amount, side } of swaps) rest[mint]! += side === 'buy' ? -amount : amount
+  const transfers: { mint: number; amount: bigint }[] = []
+  for (let mint = QUOTES; mint < rest.length; mint++) {
+    const amount = rest[mint]!
+    if (amount !== 0n && !isNft(facts, mint, amount)) transfers.push({ mint, amount })
+  }
+  return transfers
+}
 
 function hasSigned({ tx, named }: Facts, wallet: number): boolean {
   const at = named.atKey.indexOf(wallet)

@@ -296,6 +296,8 @@ test('quote for quote is a conversion: no swap, no transfer, whichever program d
   t.deepEqual(events(swap(market(), USDC, 150n, WSOL, 1n, KAMINO, Uint8Array.of(1)), 'w'), [
     solIn(1n),
   ])
+  const beside = swap(market().transferSol('w', 'friend', 60n), USDC, 150n, WSOL, 1n)
+  t.deepEqual(events(beside, 'w'), [solOut(60n)])
   const apart = market()
   apart.call('somebody', Uint8Array.of(1), ['w'], () =>
     apart.transfer(`w ${USDC}`, `pool ${USDC}`, 150n),

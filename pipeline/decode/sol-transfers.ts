@@ -9,6 +9,8 @@ import { isAccepted } from './traded-programs.ts'
 export interface SolTransfers {
   readonly received: bigint
   readonly sent: bigint
+  /** Lamports that went out as flows onto accounts that the transaction created, less what of them counts as sent. */
+  readonly ontoCreated: bigint
 }
 
 /** Rent of 10,240 bytes, as many as one call can allocate: what is put on a created account up to here is taken for its rent. */
@@ -25,6 +27,7 @@ export function solTransfersOutside(
 ): SolTransfers {
   let received = 0n
   let sent = 0n
+  let ontoCreated = 0n
   const onCreated = new Map<number, bigint>()
   for (const move of facts.movements.moves) {
     if (move.mint !== SOL || move.from === move.to) continue
@@ -36,14 +39,17 @@ export function solTransfersOutside(
       if (move.kind !== 'rent') received += move.received
     } else if (move.ontoCreated) {
       onCreated.set(move.destination, (onCreated.get(move.destination) ?? 0n) + move.sent)
+      if (move.kind !== 'rent') ontoCreated += move.sent
     } else {
       sent += move.sent
     }
   }
   for (const lamports of onCreated.values()) {
-    if (lamports > LARGEST_RENT) sent += lamports - LARGEST_RENT
+    if (lamports <= LARGEST_RENT) continue
+    sent += lamports - LARGEST_RENT
+    ontoCreated -= lamports - LARGEST_RENT
   }
-  return { received, sent }
+  return { received, sent, ontoCreated }
 }
 
 /** Top-level instructions that are no swaps but exchanged one quote coin of the wallet for another (decisions B8). */

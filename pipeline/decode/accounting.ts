@@ -1,0 +1,84 @@
+import { balanceChanges, solChange, wholeFlows } from './balance-changes.ts'
+import type { DecodedWallet } from './decode-wallet.ts'
+import type { Facts } from './facts.ts'
+import { QUOTES, SOL } from './mint-table.ts'
+import { type Flows, netFlows } from './net-flows.ts'
+
+/**
+ * Where the whole change of a quote coin went, in raw units, above zero for what came in: `change` is the sum of all the rest. What is in no event has a
+ * name of its own here. WSOL counts lamports of the system account and of WSOL accounts together.
+ */
+export interface QuoteAccount {
+  readonly change: bigint
+  /** Quotes of swaps; the two of a token-for-token pair cancel. */
+  readonly swaps: bigint
+  /** Quote coins that moved beside the quote of a swap (decisions B6, B6a, B7). */
+  readonly besideSwaps: bigint
+  /** Quote coins against each other (decisions B8). */
+  readonly conversions: bigint
+  /** SOL transfers, and terminals' fees. */
+  readonly transfers: bigint
+  /** USDC and USDT that no swap explains: they give no transfers (decisions B12). */
+  readonly dollarTransfers: bigint
+  readonly networkFee: bigint
+  readonly tips: bigint
+  readonly rent: bigint
+  /** Put on accounts that the transaction created (decisions B13). */
+  readonly ontoCreated: bigint
+  /** Lamports that programs credited or debited without an instruction (decisions B13), as far as no swap counts them. */
+  readonly direct: bigint
+}
+
+/** The accounts of WSOL, USDC and USDT of a decoded wallet, in that order. A check on the decoder, not a part of its way. */
+export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet): QuoteAccount[] {
+  const { trail, terminalFee } = decoded
+  const changes = balanceChanges(facts, wallet)
+  const flows = netFlows(facts, wallet, { first: 0, end: facts.tx.instructions.length })
+  const sol = solChange(facts, wallet)
+  const swaps = zeros()
+  const insideSwaps = zeros()
+  const conversions = zeros()
+  for (const { side, quote } of decoded.swaps) {
+    if (quote !== null) swaps[quote.mint]! += side === 'buy' ? -quote.amount : quote.amount
+  }
+  for (const span of trail.spans) {
+    if (span.outcome !== 'none')
+      add(span.outcome === 'swaps' ? insideSwaps : conversions, span.flows)
+  }
+  for (const range of trail.conversions) add(conversions, netFlows(facts, wallet, range))
+
+  let { direct } = sol
+  if (trail.whole !== null) {
+    const whole = wholeFlows(facts, wallet, changes)
+    // What decides over the whole transaction leaves nothing outside, of SOL only when SOL is a part of it.
+    const withSol = trail.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
+    if (withSol) direct -= whole[SOL]! - sol.flows
+    else whole[SOL] = 0n
+    add(trail.whole === 'conversion' ? conversions : insideSwaps, whole)
+  }
+  return Array.from({ length: QUOTES }, (_, mint) => {
+    const isSol = mint === SOL
+    const inside = insideSwaps[mint]! + conversions[mint]!
+    return {
+      change: isSol ? sol.change : changes[mint]!,
+      swaps: swaps[mint]!,
+      besideSwaps: insideSwaps[mint]! - swaps[mint]!,
+      conversions: conversions[mint]!,
+      transfers: isSol ? decoded.sol.received - decoded.sol.sent - terminalFee : 0n,
+      dollarTransfers: isSol ? 0n : flows[mint]! - inside,
+      networkFee: isSol ? -sol.fee : 0n,
+      tips: isSol ? -sol.tips : 0n,
+      rent: isSol ? -sol.rent : 0n,
+      ontoCreated: isSol ? -trail.ontoCreated : 0n,
+      direct: isSol ? direct : 0n,
+    }
+  })
+}
+
+function zeros(): Flows {
+  return new Array(QUOTES).fill(0n)
+}
+
+function add(sum: Flows, flows: Flows): void {
+  for (let mint = 0; mint < QUOTES; mint++) sum[mint]! += flows[mint]!
+}
