@@ -273,6 +273,7 @@ test('a history folded in any batches, with a snapshot after each, ends in the s
       t.is(encodeSnapshot(state), encodeSnapshot(whole))
       t.deepEqual(booksOf(state), booksOf(whole))
     }),
+    { numRuns: 1000 },
   )
 })
 

@@ -169,12 +169,18 @@ export function takeChanges(state: WalletState): Changes {
   return changes
 }
 
-/** Whether a key is beyond every event folded so far; one that is not is either known or late. */
-export function isBeyond(
-  state: WalletState,
-  key: { readonly slot: number; readonly txIndex: number; readonly eventIndex: number },
-): boolean {
+/** A place in a wallet's events: the event key without the wallet. */
+export interface WalletPlace {
+  readonly slot: number
+  readonly txIndex: number
+  readonly eventIndex: number
+}
+
+/** Whether a place is beyond every event folded so far; what is not is either known or late. */
+export function isBeyond(known: WalletPlace, place: WalletPlace): boolean {
   return (
-    (key.slot - state.slot || key.txIndex - state.txIndex || key.eventIndex - state.eventIndex) > 0
+    (place.slot - known.slot ||
+      place.txIndex - known.txIndex ||
+      place.eventIndex - known.eventIndex) > 0
   )
 }

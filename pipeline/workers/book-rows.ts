@@ -1,0 +1,114 @@
+import type { Lot } from '../fold/fifo.ts'
+import { activeHours, walletScore } from '../fold/wallet-metrics.ts'
+import type { Disposal, TokenState, WalletState } from '../fold/wallet-state.ts'
+import type { Row } from '../store/store.ts'
+
+/** Row of table `lots`. */
+export function lotRow(wallet: number, version: number, mint: string, lot: Lot): Row {
+  return {
+    wallet,
+    mint,
+    slot: lot.slot,
+    tx_index: lot.txIndex,
+    event_index: lot.eventIndex,
+    block_time: lot.time,
+    origin: lot.origin,
+    amount: lot.amount,
+    cost_lamports: lot.cost,
+    left_amount: lot.left,
+    left_cost_lamports: lot.leftCost,
+    quick_sold_amount: lot.quickSold,
+    version,
+  }
+}
+
+/** Row of table `disposals`. */
+export function disposalRow(wallet: number, version: number, disposal: Disposal): Row {
+  const { lot, cost, proceeds } = disposal
+  return {
+    wallet,
+    mint: disposal.mint,
+    slot: disposal.slot,
+    tx_index: disposal.txIndex,
+    event_index: disposal.eventIndex,
+    lot_slot: lot.slot,
+    lot_tx_index: lot.txIndex,
+    lot_event_index: lot.eventIndex,
+    kind: disposal.kind,
+    block_time: disposal.time,
+    lot_time: lot.time,
+    lot_origin: lot.origin,
+    amount: disposal.amount,
+    cost_lamports: cost,
+    proceeds_lamports: proceeds,
+    profit_lamports: proceeds === null ? null : proceeds - cost,
+    version,
+  }
+}
+
+/** Row of table `positions`. */
+export function positionRow(wallet: number, version: number, token: TokenState): Row {
+  return {
+    wallet,
+    mint: token.mint,
+    decimals: token.decimals,
+    buys: token.buys,
+    sells: token.sells,
+    bought_amount: token.bought,
+    sold_amount: token.sold,
+    bought_lamports: token.boughtLamports,
+    sold_lamports: token.soldLamports,
+    first_buy_time: token.firstBuyTime,
+    first_trade_time: token.firstTradeTime,
+    last_trade_time: token.lastTradeTime,
+    open_amount: token.openAmount,
+    open_cost_lamports: token.openCost,
+    realized_lamports: token.realized,
+    valued_sells: token.valuedSells,
+    exit_seconds: token.exitSeconds,
+    version,
+  }
+}
+
+/** Row of table `wallet_metrics`. `computedAt`: unix seconds of the wall clock. */
+export function metricsRow(state: WalletState, version: number, computedAt: number): Row {
+  const { status, scoreE2 } = walletScore(state)
+  const seen = state.events > 0
+  return {
+    wallet: state.wallet,
+    status,
+    score_e2: scoreE2,
+    sol_balance_lamports: state.balance,
+    pnl_lamports: state.pnl,
+    bought_lamports: state.boughtLamports,
+    sold_lamports: state.soldLamports,
+    invested_open_lamports: state.investedOpen,
+    unrealized_token_count: state.openTokens,
+    buys: state.buys,
+    sells: state.sells,
+    transfers_in: state.transfersIn,
+    transfers_out: state.transfersOut,
+    received_lamports: state.receivedLamports,
+    sent_lamports: state.sentLamports,
+    unique_tokens_traded: state.uniqueTokensTraded,
+    tokens_won: state.tokensWon,
+    tokens_lost: state.tokensLost,
+    tokens_sold_valued: state.tokensSoldValued,
+    holding_seconds_sum: state.holdingSecondsSum,
+    holding_matches: state.holdingMatches,
+    exit_seconds_sum: state.exitSecondsSum,
+    exit_tokens: state.exitTokens,
+    quick_sells: state.quickSells,
+    sold_more_than_bought: state.soldMoreThanBought,
+    active_times: activeHours(state.hours).map((hour) => ({
+      hour_utc: hour.hourUtc,
+      tx_count: hour.txCount,
+    })),
+    events: state.events,
+    slot: seen ? state.slot : 0,
+    tx_index: state.txIndex,
+    event_index: state.eventIndex,
+    computed_at: seen || state.balances > 0 ? computedAt : 0,
+    version,
+  }
+}

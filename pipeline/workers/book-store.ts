@@ -1,0 +1,201 @@
+import { decodeSnapshot, encodeSnapshot, SNAPSHOT_PREFIX } from '../fold/snapshot.ts'
+import { stateVersion } from '../fold/wallet-metrics.ts'
+import {
+  type Changes,
+  takeChanges,
+  type WalletPlace,
+  type WalletState,
+} from '../fold/wallet-state.ts'
+import type { Row, Store } from '../store/store.ts'
+import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { START } from './stored-events.ts'
+
+/** What is known of a wallet's books without folding anything. */
+export interface StoredBooks {
+  /** Newest snapshot; null when there is none that can be read. */
+  readonly snapshot: WalletState | null
+  /** Whether what is derived may not be whole: the wallet has to be folded from its beginning, with the next revision. */
+  readonly broken: boolean
+  /** The highest revision used so far. */
+  readonly revision: number
+  /** The newest event that any derived row knows of. */
+  readonly highWater: WalletPlace
+}
+
+/** Rows of one insert, so that no insert grows with the number of wallets. */
+const ROWS_PER_INSERT = 20_000
+const SNAPSHOTS_PER_INSERT = 500
+
+/** What is stored of the books of `wallets`, one entry for each. */
+export async function readBooks(
+  store: Store,
+  wallets: readonly number[],
+): Promise<Map<number, StoredBooks>> {
+  const books = new Map<number, StoredBooks>()
+  for (let at = 0; at < wallets.length; at += SNAPSHOTS_PER_INSERT) {
+    const some = wallets.slice(at, at + SNAPSHOTS_PER_INSERT)
+    const params = { wallets: some }
+    const [snapshots, metrics] = await Promise.all([
+      store.query<{ wallet: number; revision: number; state: string }>(
+        'SELECT wallet, revision, state FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
+        params,
+      ),
+      store.query<{
+        wallet: number
+        events: string
+        slot: string
+        tx_index: number
+        event_index: number
+        version: string
+      }>(
+        'SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
+        params,
+      ),
+    ])
+    const snapshotOf = new Map(snapshots.map((row) => [row.wallet, row]))
+    const metricsOf = new Map(metrics.map((row) => [row.wallet, row]))
+    for (const wallet of some) {
+      const saved = snapshotOf.get(wallet)
+      const row = metricsOf.get(wallet)
+      const snapshot = saved === undefined ? null : decodeSnapshot(saved.state)
+      books.set(wallet, {
+        snapshot,
+        broken: saved !== undefined && snapshot === null,
+        revision: Math.max(saved?.revision ?? 0, Math.floor(Number(row?.version ?? 0) / 2 ** 32)),
+        highWater:
+          row === undefined || row.events === '0'
+            ? START
+            : { slot: Number(row.slot), txIndex: row.tx_index, eventIndex: row.event_index },
+      })
+    }
+  }
+  return books
+}
+
+/** Wallets whose books have to be folded from their beginning before anything else is done with them. */
+export async function findBroken(store: Store): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    'SELECT wallet FROM fold_snapshots FINAL WHERE NOT startsWith(state, {prefix:String}) ORDER BY wallet LIMIT 10000000',
+    { prefix: SNAPSHOT_PREFIX },
+  )
+  return rows.map((row) => row.wallet)
+}
+
+/**
+ * Says that the books of these wallets are being made anew with the given revisions. Whoever finds this and no newer snapshot knows that they
+ * may not be whole.
+ */
+export async function markBroken(
+  store: Store,
+  revisions: ReadonlyMap<number, number>,
+): Promise<void> {
+  const rows = [...revisions].map(([wallet, revision]) => ({
+    wallet,
+    revision,
+    slot: 0,
+    state: '',
+    version: revision * 2 ** 32,
+  }))
+  await insertRows(store, 'fold_snapshots', rows)
+}
+
+/** Takes out what earlier revisions of a wallet's books had and this one has not. */
+export async function removeStale(store: Store, wallet: number, revision: number): Promise<void> {
+  const keys = {
+    lots: 'wallet, mint, slot, tx_index, event_index',
+    disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
+    positions: 'wallet, mint',
+  }
+  await Promise.all(
+    Object.entries(keys).map(([table, key]) =>
+      store.command(
+        `INSERT INTO ${table} (${key}, version, is_deleted)
+         SELECT ${key}, {version:UInt64}, 1 FROM ${table} FINAL WHERE wallet = {wallet:UInt32} AND version < {version:UInt64}`,
+        { wallet, version: revision * 2 ** 32 },
+      ),
+    ),
+  )
+}
+
+/** Stores snapshots of wallets whose derived rows are all stored. */
+export async function saveSnapshots(store: Store, states: readonly WalletState[]): Promise<void> {
+  for (let at = 0; at < states.length; at += SNAPSHOTS_PER_INSERT)
+    await store.insert(
+      'fold_snapshots',
+      states.slice(at, at + SNAPSHOTS_PER_INSERT).map((state) => ({
+        wallet: state.wallet,
+        revision: state.revision,
+        slot: Math.max(state.slot, 0),
+        state: encodeSnapshot(state),
+        version: stateVersion(state),
+      })),
+    )
+}
+
+/** Rows to be stored of the books that have changed. */
+export class BookRows {
+  readonly #metrics: Row[] = []
+  #positions: Row[] = []
+  #lots: Row[] = []
+  #disposals: Row[] = []
+  readonly #store: Store
+  readonly #computedAt: number
+
+  /** `computedAt`: unix seconds of the wall clock. */
+  constructor(store: Store, computedAt: number) {
+    this.#store = store
+    this.#computedAt = computedAt
+  }
+
+  /** Takes what has changed of a wallet that stands where it shall be seen. */
+  add(state: WalletState): void {
+    const version = stateVersion(state)
+    const changes = takeChanges(state)
+    this.#addDetails(state.wallet, version, changes)
+    for (const token of changes.tokens)
+      this.#positions.push(positionRow(state.wallet, version, token))
+    if (changes.metrics) this.#metrics.push(metricsRow(state, version, this.#computedAt))
+  }
+
+  /**
+   * Stores the lots and disposals of a wallet in the middle of a long fold, when they are many; positions and metrics keep showing what they
+   * showed until it is done.
+   */
+  async addInBetween(state: WalletState): Promise<void> {
+    const { changes } = state
+    if (changes.lots.length + changes.disposals.length < ROWS_PER_INSERT) return
+    this.#addDetails(state.wallet, stateVersion(state), takeChanges(state))
+    for (const token of changes.tokens) token.dirty = true
+    state.changes.tokens.push(...changes.tokens)
+    state.changes.metrics = changes.metrics
+    await this.#storeDetails()
+  }
+
+  /** Metrics go first: they are what tells, after a crash, how far derived rows may reach. */
+  async store(): Promise<void> {
+    await insertRows(this.#store, 'wallet_metrics', this.#metrics)
+    await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])
+  }
+
+  #addDetails(wallet: number, version: number, changes: Changes): void {
+    for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
+    for (const disposal of changes.disposals)
+      this.#disposals.push(disposalRow(wallet, version, disposal))
+  }
+
+  async #storeDetails(): Promise<void> {
+    const [lots, disposals] = [this.#lots, this.#disposals]
+    this.#lots = []
+    this.#disposals = []
+    await Promise.all([
+      insertRows(this.#store, 'lots', lots),
+      insertRows(this.#store, 'disposals', disposals),
+    ])
+  }
+}
+
+/** Stores any number of rows in inserts of bounded size. */
+export async function insertRows(store: Store, table: string, rows: readonly Row[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+    await store.insert(table, rows.slice(at, at + ROWS_PER_INSERT))
+}

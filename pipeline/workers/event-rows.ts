@@ -1,0 +1,106 @@
+import type { BalanceRecord, SolTransfer, Swap, TokenTransfer, Undecoded } from '../domain/event.ts'
+import type { SlotMarker } from '../domain/slot.ts'
+import { swapValueLamports } from '../domain/swap-value.ts'
+import type { LateOrigin } from '../log/log.ts'
+import type { Row } from '../store/store.ts'
+
+/** Row of table `swaps`. */
+export function swapRow(swap: Swap, late: LateOrigin | null): Row {
+  return {
+    slot: swap.slot,
+    tx_index: swap.txIndex,
+    wallet: swap.wallet,
+    event_index: swap.eventIndex,
+    block_time: swap.blockTime,
+    signature: swap.signature,
+    side: swap.side,
+    base_mint: swap.baseMint,
+    base_amount: swap.baseAmount,
+    base_decimals: swap.baseDecimals,
+    quote_mint: swap.quoteMint,
+    quote_amount: swap.quoteAmount,
+    program: swap.program,
+    program_id: swap.programId,
+    confidence: swap.confidence,
+    quote_mismatch: swap.quoteMismatch,
+    fee_lamports: swap.feeLamports,
+    sol_price_usd_e9: swap.solPriceUsdE9,
+    value_lamports: swapValueLamports(swap),
+    late: late ?? 'no',
+  }
+}
+
+/** Row of table `transfers`. */
+export function transferRow(transfer: TokenTransfer, late: LateOrigin | null): Row {
+  return {
+    slot: transfer.slot,
+    tx_index: transfer.txIndex,
+    wallet: transfer.wallet,
+    event_index: transfer.eventIndex,
+    block_time: transfer.blockTime,
+    signature: transfer.signature,
+    direction: transfer.direction,
+    mint: transfer.mint,
+    amount: transfer.amount,
+    decimals: transfer.decimals,
+    late: late ?? 'no',
+  }
+}
+
+/** Row of table `sol_transfers`. */
+export function solTransferRow(transfer: SolTransfer, late: LateOrigin | null): Row {
+  return {
+    slot: transfer.slot,
+    tx_index: transfer.txIndex,
+    wallet: transfer.wallet,
+    event_index: transfer.eventIndex,
+    block_time: transfer.blockTime,
+    signature: transfer.signature,
+    direction: transfer.direction,
+    lamports: transfer.lamports,
+    late: late ?? 'no',
+  }
+}
+
+/** Row of table `sol_balances`. */
+export function balanceRow(record: BalanceRecord): Row {
+  return {
+    wallet: record.wallet,
+    slot: record.slot,
+    tx_index: record.txIndex,
+    block_time: record.blockTime,
+    lamports: record.lamports,
+  }
+}
+
+/** Row of table `undecoded`. */
+export function undecodedRow(record: Undecoded): Row {
+  return {
+    slot: record.slot,
+    tx_index: record.txIndex,
+    wallet: record.wallet,
+    block_time: record.blockTime,
+    signature: record.signature,
+    program_id: record.programId,
+    reason: record.reason,
+  }
+}
+
+/** Row of table `progress`. */
+export function progressRow(
+  worker: string,
+  partition: number,
+  partitions: number,
+  marker: SlotMarker,
+): Row {
+  return {
+    worker,
+    partition,
+    partitions,
+    slot: marker.slot,
+    parent: marker.parent,
+    block_time: marker.blockTime,
+    sol_price_time: marker.solPrice?.time ?? null,
+    sol_price_usd_e9: marker.solPrice?.usdE9 ?? null,
+  }
+}

@@ -1,0 +1,407 @@
+import test from 'ava'
+import { addressFromBytes } from '../domain/address.ts'
+import { compareEventKeys } from '../domain/event-key.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { WalletRecord } from '../domain/slot.ts'
+import { toFoldEvent } from '../fold/fold-event.ts'
+import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
+import { activeHours } from '../fold/wallet-metrics.ts'
+import { createWalletState, takeChanges } from '../fold/wallet-state.ts'
+import type { EventLog } from '../log/log.ts'
+import { createMemoryLog } from '../log/memory.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createRegistry } from '../runtime/telemetry.ts'
+import { migrate } from '../store/migrate.ts'
+import { readStorageMarker } from '../store/read-storage-marker.ts'
+import type { Row, Store } from '../store/store.ts'
+import { addTrackedWallets, readTrackedWallets } from '../store/tracked-wallets.ts'
+import { aChain, type Chain } from '../testing/a-chain.ts'
+import { openTestChdb, type TestStore } from '../testing/test-store.ts'
+import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
+import { startFold } from './fold.ts'
+
+const logger = createLogger('silent')
+const PARTITIONS = 3
+const WALLETS = 5
+const addresses = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
+
+let testStore: TestStore
+test.before(async () => {
+  testStore = await openTestChdb()
+  await migrate(testStore.store)
+})
+test.after.always(() => testStore.remove())
+
+/** Tables and their keys; what is outside of "byte-identical" (K4) is left out of a dump. */
+const TABLES = {
+  swaps: 'slot, tx_index, wallet, event_index',
+  transfers: 'slot, tx_index, wallet, event_index',
+  sol_transfers: 'slot, tx_index, wallet, event_index',
+  sol_balances: 'wallet, slot, tx_index',
+  undecoded: 'slot, tx_index, wallet',
+  lots: 'wallet, mint, slot, tx_index, event_index',
+  disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
+  positions: 'wallet, mint',
+  wallet_metrics: 'wallet',
+  sol_prices: 'time, source',
+} as const
+type Table = keyof typeof TABLES
+type Dump = Record<Table, Record<string, unknown>[]>
+
+async function dump(store: Store): Promise<Dump> {
+  const tables = Object.entries(TABLES).map(async ([table, key]) => {
+    const rows = await store.query<Record<string, unknown>>(
+      `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL ORDER BY ${key}`,
+    )
+    return [table, rows]
+  })
+  return Object.fromEntries(await Promise.all(tables)) as Dump // every table is there
+}
+
+const EVENT_APART = ['version', 'is_deleted', 'inserted_at', 'late']
+const columnsApart: Record<Table, string[]> = {
+  swaps: EVENT_APART,
+  transfers: EVENT_APART,
+  sol_transfers: EVENT_APART,
+  sol_balances: ['inserted_at'],
+  undecoded: ['inserted_at'],
+  lots: ['version', 'is_deleted'],
+  disposals: ['version', 'is_deleted'],
+  positions: ['version', 'is_deleted'],
+  wallet_metrics: ['version', 'computed_at'],
+  sol_prices: ['inserted_at'],
+}
+
+async function empty(store: Store): Promise<void> {
+  await store.command('TRUNCATE ALL TABLES FROM tracked_wallets')
+}
+
+const recordsOf = (chain: Chain): WalletRecord[] => [
+  ...chain.slots.flatMap((slot) => slot.records),
+  ...chain.late.flatMap((late) => late.records),
+]
+
+/** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
+function expectedDump(chain: Chain): Dump {
+  const records = recordsOf(chain)
+  const events = records
+    .flatMap((r) => (r.kind === 'balance' || r.kind === 'undecoded' ? [] : [r]))
+    .sort(compareEventKeys)
+  const rows: Record<Table, Row[]> = {
+    swaps: events.flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : [])),
+    transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [transferRow(e, null)] : [])),
+    sol_transfers: events.flatMap((e) =>
+      e.kind === 'sol_transfer' ? [solTransferRow(e, null)] : [],
+    ),
+    sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [balanceRow(r)] : [])),
+    undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
+    lots: [],
+    disposals: [],
+    positions: [],
+    wallet_metrics: [],
+    sol_prices: chain.slots.flatMap(({ marker: { solPrice } }) =>
+      solPrice ? [{ time: solPrice.time, source: 'pool', usd_e9: solPrice.usdE9 }] : [],
+    ),
+  }
+  for (let wallet = 1; wallet <= WALLETS; wallet += 1) {
+    const state = createWalletState(wallet)
+    for (const event of events) if (event.wallet === wallet) foldEvent(state, toFoldEvent(event))
+    for (const r of records) if (r.kind === 'balance' && r.wallet === wallet) foldBalance(state, r)
+    const { lots, disposals, tokens } = takeChanges(state)
+    rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0, mint, lot)))
+    rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0, d)))
+    rows.positions.push(...tokens.map((token) => positionRow(wallet, 0, token)))
+    rows.wallet_metrics.push({
+      ...metricsRow(state, 0, 0),
+      active_times: activeHours(state.hours).map(({ hourUtc, txCount }) => ({
+        hour_utc: hourUtc,
+        tx_count: String(txCount),
+      })),
+    })
+  }
+  return Object.fromEntries(
+    Object.entries(rows).map(([table, found]) => [table, asRead(table as Table, found)]),
+  ) as Dump // the same keys
+}
+
+/** Columns that ClickHouse gives as text in JSON (64 bits and wider). */
+const wide = new Map<Table, Set<string>>()
+
+function asRead(table: Table, rows: readonly Row[]): Record<string, unknown>[] {
+  const apart = columnsApart[table]
+  const keys = TABLES[table].split(', ')
+  const read = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row)
+        .filter(([name]) => !apart.includes(name))
+        .map(([name, value]) => [
+          name,
+          value !== null && wide.get(table)?.has(name) ? String(value) : value,
+        ]),
+    ),
+  )
+  const unique = new Map(read.map((row) => [keys.map((key) => row[key]).join('/'), row]))
+  return [...unique.values()].sort((a, b) => {
+    for (const key of keys) {
+      const [x, y] = [a[key], b[key]]
+      const both = wide.get(table)?.has(key) ? [Number(x), Number(y)] : [x, y]
+      if (both[0] !== both[1]) return (both[0] as number) < (both[1] as number) ? -1 : 1
+    }
+    return 0
+  })
+}
+
+async function learnWideColumns(store: Store): Promise<void> {
+  const columns = await store.query<{ table: Table; name: string }>(
+    `SELECT table, name FROM system.columns WHERE database = currentDatabase() AND match(type, 'Int(64|128)') AND NOT match(type, 'Array')`,
+  )
+  for (const { table, name } of columns) wide.set(table, (wide.get(table) ?? new Set()).add(name))
+}
+
+const newLog = (): EventLog =>
+  createMemoryLog(
+    { logger, registry: createRegistry() },
+    { partitions: PARTITIONS, retryDelayMs: 1 },
+  )
+
+/** Appends the slots beyond `from` and what came late, in the order of the chain; after every `step` slots waits for `settled`. */
+async function play(
+  log: EventLog,
+  chain: Chain,
+  options: { from?: number; step?: number; late?: Chain['late'] },
+  settled: (slot: number) => Promise<void>,
+): Promise<void> {
+  const { from = -1, step = 1000, late = chain.late } = options
+  for (const [at, slot] of chain.slots.entries()) {
+    if (slot.marker.slot > from) await log.appendSlot(slot)
+    const isLast = at === chain.slots.length - 1
+    for (const { afterSlots, records } of late)
+      if (afterSlots === at || (isLast && afterSlots > at)) await log.appendLate(records, 'stream')
+    if (at % step === step - 1) await settled(slot.marker.slot)
+  }
+  // A slot after the last records, so that whatever came late has been stored when it is.
+  await log.appendSlot({ marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] })
+  await settled(lastSlot(chain))
+}
+
+const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
+const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
+
+/** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
+async function run(
+  store: Store,
+  chain: Chain,
+  options: Parameters<typeof play>[2] & { kill?: Promise<void> } = {},
+): Promise<void> {
+  const log = newLog()
+  let stored = -1
+  let tell: () => void = () => {}
+  const watched: Store = {
+    ...store,
+    async insert(table, rows, insertOptions) {
+      await store.insert(table, rows, insertOptions)
+      if (table !== 'progress') return
+      stored = (await readStorageMarker(store))?.slot ?? -1
+      tell()
+    },
+  }
+  const settled = async (slot: number) => {
+    while (stored < slot)
+      await new Promise<void>((resolve) => {
+        tell = resolve
+      })
+  }
+  const fold = await startFold({
+    store: watched,
+    log,
+    logger,
+    registry: createRegistry(),
+    now: () => 0,
+    windowMs: 1,
+  })
+  const played = play(log, chain, options, settled).then(() => 'played' as const)
+  const end = await Promise.race([
+    played,
+    ...(options.kill ? [options.kill.then(() => 'killed')] : []),
+  ])
+  if (end === 'played') await fold.stop()
+  await log.close()
+}
+
+/** The store of a process that is killed instead of its `n`-th write; what it had sent before may still be done. */
+function dyingStore(
+  store: Store,
+  n: number,
+): { store: Store; death: Promise<void>; writes(): number } {
+  let writes = 0
+  let die: () => void = () => {}
+  const death = new Promise<void>((resolve) => {
+    die = resolve
+  })
+  const alive = () => {
+    if (writes >= n) throw new ServiceError('closed', 'killed')
+  }
+  const write = () => {
+    alive()
+    writes += 1
+    if (writes === n) die()
+    alive()
+  }
+  return {
+    death,
+    writes: () => writes,
+    store: {
+      ...store,
+      async query(sql, params) {
+        alive()
+        return store.query(sql, params)
+      },
+      async insert(table, rows, options) {
+        if (rows.length === 0) return
+        write()
+        await store.insert(table, rows, options)
+      },
+      async command(sql, params) {
+        write()
+        await store.command(sql, params)
+      },
+    },
+  }
+}
+
+async function track(store: Store): Promise<void> {
+  await addTrackedWallets(store, addresses, [], 1)
+  await addTrackedWallets(store, addresses, addresses, 2)
+}
+
+test.serial('the tables hold a pure fold of what came', async (t) => {
+  const { store } = testStore
+  await learnWideColumns(store)
+  const chain = aChain({ seed: 1, slots: 60, wallets: WALLETS - 1 })
+  await track(store)
+  await run(store, chain, { step: 7 })
+  t.deepEqual(await dump(store), expectedDump(chain))
+  t.deepEqual(await readStorageMarker(store), { ...lastMarker(chain), slot: lastSlot(chain) })
+  t.deepEqual(await readTrackedWallets(store), addresses)
+})
+
+test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
+  const { store } = testStore
+  for (let seed = 1; seed <= 3; seed += 1) {
+    await empty(store)
+    const chain = aChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.3 })
+    t.true(chain.late.length > 3)
+    await track(store)
+    await run(store, chain, { step: 3 })
+    t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}`)
+    // All of it once more, to a worker that knows nothing: the same rows, not written again.
+    const before = await countRows(store)
+    await run(store, chain)
+    t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}, replayed`)
+    t.deepEqual(await countRows(store), before)
+  }
+})
+
+test.serial('without its snapshots a worker makes the same tables', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  const chain = aChain({ seed: 9, slots: 40, wallets: WALLETS, lateShare: 0.2 })
+  const half = { ...chain, slots: chain.slots.slice(0, 20), late: [] }
+  await track(store)
+  await run(store, half)
+  await store.command('TRUNCATE TABLE fold_snapshots')
+  await run(store, chain, { step: 4 })
+  t.deepEqual(await dump(store), expectedDump(chain))
+})
+
+test.serial(
+  'killed instead of any of its writes, and started again, a worker makes the same tables (K1)',
+  async (t) => {
+    t.timeout(180_000)
+    const { store } = testStore
+    const chain = aChain({ seed: 4, slots: 10, wallets: WALLETS, lateShare: 0.25 })
+    const expected = expectedDump(chain)
+    let n = 1
+    for (let finished = false; !finished; n += 1) {
+      await empty(store)
+      await track(store)
+      const dying = dyingStore(store, n)
+      await run(dying.store, chain, { step: 5, kill: dying.death })
+      finished = dying.writes() < n
+      // The log in one process is lost with it: slots come again from the stored marker on, late records only if they had not been stored.
+      const from = (await readStorageMarker(store))?.slot ?? -1
+      const late = n % 2 === 0 ? chain.late : await lateNotStored(store, chain)
+      await run(store, chain, { from, late })
+      t.deepEqual(await dump(store), expected, `killed instead of write ${n}`)
+    }
+    t.true(n > 30)
+    t.log(`${n - 1} points`)
+  },
+)
+
+/** What came late and is not wholly stored. */
+async function lateNotStored(store: Store, chain: Chain): Promise<Chain['late']> {
+  const families = {
+    swap: 'swaps',
+    token_transfer: 'transfers',
+    sol_transfer: 'sol_transfers',
+    balance: 'sol_balances',
+    undecoded: 'undecoded',
+  } as const
+  const parts = Object.entries(families).map(
+    ([kind, table]) =>
+      `SELECT '${kind}' AS kind, slot, tx_index, wallet, ${table === 'sol_balances' || table === 'undecoded' ? 0 : 'event_index'} AS event_index FROM ${table}`,
+  )
+  const rows = await store.query<Record<string, unknown>>(parts.join(' UNION ALL '))
+  const stored = new Set(rows.map((row) => Object.values(row).join('/')))
+  return chain.late.filter(({ records }) =>
+    records.some((r) => {
+      const eventIndex = 'eventIndex' in r ? r.eventIndex : 0
+      return !stored.has([r.kind, r.slot, r.txIndex, r.wallet, eventIndex].join('/'))
+    }),
+  )
+}
+
+test.serial(
+  'while the store is away the worker waits, then goes on, and loses nothing',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 5, slots: 20, wallets: WALLETS })
+    let calls = 0
+    const flaky = <T>(run: () => Promise<T>): Promise<T> => {
+      calls += 1
+      if (calls % 4 === 0)
+        throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
+      return run()
+    }
+    await run(
+      {
+        ...store,
+        query: async (sql, params) => flaky(() => store.query(sql, params)),
+        insert: async (table, rows, options) => {
+          await flaky(() => store.insert(table, rows, options))
+          // The answer is lost, the rows are not: the same block comes again with its token.
+          if (calls % 5 === 0)
+            throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
+        },
+      },
+      chain,
+    )
+    t.deepEqual(await dump(store), expectedDump(chain))
+    t.deepEqual(
+      await store.query(
+        'SELECT count() = uniqExact(slot, tx_index, wallet, event_index) AS once FROM swaps',
+      ),
+      [{ once: 1 }],
+    )
+  },
+)
+
+async function countRows(store: Store): Promise<unknown> {
+  return store.query(
+    'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances',
+  )
+}

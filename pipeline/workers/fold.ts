@@ -1,0 +1,174 @@
+import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
+import type { SlotMarker } from '../domain/slot.ts'
+import { partitionOf } from '../log/topics.ts'
+import type { Registry } from '../runtime/telemetry.ts'
+import type { Row, Store } from '../store/store.ts'
+import { addEmptyMetrics } from '../store/tracked-wallets.ts'
+import { insertRows } from './book-store.ts'
+import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
+import { type FoldDeps, type FoldWorker, type LoggedRecord, runFold } from './run-fold.ts'
+import { findStored, type StoredKey, storedKeyText } from './stored-events.ts'
+import { createFoldMetrics, type FoldMetrics } from './telemetry.ts'
+import { inKeyOrder, WalletBooks, type WalletNews } from './wallet-books.ts'
+
+/**
+ * Starts the worker that stores what tracked wallets did and what follows from it: events, balances, prices, lots, disposals, positions,
+ * metrics. Decisions C, K1, K4: whatever is delivered, how often, and wherever the process dies, the tables end up the same.
+ */
+export function startFold(
+  deps: FoldDeps & { readonly registry: Registry; readonly now?: () => number },
+) {
+  const metrics = createFoldMetrics(deps.registry)
+  return runFold((store) => createFold(store, metrics, deps), deps)
+}
+
+function createFold(
+  store: Store,
+  metrics: FoldMetrics,
+  { log, now = Date.now }: FoldDeps & { readonly now?: () => number },
+): FoldWorker {
+  const books = new WalletBooks({ store, metrics, now })
+  let toRecover: readonly number[] | null = null
+  let priceTime = 0
+
+  return {
+    name: 'fold',
+    assigned(partitions) {
+      books.forget()
+      toRecover = partitions
+    },
+    async apply(records, markers) {
+      const end = metrics.flushSeconds.startTimer()
+      if (toRecover) {
+        const mine = new Set(toRecover)
+        await addEmptyMetrics(store)
+        await books.recover((wallet) => mine.has(partitionOf(wallet, log.partitions)))
+        toRecover = null
+      }
+      for (const { record } of records) metrics.records.inc({ kind: record.kind })
+      const prices = newPrices(markers, priceTime)
+      await storeRecords(store, books, records, prices)
+      priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
+      metrics.slot.set(markers.at(-1)?.slot ?? 0)
+      end()
+    },
+    finish: () => books.save(),
+  }
+}
+
+/** Stores the records that are new, and what follows from them. */
+async function storeRecords(
+  store: Store,
+  books: WalletBooks,
+  records: readonly LoggedRecord[],
+  prices: readonly Row[],
+): Promise<void> {
+  const batch = new Map(records.map((logged) => [recordKeyText(logged), logged]))
+  const preparation = await books.prepare(
+    new Set(records.filter((r) => r.record.kind !== 'undecoded').map((r) => r.record.wallet)),
+  )
+  // What is beyond a state in memory is new; all else may be stored already.
+  const isSurelyNew = ({ record }: LoggedRecord): boolean => {
+    if (record.kind === 'undecoded') return true
+    const state = books.stateOf(record.wallet)
+    if (state === undefined) return false
+    if (record.kind !== 'balance') return books.isBeyond(record, preparation)
+    return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
+  }
+  const doubtful = [...batch].filter(([, logged]) => !isSurelyNew(logged))
+  for (const text of await storedAmong(
+    store,
+    doubtful.map(([, logged]) => logged),
+  ))
+    batch.delete(text)
+
+  const fresh = [...batch.values()]
+  const news = newsByWallet(fresh)
+  await books.announce(news, preparation)
+  await Promise.all([
+    ...Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
+    insertRows(store, 'sol_prices', prices),
+  ])
+  await books.fold(news, preparation)
+}
+
+type StoredTable = 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances'
+
+const TABLE_OF = {
+  swap: 'swaps',
+  token_transfer: 'transfers',
+  sol_transfer: 'sol_transfers',
+  balance: 'sol_balances',
+} as const satisfies Record<string, StoredTable>
+
+function keyOf({ record }: LoggedRecord): StoredKey {
+  return { ...record, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
+}
+
+function recordKeyText(logged: LoggedRecord): string {
+  const { kind } = logged.record
+  const family = kind === 'balance' || kind === 'undecoded' ? kind : 'event'
+  return `${family}:${storedKeyText(keyOf(logged))}`
+}
+
+/** Those of `records` that are stored, as `recordKeyText`. */
+async function storedAmong(store: Store, records: readonly LoggedRecord[]): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(TABLE_OF).map(async ([kind, table]) => {
+      const asked = records.filter(({ record }) => record.kind === kind)
+      if (asked.length === 0) return []
+      const stored = await findStored(store, table, asked.map(keyOf))
+      return asked.filter((logged) => stored.has(storedKeyText(keyOf(logged))))
+    }),
+  )
+  return found.flat().map(recordKeyText)
+}
+
+function newsByWallet(records: readonly LoggedRecord[]): Map<number, WalletNews> {
+  const news = new Map<number, { events: WalletEvent[]; balances: BalanceRecord[] }>()
+  for (const { record } of records) {
+    if (record.kind === 'undecoded') continue
+    const found = news.get(record.wallet) ?? { events: [], balances: [] }
+    news.set(record.wallet, found)
+    if (record.kind === 'balance') found.balances.push(record)
+    else found.events.push(record)
+  }
+  for (const found of news.values()) found.events = inKeyOrder(found.events)
+  return news
+}
+
+function rowsByTable(records: readonly LoggedRecord[]): Record<StoredTable | 'undecoded', Row[]> {
+  const rows: Record<StoredTable | 'undecoded', Row[]> = {
+    swaps: [],
+    transfers: [],
+    sol_transfers: [],
+    sol_balances: [],
+    undecoded: [],
+  }
+  for (const { record, late } of records)
+    switch (record.kind) {
+      case 'swap':
+        rows.swaps.push(swapRow(record, late))
+        break
+      case 'token_transfer':
+        rows.transfers.push(transferRow(record, late))
+        break
+      case 'sol_transfer':
+        rows.sol_transfers.push(solTransferRow(record, late))
+        break
+      case 'balance':
+        rows.sol_balances.push(balanceRow(record))
+        break
+      case 'undecoded':
+        rows.undecoded.push(undecodedRow(record))
+    }
+  return rows
+}
+
+/** Rows of `sol_prices` for prices newer than `since` that slot markers carry; each second once. */
+function newPrices(markers: readonly SlotMarker[], since: number): Row[] {
+  const prices = new Map<number, bigint>()
+  for (const { solPrice } of markers)
+    if (solPrice && solPrice.time > since) prices.set(solPrice.time, solPrice.usdE9)
+  return [...prices].map(([time, usdE9]) => ({ time, source: 'pool', usd_e9: usdE9 }))
+}

@@ -1,0 +1,164 @@
+import { ServiceError } from '../domain/service-error.ts'
+import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { EventLog, LateOrigin, LogBatch } from '../log/log.ts'
+import type { Logger } from '../runtime/logger.ts'
+import { createPatientStore } from '../store/patient-store.ts'
+import type { Store } from '../store/store.ts'
+import { progressRow } from './event-rows.ts'
+
+/** A record as the log gave it, with where it came from when it is late. */
+export interface LoggedRecord {
+  readonly record: WalletRecord
+  readonly late: LateOrigin | null
+}
+
+/** What a worker does with what it gets; reading, joining, waiting, progress and commits are the loop's. */
+export interface FoldWorker {
+  /** Name of its consumer group, and in table `progress`. */
+  readonly name: string
+  /** Partitions are newly given or taken away: what is held in memory is stale. */
+  assigned(partitions: readonly number[]): void
+  /** Stores what follows from the records, each at least once handed out. A failure means that they come again. */
+  apply(records: readonly LoggedRecord[], markers: readonly SlotMarker[]): Promise<void>
+  /** Called once when no more records come. */
+  finish(): Promise<void>
+}
+
+export interface RunningFold {
+  /** The newest slot that this process has stored of all its partitions; null before the first. */
+  status(): { readonly slot: number | null; readonly blockTime: number | null }
+  /** Takes no more, stores what is held (for at most `graceMs`), and ends. */
+  stop(graceMs?: number): Promise<void>
+}
+
+export interface FoldDeps {
+  readonly store: Store
+  readonly log: EventLog
+  readonly logger: Logger
+  /** How long a flush waits for the other partitions after the first has something. */
+  readonly windowMs?: number
+  /** Called with what can only be a bug; the process should end, its supervisor starts it at the same place. */
+  readonly onBug?: (error: unknown) => void
+}
+
+interface Waiting {
+  readonly batch: LogBatch
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * The loop of every worker: batches of the partitions are joined into one flush, the worker stores what follows from it, then `progress` is
+ * stored, then the offsets are committed. Every effect of a flush is idempotent, so a crash at any point only repeats it. A lost store is
+ * waited for; what is held meanwhile is one batch a partition.
+ */
+export async function runFold(
+  createWorker: (store: Store) => FoldWorker,
+  deps: FoldDeps,
+): Promise<RunningFold> {
+  const { log, logger, windowMs = 5, onBug } = deps
+  const stopping = new AbortController()
+  const store = createPatientStore(deps.store, stopping.signal, logger)
+  const worker = createWorker(store)
+  const newest = new Map<number, SlotMarker>()
+  let assigned: readonly number[] = []
+  let waiting: Waiting[] = []
+  let timer: NodeJS.Timeout | undefined
+  let flushing: Promise<void> | undefined
+
+  /** Starts a flush when every partition has something or the window is over; while one runs, batches gather for the next. */
+  function wake(isWindowOver = false): void {
+    if (flushing || waiting.length === 0) return
+    if (isWindowOver || waiting.length >= assigned.length) {
+      clearTimeout(timer)
+      timer = undefined
+      const taken = waiting
+      waiting = []
+      flushing = flush(taken).finally(() => {
+        flushing = undefined
+        wake()
+      })
+    } else timer ??= setTimeout(() => wake(true), windowMs)
+  }
+
+  async function flush(taken: readonly Waiting[]): Promise<void> {
+    try {
+      await storeBatches(taken.map(({ batch }) => batch))
+      for (const { resolve } of taken) resolve()
+    } catch (error) {
+      worker.assigned(assigned)
+      for (const { reject } of taken) reject(error)
+      if (!(error instanceof ServiceError && error.code === 'closed')) onBug?.(error)
+    }
+  }
+
+  async function storeBatches(batches: readonly LogBatch[]): Promise<void> {
+    const records: LoggedRecord[] = []
+    const markers: SlotMarker[] = []
+    const reached = new Map<number, SlotMarker>()
+    for (const { partition, records: entries } of batches)
+      for (const entry of entries) {
+        if (entry.kind === 'record') records.push({ record: entry.record, late: entry.late })
+        else {
+          markers.push(entry.marker)
+          reached.set(partition, entry.marker)
+        }
+      }
+    await worker.apply(records, markers)
+    await store.insert(
+      'progress',
+      [...reached].map(([partition, marker]) =>
+        progressRow(worker.name, partition, log.partitions, marker),
+      ),
+    )
+    for (const [partition, marker] of reached) newest.set(partition, marker)
+  }
+
+  const consumer = await log.consume(
+    {
+      mode: 'shared',
+      group: worker.name,
+      async onAssigned(partitions) {
+        await flushing
+        assigned = partitions
+        newest.clear()
+        worker.assigned(partitions)
+      },
+    },
+    (batch) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ batch, resolve, reject })
+        wake()
+      }),
+  )
+
+  let stopped: Promise<void> | undefined
+  async function stop(graceMs: number): Promise<void> {
+    const giveUp = setTimeout(() => stopping.abort(), graceMs)
+    try {
+      await consumer.close()
+      await worker.finish()
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'closed')) throw error
+      logger.warn('stopped before everything was saved; the next start makes up for it')
+    } finally {
+      clearTimeout(giveUp)
+    }
+  }
+
+  return {
+    status() {
+      const markers = assigned.map((partition) => newest.get(partition))
+      const [first] = markers
+        .filter((marker) => marker !== undefined)
+        .sort((a, b) => a.slot - b.slot)
+      return first && !markers.includes(undefined)
+        ? { slot: first.slot, blockTime: first.blockTime }
+        : { slot: null, blockTime: null }
+    },
+    stop(graceMs = 5000) {
+      stopped ??= stop(graceMs)
+      return stopped
+    },
+  }
+}

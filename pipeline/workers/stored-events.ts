@@ -1,0 +1,167 @@
+import type { FoldEvent, FoldKind } from '../fold/fold-event.ts'
+import type { WalletPlace } from '../fold/wallet-state.ts'
+import type { Store } from '../store/store.ts'
+
+/** Before every event. */
+export const START: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
+
+/** Wallets asked for in one query, and events that come with one answer. */
+const WALLETS_PER_QUERY = 64
+const EVENTS_PER_PAGE = 20_000
+
+/**
+ * Stored events of wallets, each wallet's beyond its place, in event-key order within a wallet, each once; wallets one after the other. Comes
+ * in pages of bounded size: a long history never is in memory whole. `isLast` tells that the wallet is done; with `onlyFirstPage` nothing more
+ * comes of a wallet that is not.
+ */
+export async function* readEvents(
+  store: Store,
+  beyond: ReadonlyMap<number, WalletPlace>,
+  options: { readonly onlyFirstPage?: boolean } = {},
+): AsyncGenerator<{ wallet: number; events: FoldEvent[]; isLast: boolean }> {
+  const wallets = [...beyond.keys()].sort((a, b) => a - b)
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
+    const places = new Map(
+      wallets.slice(at, at + WALLETS_PER_QUERY).map((w) => [w, beyond.get(w) ?? START]),
+    )
+    while (places.size > 0) {
+      const rows = await store.query<EventRow>(eventsQuery(places))
+      const full = rows.length === EVENTS_PER_PAGE
+      const reached = rows.at(-1)?.wallet ?? 0
+      const byWallet = new Map<number, EventRow[]>()
+      for (const row of rows) {
+        const found = byWallet.get(row.wallet)
+        if (found) found.push(row)
+        else byWallet.set(row.wallet, [row])
+      }
+      for (const wallet of [...places.keys()]) {
+        // A full page ends within its last wallet; the wallets after it have not come yet.
+        if (full && wallet > reached) continue
+        const found = byWallet.get(wallet) ?? []
+        const isLast = !(full && wallet === reached)
+        const last = found.at(-1)
+        if (isLast || options.onlyFirstPage) places.delete(wallet)
+        else if (last) places.set(wallet, placeOf(last))
+        yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
+      }
+    }
+  }
+}
+
+interface EventRow {
+  readonly wallet: number
+  readonly slot: string
+  readonly tx_index: number
+  readonly event_index: number
+  readonly block_time: number
+  readonly kind: FoldKind
+  readonly mint: string
+  readonly decimals: number
+  readonly amount: string
+  readonly value: string | null
+  readonly is_deleted: number
+}
+
+const placeOf = (row: EventRow): WalletPlace => ({
+  slot: Number(row.slot),
+  txIndex: row.tx_index,
+  eventIndex: row.event_index,
+})
+
+function foldEventOf(row: EventRow): FoldEvent {
+  return {
+    ...placeOf(row),
+    blockTime: row.block_time,
+    kind: row.kind,
+    mint: row.mint,
+    decimals: row.decimals,
+    amount: BigInt(row.amount),
+    value: row.value === null ? null : BigInt(row.value),
+  }
+}
+
+/** What each event table gives in the shape of the fold. */
+const TABLES = [
+  `SELECT %, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value FROM swaps`,
+  `SELECT %, if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, CAST(NULL, 'Nullable(UInt128)') AS value FROM transfers`,
+  `SELECT %, if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, CAST(NULL, 'Nullable(UInt128)') AS value FROM sol_transfers`,
+]
+
+/** Several rows of one key count as one, the highest version: right whether or not they have been merged. */
+function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
+  const where = [...places].map(
+    ([wallet, { slot, txIndex, eventIndex }]) =>
+      `(wallet = ${wallet}${slot < 0 ? '' : ` AND slot >= ${slot} AND (slot, tx_index, event_index) > (${slot}, ${txIndex}, ${eventIndex})`})`,
+  )
+  const key = 'wallet, slot, tx_index, event_index'
+  const parts = TABLES.map(
+    (select) =>
+      `(${select.replace('%', `${key}, block_time, is_deleted`)} WHERE ${where.join(' OR ')} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
+  )
+  return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${EVENTS_PER_PAGE}`
+}
+
+/** The newest balance record of each wallet beyond a place, and how many there are. */
+export async function readBalances(
+  store: Store,
+  beyond: ReadonlyMap<number, { readonly slot: number; readonly txIndex: number }>,
+): Promise<{ wallet: number; slot: number; txIndex: number; lamports: bigint; records: number }[]> {
+  const wallets = [...beyond]
+  const found = []
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
+    const where = wallets
+      .slice(at, at + WALLETS_PER_QUERY)
+      .map(
+        ([wallet, { slot, txIndex }]) =>
+          `(wallet = ${wallet}${slot < 0 ? '' : ` AND slot >= ${slot} AND (slot, tx_index) > (${slot}, ${txIndex})`})`,
+      )
+    const rows = await store.query<{
+      wallet: number
+      newest_slot: string
+      newest_tx_index: number
+      newest_lamports: string
+      records: string
+    }>(
+      `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
+         argMax(lamports, (slot, tx_index)) AS newest_lamports, uniqExact(slot, tx_index) AS records
+       FROM sol_balances WHERE ${where.join(' OR ')} GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
+    )
+    for (const row of rows)
+      found.push({
+        wallet: row.wallet,
+        slot: Number(row.newest_slot),
+        txIndex: row.newest_tx_index,
+        lamports: BigInt(row.newest_lamports),
+        records: Number(row.records),
+      })
+  }
+  return found
+}
+
+/** A key in a table that has wallet, slot and transaction index; `eventIndex` 0 where the table has none. */
+export interface StoredKey extends WalletPlace {
+  readonly wallet: number
+}
+
+/** One text for one key. */
+export const storedKeyText = (key: StoredKey): string =>
+  `${key.wallet}/${key.slot}/${key.txIndex}/${key.eventIndex}`
+
+/** Which of `keys` table `table` holds already, as `storedKeyText`. */
+export async function findStored(
+  store: Store,
+  table: 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances',
+  keys: readonly StoredKey[],
+): Promise<Set<string>> {
+  const found = new Set<string>()
+  const pairs = [...new Set(keys.map((key) => `(${key.wallet}, ${key.slot})`))]
+  const eventIndex = table === 'sol_balances' ? '0' : 'event_index'
+  for (let at = 0; at < pairs.length; at += 1000) {
+    const rows = await store.query<{ key: string }>(
+      `SELECT DISTINCT concat(toString(wallet), '/', toString(slot), '/', toString(tx_index), '/', toString(${eventIndex})) AS key
+       FROM ${table} WHERE (wallet, slot) IN (${pairs.slice(at, at + 1000).join(', ')}) LIMIT 1000000`,
+    )
+    for (const row of rows) found.add(row.key)
+  }
+  return found
+}

@@ -1,0 +1,42 @@
+import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
+
+/** What the fold worker counts. */
+export function createFoldMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    records: new Counter({
+      name: 'fold_records_total',
+      help: 'Records taken from the log, by kind.',
+      labelNames: ['kind'],
+      registers,
+    }),
+    flushSeconds: new Histogram({
+      name: 'fold_flush_seconds',
+      help: 'Seconds from the first record of a flush at hand to all of it stored.',
+      buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
+      registers,
+    }),
+    lateEvents: new Counter({
+      name: 'fold_late_events_total',
+      help: 'Events that came below the high-water mark of their wallet and had not been stored.',
+      registers,
+    }),
+    refolds: new Counter({
+      name: 'fold_refolds_total',
+      help: 'Wallets folded again from their first stored event.',
+      registers,
+    }),
+    slot: new Gauge({
+      name: 'fold_slot',
+      help: 'Newest slot that this process has stored of all its partitions.',
+      registers,
+    }),
+    cachedWallets: new Gauge({
+      name: 'fold_cached_wallets',
+      help: 'Wallets whose state is in memory.',
+      registers,
+    }),
+  }
+}
+
+export type FoldMetrics = ReturnType<typeof createFoldMetrics>

@@ -1,0 +1,248 @@
+import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
+import { compareEventKeys } from '../domain/event-key.ts'
+import { toFoldEvent } from '../fold/fold-event.ts'
+import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
+import { createWalletState, isBeyond, type WalletState } from '../fold/wallet-state.ts'
+import type { Store } from '../store/store.ts'
+import {
+  BookRows,
+  findBroken,
+  markBroken,
+  readBooks,
+  removeStale,
+  type StoredBooks,
+  saveSnapshots,
+} from './book-store.ts'
+import { readBalances, readEvents, START } from './stored-events.ts'
+import type { FoldMetrics } from './telemetry.ts'
+
+/** Records folded since its last snapshot after which a wallet is saved again; more for one with many tokens, whose snapshot costs more. */
+const SAVE_EVERY = 256
+
+/** What one flush brings of one wallet: not stored before, events in event-key order. */
+export interface WalletNews {
+  readonly events: readonly WalletEvent[]
+  readonly balances: readonly BalanceRecord[]
+}
+
+/** What `prepare` found out about the wallets of a flush, before anything of it is stored. */
+export interface Preparation {
+  /** Wallets that are not in memory. */
+  readonly books: ReadonlyMap<number, StoredBooks>
+  /** Wallets to be folded from their beginning, with the revision to give them. */
+  readonly anew: Map<number, number>
+}
+
+interface Entry {
+  readonly state: WalletState
+  /** Records folded when the last snapshot was stored. */
+  saved: number
+}
+
+/**
+ * The books of the wallets of this process: in memory those that moved of late, in storage all. Rows that are derived from events go through
+ * here. Whatever the moment at which the process dies, what is stored then leads to the same rows again:
+ *
+ * 1. events are stored before anything derived from them, metrics before the rest, snapshots after the rest;
+ * 2. a wallet's state is its snapshot and the stored events beyond it; what they change is stored again, which changes nothing if it was;
+ * 3. before an event is stored that belongs among older ones (C16), the wallet's snapshot is marked broken: until its books are made anew from
+ *    its first event, whoever finds the mark does that.
+ */
+export class WalletBooks {
+  readonly #store: Store
+  readonly #metrics: FoldMetrics
+  readonly #now: () => number
+  readonly #maxTokens: number
+  /** Least recently used first. */
+  readonly #entries = new Map<number, Entry>()
+  #tokens = 0
+
+  /** `now`: milliseconds of the wall clock. `maxTokens` positions are kept in memory, at about 1 KB each. */
+  constructor(options: {
+    store: Store
+    metrics: FoldMetrics
+    now: () => number
+    maxTokens?: number
+  }) {
+    this.#store = options.store
+    this.#metrics = options.metrics
+    this.#now = options.now
+    this.#maxTokens = options.maxTokens ?? 2_000_000
+  }
+
+  /** Forgets what is in memory; nothing is lost. */
+  forget(): void {
+    this.#entries.clear()
+    this.#tokens = 0
+  }
+
+  /** State of a wallet in memory. */
+  stateOf(wallet: number): WalletState | undefined {
+    return this.#entries.get(wallet)?.state
+  }
+
+  /** Makes anew the books that a process left half made. */
+  async recover(isMine: (wallet: number) => boolean): Promise<void> {
+    const broken = (await findBroken(this.#store)).filter(isMine)
+    if (broken.length === 0) return
+    const preparation = await this.prepare(broken)
+    await this.announce(new Map(), preparation)
+    await this.fold(new Map(), preparation)
+  }
+
+  /** Reads what is stored of the wallets that are not in memory. */
+  async prepare(wallets: Iterable<number>): Promise<Preparation> {
+    const absent = [...wallets].filter((wallet) => !this.#entries.has(wallet))
+    const books = await readBooks(this.#store, absent)
+    const anew = new Map<number, number>()
+    for (const [wallet, { broken, revision }] of books) if (broken) anew.set(wallet, revision + 1)
+    return { books, anew }
+  }
+
+  /** Whether an event of the wallet is beyond all that its derived rows know. */
+  isBeyond(event: WalletEvent, { books }: Preparation): boolean {
+    const known = this.stateOf(event.wallet) ?? books.get(event.wallet)?.highWater ?? START
+    return isBeyond(known, event)
+  }
+
+  /** Says, before any of `news` is stored, which wallets are folded from their beginning: those with a late event join `anew`. */
+  async announce(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
+    const { books, anew } = preparation
+    for (const [wallet, { events }] of news) {
+      const late = events.filter((event) => !this.isBeyond(event, preparation)).length
+      if (late === 0) continue
+      this.#metrics.lateEvents.inc(late)
+      if (anew.has(wallet)) continue
+      const revision = this.stateOf(wallet)?.revision ?? books.get(wallet)?.revision ?? 0
+      anew.set(wallet, revision + 1)
+    }
+    await markBroken(this.#store, anew)
+  }
+
+  /** Folds what is new, all of which is stored by now, and stores what follows from it. */
+  async fold(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
+    const { books, anew } = preparation
+    const rows = new BookRows(this.#store, Math.floor(this.#now() / 1000))
+    for (const [wallet, { events, balances }] of news) {
+      const state = this.stateOf(wallet)
+      if (state === undefined || anew.has(wallet)) continue
+      for (const event of events) foldEvent(state, toFoldEvent(event))
+      for (const balance of balances) foldBalance(state, balance)
+      rows.add(state)
+      this.#keep(state)
+    }
+    await this.#load(books, anew, rows)
+    await this.#foldAnew(anew, rows)
+    await rows.store()
+    for (const [wallet, revision] of anew) await removeStale(this.#store, wallet, revision)
+    const touched = [...news.keys(), ...books.keys(), ...anew.keys()]
+    await this.#save(touched, (entry, wallet) => anew.has(wallet) || isDue(entry))
+    this.#evict()
+    this.#metrics.cachedWallets.set(this.#entries.size)
+  }
+
+  /** Stores a snapshot of every wallet that has moved since its last, so that the next start finds nothing to fold. */
+  async save(): Promise<void> {
+    await this.#save(this.#entries.keys(), (entry) => recordsOf(entry.state) > entry.saved)
+  }
+
+  /** Wallets that were not in memory: snapshot and stored events beyond it, those of this flush among them. */
+  async #load(
+    books: ReadonlyMap<number, StoredBooks>,
+    anew: Map<number, number>,
+    rows: BookRows,
+  ): Promise<void> {
+    const states = new Map<number, WalletState>()
+    for (const [wallet, { snapshot, revision }] of books)
+      if (!anew.has(wallet)) {
+        const state = snapshot ?? createWalletState(wallet, revision)
+        states.set(wallet, state)
+        this.#keep(state, snapshot ? recordsOf(snapshot) : 0)
+      }
+    // What takes more than a page is made anew: that way holds little in memory, and starts from a mark.
+    const tooLong = new Map<number, number>()
+    for await (const page of readEvents(this.#store, states, { onlyFirstPage: true })) {
+      const state = states.get(page.wallet)
+      if (state === undefined) continue
+      if (!page.isLast) tooLong.set(page.wallet, state.revision + 1)
+      else for (const event of page.events) foldEvent(state, event)
+    }
+    await markBroken(this.#store, tooLong)
+    for (const [wallet, revision] of tooLong) {
+      anew.set(wallet, revision)
+      states.delete(wallet)
+    }
+    await this.#loadBalances([...states.values()])
+    for (const state of states.values()) rows.add(state)
+  }
+
+  async #foldAnew(anew: ReadonlyMap<number, number>, rows: BookRows): Promise<void> {
+    for (const [wallet, revision] of anew) {
+      this.#metrics.refolds.inc()
+      const state = createWalletState(wallet, revision)
+      for await (const { events } of readEvents(this.#store, new Map([[wallet, START]]))) {
+        for (const event of events) foldEvent(state, event)
+        await rows.addInBetween(state)
+      }
+      await this.#loadBalances([state])
+      state.changes.metrics = true
+      rows.add(state)
+      this.#keep(state)
+    }
+  }
+
+  async #loadBalances(states: readonly WalletState[]): Promise<void> {
+    const byWallet = new Map(states.map((state) => [state.wallet, state]))
+    const beyond = new Map(
+      states.map((s) => [s.wallet, { slot: s.balanceSlot, txIndex: s.balanceTxIndex }]),
+    )
+    for (const { wallet, records, ...newest } of await readBalances(this.#store, beyond)) {
+      const state = byWallet.get(wallet)
+      if (state === undefined || !foldBalance(state, newest)) continue
+      state.balances += records - 1
+    }
+  }
+
+  #keep(state: WalletState, saved = this.#entries.get(state.wallet)?.saved ?? 0): void {
+    this.#entries.delete(state.wallet)
+    this.#entries.set(state.wallet, { state, saved })
+  }
+
+  async #save(
+    wallets: Iterable<number>,
+    which: (entry: Entry, wallet: number) => boolean,
+  ): Promise<void> {
+    const entries = [...new Set(wallets)].flatMap((wallet) => {
+      const entry = this.#entries.get(wallet)
+      return entry && which(entry, wallet) ? [entry] : []
+    })
+    await saveSnapshots(
+      this.#store,
+      entries.map((entry) => entry.state),
+    )
+    for (const entry of entries) entry.saved = recordsOf(entry.state)
+  }
+
+  #evict(): void {
+    this.#tokens = 0
+    for (const { state } of this.#entries.values()) this.#tokens += 1 + state.tokens.size
+    for (const [wallet, { state }] of this.#entries) {
+      if (this.#tokens <= this.#maxTokens) break
+      this.#tokens -= 1 + state.tokens.size
+      this.#entries.delete(wallet)
+    }
+  }
+}
+
+function recordsOf(state: WalletState): number {
+  return state.events + state.balances
+}
+
+function isDue({ state, saved }: Entry): boolean {
+  return recordsOf(state) - saved >= Math.max(SAVE_EVERY, 4 * state.tokens.size)
+}
+
+/** Sorts events in event-key order. */
+export function inKeyOrder(events: readonly WalletEvent[]): WalletEvent[] {
+  return [...events].sort(compareEventKeys)
+}
