@@ -47,8 +47,6 @@ export interface FollowLimits {
   readonly maxHeldBytes: number
   /** Sealed slots waiting to be taken, likewise. */
   readonly maxWaitingSlots: number
-  /** How long an update may lie in the client's queue, which has no bound of its own, before the stream is dropped and resumed. */
-  readonly maxQueuedMs: number
   /** The longest gap that is fetched over RPC (decisions K2), in slots. */
   readonly maxGapSlots: number
   /** How many slots before a cut are compared with `getBlock` (decisions K2). */
@@ -63,7 +61,6 @@ const LIMITS: FollowLimits = {
   patienceMs: 10_000,
   maxHeldBytes: 256 * 1024 * 1024,
   maxWaitingSlots: 256,
-  maxQueuedMs: 5000,
   maxGapSlots: 3000,
   recheckSlots: 64,
 }

@@ -251,6 +251,12 @@ test('blocks before the cut fetched again give what is not known as late: on a s
     { kind: 'late', slot: 11, blockTime: timeOf(11), transaction: '11/2', origin: 'stream' },
   ])
   t.deepEqual(feed(restarted, [{ kind: 'recheck', ...block(12, 11, 1) }]), [], 'not sealed yet')
+
+  const blocks = [8, 9, 11].map((slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }))
+  const again = createSlotSealer<string, string>({ head: 11 })
+  t.is(feed(again, blocks).length, 3)
+  t.deepEqual(feed(again, blocks), [])
+  t.deepEqual(again.recentSlots(), [8, 9, 11])
 })
 
 test('memory is bounded: what is passed is forgotten, sealed slots are remembered for a while, clear forgets the rest', (t) => {

@@ -185,13 +185,11 @@ export function createSlotSealer<T, A>(options: SlotSealerOptions): SlotSealer<T
     if (recent.has(block.slot))
       return block.transactions.flatMap((found) => late(block.slot, found))
     const keys = new Set(block.transactions.map((found) => found.key))
-    const oldest = recent.keys().next().value
-    if (oldest === undefined || block.slot < oldest) {
-      const newer = [...recent]
-      recent.clear()
-      recent.set(block.slot, { blockTime: block.blockTime, keys })
-      for (const [slot, sealed] of newer) recent.set(slot, sealed)
-    }
+    recent.set(block.slot, { blockTime: block.blockTime, keys })
+    // Kept in the order of slots: the oldest is forgotten first.
+    const ordered = [...recent].sort(([a], [b]) => a - b)
+    recent.clear()
+    for (const [slot, sealed] of ordered) recent.set(slot, sealed)
     return block.transactions.map((found) => ({
       kind: 'late',
       slot: block.slot,

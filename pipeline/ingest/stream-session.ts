@@ -29,18 +29,15 @@ export interface SessionLimits {
   /** A stream that brings neither a slot status nor a block meta for so long is silent, whatever pings it answers. */
   readonly idleMs: number
   readonly pingMs: number
-  /** How long an update may lie in the client's queue, which has no bound of its own, before the session ends `behind`. */
-  readonly maxQueuedMs: number
 }
 
-/** Opens a stream and watches over it: pings, silence, how far the reader is behind. */
+/** Opens a stream and watches over it: pings and silence. */
 export async function openSession(
   options: StreamSessionOptions,
 ): Promise<StreamSession | StreamEnd> {
   const { endpoint, xToken, request, open, limits, onUpdate } = options
   let lastSlotAt = performance.now()
   let pings = 0
-  let leastDelayMs = Number.POSITIVE_INFINITY
   let stream: UpdateStream | null = null
   let resolveEnded: (end: SessionEnd) => void = () => {}
   const ended = new Promise<SessionEnd>((resolve) => {
@@ -57,22 +54,10 @@ export async function openSession(
     if (envelope === null) return
     if (envelope.kind === 'ping') ping()
     if (envelope.kind === 'meta' || envelope.kind === 'slot') lastSlotAt = performance.now()
-    if (envelope.kind === 'slot' && isBehind(envelope.createdAtMs)) end({ kind: 'behind' })
   }
 
   function ping(): void {
     stream?.send(pingRequest(++pings))
-  }
-
-  /**
-   * By the time between the server's making an update and its being read here, less the shortest seen on this stream (clocks differ). Statuses
-   * alone are made as they are sent, also on replay; transactions are made long before they are confirmed.
-   */
-  function isBehind(createdAtMs: number | null): boolean {
-    if (createdAtMs === null) return false
-    const delayMs = Date.now() - createdAtMs
-    leastDelayMs = Math.min(leastDelayMs, delayMs)
-    return delayMs - leastDelayMs > limits.maxQueuedMs
   }
 
   function end(why: SessionEnd): void {

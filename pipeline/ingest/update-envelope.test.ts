@@ -11,7 +11,7 @@ import { readEnvelope } from './update-envelope.ts'
 const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 const signature = Uint8Array.from({ length: 64 }, (_, at) => 255 - at)
-const createdAt = new Date(1_700_000_000_250)
+const createdAt = new Date()
 const key = Buffer.from(signature).toString('latin1')
 
 test('the envelope of each kind of update is read from its bytes', (t) => {
@@ -80,14 +80,7 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
         data: Uint8Array.from(envelope.data),
       }
     }
-    t.deepEqual(read(encode({ filters: ['wallets-1'], ...update })), {
-      ...expected,
-      createdAtMs: null,
-    } as never)
-    t.deepEqual(read(encode({ ...update, createdAt })), {
-      ...expected,
-      createdAtMs: 1_700_000_000_250,
-    } as never)
+    t.deepEqual(read(encode({ filters: ['wallets-1'], ...update, createdAt })), expected as never)
   }
 })
 

@@ -2,10 +2,7 @@
  * What the service needs of a Yellowstone update before its slot is sealed, read from the encoded `SubscribeUpdate` without decoding the rest:
  * a transaction of 3 KB is looked at in about a microsecond and stays bytes until then.
  */
-export type UpdateEnvelope = {
-  /** When the server made the update, in its milliseconds; null from servers that do not tell. */
-  readonly createdAtMs: number | null
-} & (
+export type UpdateEnvelope =
   | {
       readonly kind: 'transaction'
       readonly slot: number
@@ -29,7 +26,6 @@ export type UpdateEnvelope = {
     }
   | { readonly kind: 'slot'; readonly slot: number; readonly status: SlotStatus }
   | { readonly kind: 'ping' | 'pong' | 'other' }
-)
 
 /** `confirmed` stands for finalized too; statuses that decide nothing are `other`. */
 export type SlotStatus = 'confirmed' | 'dead' | 'other'
@@ -39,21 +35,20 @@ export type SlotStatus = 'confirmed' | 'dead' | 'other'
  * Field numbers: `geyser.proto` of yellowstone-grpc, as of package 7.0.1.
  */
 export function readEnvelope(bytes: Uint8Array): UpdateEnvelope | null {
-  const update = readFields(bytes, 0, bytes.length, [2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+  const update = readFields(bytes, 0, bytes.length, [2, 3, 4, 5, 6, 7, 8, 9, 10])
   if (update === null) return null
-  const createdAtMs = readTimestamp(bytes, update[11])
-  if (update[4] !== undefined) return readTransaction(bytes, update[4], createdAtMs)
-  if (update[7] !== undefined) return readMeta(bytes, update[7], createdAtMs)
-  if (update[3] !== undefined) return readSlot(bytes, update[3], createdAtMs)
-  if (update[2] !== undefined) return readAccount(bytes, update[2], createdAtMs)
-  if (update[6] !== undefined) return { kind: 'ping', createdAtMs }
-  if (update[9] !== undefined) return { kind: 'pong', createdAtMs }
+  if (update[4] !== undefined) return readTransaction(bytes, update[4])
+  if (update[7] !== undefined) return readMeta(bytes, update[7])
+  if (update[3] !== undefined) return readSlot(bytes, update[3])
+  if (update[2] !== undefined) return readAccount(bytes, update[2])
+  if (update[6] !== undefined) return { kind: 'ping' }
+  if (update[9] !== undefined) return { kind: 'pong' }
   const known = update[5] ?? update[8] ?? update[10]
-  return known === undefined ? null : { kind: 'other', createdAtMs }
+  return known === undefined ? null : { kind: 'other' }
 }
 
 /** SubscribeUpdateTransaction: 1 info {1 signature, 5 index}, 2 slot. */
-function readTransaction(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
+function readTransaction(bytes: Uint8Array, at: Field) {
   const outer = readFields(bytes, at.start, at.end, [1, 2])
   const infoField = outer?.[1]
   if (infoField === undefined) return null
@@ -64,11 +59,11 @@ function readTransaction(bytes: Uint8Array, at: Field, createdAtMs: number | nul
   if (info === null || slot === null || index === null) return null
   if (signature === undefined || signature.end - signature.start !== 64) return null
   const key = textOf(bytes, signature.start, signature.end)
-  return { kind: 'transaction', slot, index, key, createdAtMs } as const
+  return { kind: 'transaction', slot, index, key } as const
 }
 
 /** SubscribeUpdateBlockMeta: 1 slot, 4 block time {1 timestamp}, 6 parent slot. */
-function readMeta(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
+function readMeta(bytes: Uint8Array, at: Field) {
   const meta = readFields(bytes, at.start, at.end, [1, 4, 6])
   if (meta === null) return null
   const slot = numberOf(meta[1])
@@ -77,16 +72,16 @@ function readMeta(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
   const time = meta[4] && readFields(bytes, meta[4].start, meta[4].end, [1])
   const seconds = time ? numberOf(time[1]) : null
   const blockTime = seconds === 0 ? null : seconds
-  return { kind: 'meta', slot, parent, blockTime, createdAtMs } as const
+  return { kind: 'meta', slot, parent, blockTime } as const
 }
 
 /** SubscribeUpdateSlot: 1 slot, 3 status. */
-function readSlot(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
+function readSlot(bytes: Uint8Array, at: Field) {
   const fields = readFields(bytes, at.start, at.end, [1, 3])
   const slot = numberOf(fields?.[1])
   if (fields === null || slot === null) return null
   const status = STATUSES[numberOf(fields[3]) ?? 0] ?? 'other'
-  return { kind: 'slot', slot, status, createdAtMs } as const
+  return { kind: 'slot', slot, status } as const
 }
 
 /** SlotStatus: 0 processed, 1 confirmed, 2 finalized, 3 first shred received, 4 completed, 5 created bank, 6 dead. */
@@ -101,7 +96,7 @@ const STATUSES: readonly SlotStatus[] = [
 ]
 
 /** SubscribeUpdateAccount: 1 info {1 pubkey, 6 data, 7 write version}, 2 slot. */
-function readAccount(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
+function readAccount(bytes: Uint8Array, at: Field) {
   const outer = readFields(bytes, at.start, at.end, [1, 2])
   const infoField = outer?.[1]
   if (infoField === undefined) return null
@@ -116,16 +111,7 @@ function readAccount(bytes: Uint8Array, at: Field, createdAtMs: number | null) {
     writeVersion,
     pubkey: bytes.subarray(pubkey.start, pubkey.end),
     data: bytes.subarray(info[6]?.start ?? 0, info[6]?.end ?? 0),
-    createdAtMs,
   } as const
-}
-
-/** google.protobuf.Timestamp: 1 seconds, 2 nanoseconds. */
-function readTimestamp(bytes: Uint8Array, at: Field | undefined): number | null {
-  if (at === undefined) return null
-  const fields = readFields(bytes, at.start, at.end, [1, 2])
-  if (fields === null) return null
-  return (numberOf(fields[1]) ?? 0) * 1000 + (numberOf(fields[2]) ?? 0) / 1e6
 }
 
 /** Where a field's value lies; for a varint also its value, -1 when it does not fit a double exactly. */

@@ -1,9 +1,16 @@
 import {
+  Client,
+  type ClientDuplexStream,
+  credentials,
+  type ServiceError as GrpcError,
+  Metadata,
+  status,
+} from '@grpc/grpc-js'
+import {
   SubscribeRequest,
   SubscribeUpdate,
   type SubscribeUpdateTransaction,
 } from '@triton-one/yellowstone-grpc'
-import { type DuplexStream, GrpcClient } from '@triton-one/yellowstone-grpc/napi'
 
 /** One open subscription of a Yellowstone server. */
 export interface UpdateStream {
@@ -39,34 +46,36 @@ export type StreamEnd =
 export type OpenUpdateStream = (options: UpdateStreamOptions) => Promise<UpdateStream | StreamEnd>
 
 /**
- * Opens a stream through the native client of @triton-one/yellowstone-grpc 7.0.1; this is the only file that imports it. Its stream gives updates
- * as they are encoded; the wrapper around it decodes every field of every one, which costs as much again as receiving it (`npm run bench -- ingest`).
- * Reconnecting is the caller's: the client's own knows neither checkpoint nor gap.
+ * Opens a stream with the codecs of @triton-one/yellowstone-grpc 7.0.1 over @grpc/grpc-js; the only file that talks to Yellowstone. The package's own
+ * client hands each update over singly from a native queue that has no bound and no backpressure, at 60 to 75 us of CPU each before it is decoded;
+ * grpc-js hands over encoded messages at 10 to 13 us, reads no more than is taken, and tells statuses as numbers
+ * (`infra/decisions/0002-yellowstone-transport.md`).
  */
 export const openUpdateStream: OpenUpdateStream = async (options) => {
   const { endpoint, xToken, request, onUpdate, onEnd } = options
-  let stream: DuplexStream
-  try {
-    const client = await GrpcClient.new(endpoint, xToken, CHANNEL)
-    stream = await client.subscribe(encodeRequest(request))
-  } catch (error) {
-    return readEnd(error)
+  const { protocol, hostname, port, host } = new URL(endpoint)
+  const secure = protocol === 'https:'
+  const client = new Client(
+    port === '' ? `${hostname}:${secure ? 443 : 80}` : host,
+    secure ? credentials.createSsl() : credentials.createInsecure(),
+    CHANNEL,
+  )
+  const unreachable = await new Promise<Error | undefined>((resolve) => {
+    client.waitForReady(Date.now() + CONNECT_MS, resolve)
+  })
+  if (unreachable !== undefined) {
+    client.close()
+    return { kind: 'failed', message: `no connection within ${CONNECT_MS} ms` }
   }
+  const metadata = new Metadata()
+  if (xToken !== null) metadata.set('x-token', xToken)
+  const call: ClientDuplexStream<SubscribeRequest, Uint8Array> = client.makeBidiStreamRequest(
+    '/geyser.Geyser/Subscribe',
+    (message: SubscribeRequest) => Buffer.from(SubscribeRequest.encode(message).finish()),
+    (bytes: Buffer) => bytes,
+    metadata,
+  )
   let open = true
-
-  async function pump(): Promise<void> {
-    while (open) {
-      let bytes: Uint8Array | null | undefined
-      try {
-        bytes = await stream.read()
-      } catch (error) {
-        return finish(readEnd(error))
-      }
-      if (!open) return
-      if (!bytes) return finish({ kind: 'failed', message: 'the server ended the stream' })
-      onUpdate(bytes)
-    }
-  }
 
   function finish(end: StreamEnd): void {
     if (!open) return
@@ -76,50 +85,53 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
 
   function close(): void {
     open = false
-    stream.close()
+    call.cancel()
+    client.close()
   }
 
-  void pump()
+  call.on('data', (bytes: Uint8Array) => {
+    if (open) onUpdate(bytes)
+  })
+  call.on('error', (error: GrpcError) => finish(readEnd(error)))
+  call.on('end', () => finish({ kind: 'failed', message: 'the server ended the stream' }))
+  call.write(request)
   return {
     send(changed) {
-      // A stream that cannot be written to has ended, and the next read tells why.
-      if (open) stream.writeRaw(encodeRequest(changed)).catch(() => {})
+      if (open) call.write(changed)
     },
     close,
   }
 }
 
-/** Receive limit 256 MiB (the price of a message over it is the stream); connecting takes 3 s at most, so that a start fails in time. */
+/** A start that reaches nobody is to fail in time (decisions J1). */
+const CONNECT_MS = 3000
+
 const CHANNEL = {
-  grpcMaxDecodingMessageSize: 256 * 1024 * 1024,
-  grpcConnectTimeout: 3000,
-  grpcHttp2KeepAliveInterval: 10_000,
-  grpcKeepAliveTimeout: 10_000,
-  grpcKeepAliveWhileIdle: true,
+  /** Larger updates than this end the stream; those of a transaction are kilobytes. */
+  'grpc.max_receive_message_length': 256 * 1024 * 1024,
+  /** HTTP/2's own window of 64 KiB would be 1.3 MB/s at 50 ms. It is also what is read at most without being taken. */
+  'grpc-node.flow_control_window': 8 * 1024 * 1024,
+  'grpc.keepalive_time_ms': 20_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.initial_reconnect_backoff_ms': 200,
+  'grpc.enable_retries': 0,
+  // Two streams of one process are two connections: closing one is to leave nothing of the other.
+  'grpc.use_local_subchannel_pool': 1,
 }
 
-function encodeRequest(request: SubscribeRequest): Buffer {
-  return Buffer.from(SubscribeRequest.encode(request).finish())
-}
-
-/** gRPC statuses reach JavaScript only as text, somewhere in the chain of causes. Texts: yellowstone-grpc-geyser/src/grpc.rs, filter/limits.rs. */
-export function readEnd(error: unknown): StreamEnd {
-  const texts: string[] = []
-  for (let cause = error; cause instanceof Error && texts.length < 8; cause = cause.cause) {
-    texts.push(cause.message)
+/** Texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs. */
+export function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): StreamEnd {
+  if (code === status.OUT_OF_RANGE) {
+    const oldest = /last available: ([0-9]+)/.exec(details)
+    return { kind: 'out_of_range', oldest: oldest === null ? null : Number(oldest[1]) }
   }
-  const text = texts.join(': ')
-  const oldest = /is not available(?:, last available: ([0-9]+))?/.exec(text)
-  if (oldest !== null) {
-    return { kind: 'out_of_range', oldest: oldest[1] === undefined ? null : Number(oldest[1]) }
-  }
-  if (text.includes('from_slot is not supported')) return { kind: 'no_replay' }
-  const most = /Max amount of Pubkeys reached, only ([0-9]+) allowed/.exec(text)
+  if (details.includes('from_slot is not supported')) return { kind: 'no_replay' }
+  const most = /Max amount of Pubkeys reached, only ([0-9]+) allowed/.exec(details)
   if (most !== null) return { kind: 'too_many_addresses', most: Number(most[1]) }
-  if (/valid authentication credentials|does not have permission/.test(text)) {
+  if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) {
     return { kind: 'refused' }
   }
-  return { kind: 'failed', message: texts.at(-1) ?? String(error) }
+  return { kind: 'failed', message: `${status[code]}: ${details}` }
 }
 
 /** The transaction of an encoded update; null when the bytes are none. */

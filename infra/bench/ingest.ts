@@ -1,0 +1,195 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { parseArgs } from 'node:util'
+import yellowstone from '@triton-one/yellowstone-grpc'
+import { type Address, address } from '../../pipeline/domain/address.ts'
+import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { subscribeRequest } from '../../pipeline/ingest/subscribe-request.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { startIngest } from '../../pipeline/workers/ingest.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+
+/**
+ * Transactions a second from a gRPC server in another process through decode to the log in memory, beside the package's own client that only
+ * receives and counts, in turns within one run. Prints each turn and the ratio of the medians.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      serve: { type: 'boolean', default: false },
+      slots: { type: 'string', default: '400' },
+      'per-slot': { type: 'string', default: '50' },
+      turns: { type: 'string', default: '5' },
+    },
+  })
+  const size = { slots: Number(values.slots), perSlot: Number(values['per-slot']) }
+  if (values.serve) return serve(size)
+
+  const source = await startSource(size)
+  const bare: number[] = []
+  const whole: number[] = []
+  for (let turn = 0; turn <= Number(values.turns); turn++) {
+    const received = await receive(source)
+    const ingested = await ingest(source)
+    // The first turn of each warms the compiler and the server's cache.
+    if (turn === 0) continue
+    bare.push(received.perSecond)
+    whole.push(ingested.perSecond)
+    print(`turn ${turn}  bare client ${show(received)}   ingest ${show(ingested)}`)
+  }
+  const ratio = (100 * median(whole)) / median(bare)
+  print(
+    `median  bare client ${Math.round(median(bare))} tx/s   ingest ${Math.round(median(whole))} tx/s   ratio ${ratio.toFixed(0)}%`,
+  )
+  source.stop()
+}
+
+interface Source {
+  readonly endpoint: string
+  readonly rpcUrl: string
+  readonly wallets: readonly Address[]
+  readonly pool: Address
+  readonly first: number
+  readonly last: number
+}
+
+interface Turn {
+  readonly transactions: number
+  readonly perSecond: number
+  /** CPU of this process a transaction, in microseconds. */
+  readonly cpuUs: number
+}
+
+/** The process that serves: a market whose slots are all over and encoded, so that it only sends. */
+async function serve(size: { slots: number; perSlot: number }): Promise<void> {
+  const first = 405_000_000
+  const simulator = await startSimulator({
+    clock: { kind: 'manual', startSlot: first },
+    wallets: 100,
+    trackedPerSlot: size.perSlot,
+    othersPerSlot: 0,
+    replaySlots: size.slots * 2,
+  })
+  simulator.advance(size.slots)
+  // Asked once, to see that it answers; a run without trouble fetches nothing.
+  const rpc = createServer((_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
+  await once(rpc.listen(0, '127.0.0.1'), 'listening')
+  const rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`
+  const { endpoint, wallets, solPricePool: pool, confirmedSlot: last } = simulator
+  process.send?.({ endpoint, rpcUrl, wallets, pool, first, last } satisfies Source)
+  process.once('disconnect', () => process.exit(0))
+}
+
+async function startSource(size: { slots: number; perSlot: number }) {
+  const [main = ''] = process.argv.slice(1)
+  const flags = ['--serve', '--slots', String(size.slots), '--per-slot', String(size.perSlot)]
+  const child = fork(main, ['ingest', ...flags])
+  const [source]: Source[] = await once(child, 'message')
+  if (source === undefined) throw new Error('the server did not start')
+  return { ...source, stop: () => child.disconnect() }
+}
+
+/** The client as its README shows it: every update decoded and counted. */
+async function receive(source: Source): Promise<Turn> {
+  // The package's types are those of its CommonJS build, where the class is the namespace's `default`; what is loaded is its ES build.
+  const Client = yellowstone as unknown as typeof yellowstone.default
+  const client = new Client(source.endpoint, undefined, {
+    grpcMaxDecodingMessageSize: 256 * 1024 * 1024,
+  })
+  await client.connect()
+  const meter = startMeter()
+  const request = subscribeRequest({
+    wallets: createWallets(source.wallets),
+    accounts: [source.pool],
+    fromSlot: source.first + 1,
+  })
+  const stream = await client.subscribe(request)
+  let transactions = 0
+  await new Promise<void>((resolve, reject) => {
+    stream.on('error', reject)
+    stream.on('data', (update) => {
+      if (update.transaction !== undefined) transactions++
+      if (update.slot?.slot === String(source.last)) resolve()
+    })
+  })
+  const turn = meter(transactions)
+  stream.removeAllListeners('error')
+  stream.on('error', () => {})
+  stream.destroy()
+  return turn
+}
+
+async function ingest(source: Source): Promise<Turn> {
+  const logger = createLogger('error')
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const transactions = new Set<string>()
+  const counting: EventLog = {
+    ...log,
+    partitions: log.partitions,
+    appendSlot(slot) {
+      for (const { txIndex } of slot.records) transactions.add(`${slot.marker.slot}/${txIndex}`)
+      return log.appendSlot(slot)
+    },
+    appendLate: (records, origin) => log.appendLate(records, origin),
+    checkpoint: () => log.checkpoint(),
+    consume: (options, handler) => log.consume(options, handler),
+    ping: () => log.ping(),
+    close: () => log.close(),
+  }
+  const meter = startMeter()
+  const running = await startIngest({
+    config: {
+      endpoint: source.endpoint,
+      xToken: null,
+      rpcUrl: source.rpcUrl,
+      pricePool: address(source.pool),
+      priceMaxAgeSeconds: 3600,
+    },
+    wallets: createWallets(source.wallets),
+    log: counting,
+    checkpoint: async () => ({
+      slot: source.first,
+      parent: source.first - 1,
+      blockTime: 1,
+      solPrice: null,
+    }),
+    logger,
+    registry: createRegistry(),
+    limits: { recheckSlots: 0 },
+  })
+  while (running.status()?.slot !== source.last) {
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  const turn = meter(transactions.size)
+  await running.stop()
+  await log.close()
+  return turn
+}
+
+function startMeter(): (transactions: number) => Turn {
+  const startedAt = performance.now()
+  const cpu = process.cpuUsage()
+  return (transactions) => {
+    const { user, system } = process.cpuUsage(cpu)
+    const perSecond = transactions / ((performance.now() - startedAt) / 1000)
+    return { transactions, perSecond, cpuUs: (user + system) / transactions }
+  }
+}
+
+function show({ transactions, perSecond, cpuUs }: Turn): string {
+  return `${transactions} tx, ${Math.round(perSecond)} tx/s, ${Math.round(cpuUs)} us of CPU each`
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}

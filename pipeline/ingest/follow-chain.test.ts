@@ -1,0 +1,374 @@
+import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import test from 'ava'
+import bs58 from 'bs58'
+import { addressBytes, addressFromBytes } from '../domain/address.ts'
+import { createWallets } from '../domain/wallets.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createRegistry } from '../runtime/telemetry.ts'
+import { type ChainFollower, type FollowLimits, followChain } from './follow-chain.ts'
+import type { RpcBlock, SolanaRpc } from './rpc.ts'
+import { createSolPrices } from './sol-price.ts'
+import { createIngestMetrics } from './telemetry.ts'
+import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './yellowstone.ts'
+
+const wallet = addressFromBytes(new Uint8Array(32).fill(9))
+const pool = addressFromBytes(new Uint8Array(32).fill(8))
+const timeOf = (slot: number) => 1_700_000_000 + slot
+const signatureOf = (slot: number, index: number) => {
+  const bytes = Buffer.alloc(64, 1)
+  bytes.writeUInt32BE(slot)
+  bytes.writeUInt32BE(index, 4)
+  return bytes
+}
+
+// The generated type of a partial message does not take literals.
+const encode = (update: object) =>
+  SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
+const tx = (slot: number, index: number) =>
+  encode({
+    transaction: {
+      slot: String(slot),
+      transaction: {
+        signature: signatureOf(slot, index),
+        index: String(index),
+        transaction: {
+          message: { header: { numRequiredSignatures: 1 }, accountKeys: [addressBytes(wallet)] },
+        },
+        meta: { fee: '5000', preBalances: ['7'], postBalances: ['6'] },
+      },
+    },
+  })
+const endOf = (slot: number, parent: number) => [
+  encode({
+    blockMeta: {
+      slot: String(slot),
+      parentSlot: String(parent),
+      blockTime: { timestamp: String(timeOf(slot)) },
+    },
+  }),
+  encode({ slot: { slot: String(slot), status: 1 } }),
+]
+/** A block whose first transaction names nobody tracked. */
+const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
+  slot,
+  parent,
+  blockTime: timeOf(slot),
+  transactions: Array.from({ length: count + 1 }, (_, index) => ({
+    transaction: {
+      signatures: [bs58.encode(signatureOf(slot, index))],
+      message: {
+        header: { numRequiredSignatures: 1 },
+        accountKeys: [index === 0 ? pool : wallet],
+        instructions: [],
+      },
+    },
+    meta: { err: null, fee: 5000, preBalances: [7], postBalances: [6], innerInstructions: [] },
+  })),
+})
+
+/** A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet. */
+function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
+  const asked: number[] = []
+  return {
+    asked,
+    ping: async () => {},
+    getSlot: async () => tip,
+    getBlocks: async (from, to) => {
+      const last = Math.min(to, tip)
+      return Array.from({ length: Math.max(0, last - from + 1) }, (_, at) => from + at)
+    },
+    async getBlock(slot) {
+      asked.push(slot)
+      return slot > tip ? 'not_yet' : blockOf(slot, slot - 1, count)
+    },
+    getMultipleAccounts: async (addresses) => addresses.map(() => null),
+    close: () => {},
+  }
+}
+
+/** Streams that a test opens, feeds and ends by hand. */
+function fakeServer(first: readonly StreamEnd[] = []) {
+  const refusals = [...first]
+  const opened: (UpdateStreamOptions & { sent: unknown[]; closed: boolean })[] = []
+  let wake: () => void = () => {}
+  const open: OpenUpdateStream = async (options) => {
+    const refusal = refusals.shift()
+    const stream = { ...options, sent: [options.request] as unknown[], closed: false }
+    opened.push(stream)
+    wake()
+    if (refusal?.kind === 'failed' || refusal?.kind === 'refused') return refusal
+    if (refusal !== undefined) setImmediate(() => options.onEnd(refusal))
+    return {
+      send: (request) => stream.sent.push(request),
+      close: () => {
+        stream.closed = true
+      },
+    }
+  }
+  return {
+    open,
+    opened,
+    /** The n-th stream, from 1, once it is open. */
+    async stream(n: number) {
+      while (opened.length < n) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      await new Promise(setImmediate)
+      const stream = opened[n - 1]
+      if (stream === undefined) throw new Error('opened')
+      return {
+        ...stream,
+        get closed() {
+          return stream.closed
+        },
+        get sent() {
+          return stream.sent
+        },
+        feed: (...updates: Uint8Array[]) => {
+          for (const update of updates) stream.onUpdate(update)
+        },
+      }
+    },
+  }
+}
+
+function follow(
+  head: number | null,
+  rpc: SolanaRpc,
+  openStream: OpenUpdateStream,
+  limits: Partial<FollowLimits> = {},
+  wallets = createWallets([wallet]),
+): ChainFollower {
+  return followChain(
+    { endpoint: 'http://fake', xToken: null, pricePool: pool, wallets, head },
+    {
+      rpc,
+      openStream,
+      prices: createSolPrices(),
+      logger: createLogger('silent'),
+      metrics: createIngestMetrics(createRegistry()),
+    },
+    { backoffMs: 1, maxBackoffMs: 4, recheckSlots: 0, ...limits },
+  )
+}
+
+/** The next `count` outputs in short: slot, number of transactions, or what kind it is. */
+async function take(chain: ChainFollower, count: number) {
+  const taken: unknown[] = []
+  while (taken.length < count) {
+    const output = await chain.next()
+    if (output === null) break
+    if (output.kind === 'slot') taken.push([output.slot, output.parent, output.transactions.length])
+    else if (output.kind === 'gap') taken.push(['gap', output.fromSlot, output.toSlot])
+    else taken.push(['late', output.slot, output.transaction.index, output.origin])
+  }
+  return taken
+}
+
+test('the stream resumes after the last sealed slot, with what it had not sealed', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(0), server.open)
+  const first = await server.stream(1)
+  t.is(first.request.fromSlot, '11')
+  first.feed(tx(11, 0), ...endOf(11, 10), tx(12, 0), tx(12, 1))
+  await chain.opened
+  t.deepEqual(await take(chain, 1), [[11, 10, 1]])
+  first.onEnd({ kind: 'failed', message: 'cut' })
+  const second = await server.stream(2)
+  t.is(second.request.fromSlot, '12')
+  second.feed(tx(12, 1), tx(12, 2), ...endOf(12, 11))
+  t.deepEqual(await take(chain, 1), [[12, 11, 3]])
+  await chain.close()
+  t.is(await chain.next(), null)
+})
+
+test('slots that the server cannot replay come over RPC, in order, before anything later (decisions K2)', async (t) => {
+  const server = fakeServer([{ kind: 'out_of_range', oldest: 15 }])
+  const chain = follow(10, fakeRpc(20, 2), server.open)
+  const second = await server.stream(2)
+  t.is(second.request.fromSlot, '21')
+  second.feed(tx(21, 0), ...endOf(21, 20))
+  t.deepEqual(await take(chain, 11), [
+    ...Array.from({ length: 10 }, (_, at) => [11 + at, 10 + at, 2]),
+    [21, 20, 1],
+  ])
+  await chain.close()
+})
+
+test('only what the server has lost is fetched, and a little of what it is about to lose', async (t) => {
+  const server = fakeServer([{ kind: 'out_of_range', oldest: 1000 }])
+  const rpc = fakeRpc(5000)
+  const chain = follow(990, rpc, server.open)
+  const second = await server.stream(2)
+  t.is(second.request.fromSlot, '1033')
+  t.deepEqual(
+    rpc.asked,
+    Array.from({ length: 42 }, (_, at) => 991 + at),
+  )
+  await chain.close()
+})
+
+test('a gap of 3,000 slots is fetched, over one more live data goes on behind it (decisions K2)', async (t) => {
+  for (const missing of [3000, 3001]) {
+    const server = fakeServer([{ kind: 'out_of_range', oldest: 11 + missing }])
+    const chain = follow(10, fakeRpc(11 + missing), server.open)
+    const second = server.stream(2)
+    if (missing === 3000) {
+      t.deepEqual((await take(chain, 3001)).at(-1), [3011, 3010, 0])
+      t.is((await second).request.fromSlot, '3012')
+    } else {
+      const stream = await second
+      t.is(stream.request.fromSlot, undefined)
+      stream.feed(...endOf(9000, 8999), tx(9001, 0), ...endOf(9001, 9000))
+      t.deepEqual(await take(chain, 2), [
+        ['gap', 11, 9000],
+        [9001, 9000, 1],
+      ])
+    }
+    await chain.close()
+  }
+})
+
+test('a server that replays nothing: everything up to the first whole slot of the stream comes over RPC', async (t) => {
+  const server = fakeServer([{ kind: 'no_replay' }])
+  const later = fakeRpc(16, 1)
+  const chain = follow(10, { ...later, getSlot: async () => 12 }, server.open)
+  const second = await server.stream(2)
+  t.is(second.request.fromSlot, undefined)
+  second.feed(tx(14, 5), ...endOf(14, 13), tx(15, 1), ...endOf(15, 14), tx(16, 0), tx(16, 1), ...endOf(16, 15))
+  t.deepEqual(await take(chain, 6), [
+    [11, 10, 1],
+    [12, 11, 1],
+    [13, 12, 1],
+    [14, 13, 1],
+    [15, 14, 1],
+    [16, 15, 2],
+  ])
+  second.onEnd({ kind: 'failed', message: 'cut' })
+  t.is((await server.stream(3)).request.fromSlot, undefined)
+  await chain.close()
+})
+
+test('a server that takes few addresses in a filter gets several filters', async (t) => {
+  const wallets = createWallets(
+    [1, 2, 3].map((byte) => addressFromBytes(new Uint8Array(32).fill(byte))),
+  )
+  const server = fakeServer([{ kind: 'too_many_addresses', most: 2 }])
+  const chain = follow(10, fakeRpc(0), server.open, {}, wallets)
+  const second = await server.stream(2)
+  t.deepEqual(
+    Object.values(second.request.transactions).map((filter) => filter.accountInclude.length),
+    [2, 1],
+  )
+  await chain.close()
+})
+
+test('a stream that brings no slot is replaced, though it answers pings', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(0), server.open, { idleMs: 100, pingMs: 5 })
+  const first = await server.stream(1)
+  const pong = setInterval(() => first.feed(encode({ pong: { id: 1 } })), 5)
+  const second = await server.stream(2)
+  clearInterval(pong)
+  t.true(first.closed)
+  t.true(first.sent.length > 1, 'pinged')
+  t.is(second.request.fromSlot, '11')
+  await chain.close()
+})
+
+test('what nobody takes is bounded: the stream is dropped and resumed once there is room', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(0), server.open, { maxWaitingSlots: 4 })
+  const first = await server.stream(1)
+  for (let slot = 11; slot <= 15; slot++) first.feed(...endOf(slot, slot - 1))
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.true(first.closed)
+  t.is(server.opened.length, 1, 'no stream while nothing is taken')
+  t.deepEqual(
+    await take(chain, 5),
+    [11, 12, 13, 14, 15].map((slot) => [slot, slot - 1, 0]),
+  )
+  t.is((await server.stream(2)).request.fromSlot, '16')
+  await chain.close()
+})
+
+test('bytes that wait for their slot are bounded too', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(0), server.open, { maxHeldBytes: 1000 })
+  const first = await server.stream(1)
+  for (let index = 0; index < 20; index++) first.feed(tx(11, index))
+  t.true(first.closed)
+  const second = await server.stream(2)
+  t.is(second.request.fromSlot, '11')
+  second.feed(tx(11, 0), ...endOf(11, 10))
+  t.deepEqual(await take(chain, 1), [[11, 10, 1]])
+  await chain.close()
+})
+
+test('after a cut the slots before it are compared with RPC, and what came meanwhile is late', async (t) => {
+  const server = fakeServer()
+  const rpc = fakeRpc(12, 2)
+  const chain = follow(10, rpc, server.open, { recheckSlots: 3 })
+  const first = await server.stream(1)
+  first.feed(tx(11, 1), ...endOf(11, 10), tx(12, 1), tx(12, 2), ...endOf(12, 11))
+  t.deepEqual(await take(chain, 8), [
+    [11, 10, 1],
+    [12, 11, 2],
+    ...[8, 9, 10].flatMap((slot) => [1, 2].map((index) => ['late', slot, index, 'backfill'])),
+  ])
+  first.onEnd({ kind: 'failed', message: 'cut' })
+  const second = await server.stream(2)
+  second.feed(encode({ ping: {} }))
+  t.deepEqual(await take(chain, 1), [['late', 11, 2, 'stream']])
+  t.deepEqual(rpc.asked, [8, 9, 10, 10, 11, 12].slice(0, rpc.asked.length))
+  await chain.close()
+})
+
+test('a missing slot is asked for over RPC until it is there', async (t) => {
+  const server = fakeServer()
+  let tries = 0
+  const rpc = {
+    ...fakeRpc(20, 1),
+    getBlock: async (slot: number) =>
+      ++tries < 3 ? ('not_yet' as const) : blockOf(slot, slot - 1, 1),
+  }
+  const chain = follow(10, rpc, server.open, { patienceMs: 1 })
+  const first = await server.stream(1)
+  first.feed(tx(12, 0), ...endOf(12, 11))
+  t.deepEqual(await take(chain, 2), [
+    [11, 10, 1],
+    [12, 11, 1],
+  ])
+  await chain.close()
+})
+
+test('a start that reaches nobody, or is refused, says which variable is at fault', async (t) => {
+  const cases = [
+    [
+      { kind: 'failed', message: 'refused by the port' },
+      'unreachable',
+      /^YELLOWSTONE_ENDPOINT: .*refused by the port/,
+    ],
+    [{ kind: 'refused' }, 'bad_config', /^YELLOWSTONE_X_TOKEN: /],
+  ] as const
+  for (const [end, code, message] of cases) {
+    const chain = follow(10, fakeRpc(0), fakeServer([end]).open)
+    await t.throwsAsync(chain.opened, { code, message })
+    await chain.close()
+  }
+})
+
+test('other wallets are asked for on the open stream', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(0), server.open)
+  const first = await server.stream(1)
+  first.feed(tx(11, 0))
+  chain.updateWallets(createWallets([wallet, pool]))
+  t.like(first.sent.at(-1), {
+    transactions: { 'wallets-1': { accountInclude: [wallet, pool] } },
+    fromSlot: undefined,
+  })
+  await chain.close()
+})
