@@ -237,7 +237,15 @@ test('a server that replays nothing: everything up to the first whole slot of th
   const chain = follow(10, { ...later, getSlot: async () => 12 }, server.open)
   const second = await server.stream(2)
   t.is(second.request.fromSlot, undefined)
-  second.feed(tx(14, 5), ...endOf(14, 13), tx(15, 1), ...endOf(15, 14), tx(16, 0), tx(16, 1), ...endOf(16, 15))
+  second.feed(
+    tx(14, 5),
+    ...endOf(14, 13),
+    tx(15, 1),
+    ...endOf(15, 14),
+    tx(16, 0),
+    tx(16, 1),
+    ...endOf(16, 15),
+  )
   t.deepEqual(await take(chain, 6), [
     [11, 10, 1],
     [12, 11, 1],

@@ -62,7 +62,6 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
         kind: 'account',
         slot: 5,
         writeVersion: 99,
-        pubkey: signature.subarray(0, 32),
         data: signature,
       },
     ],
@@ -76,7 +75,6 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
       if (envelope?.kind !== 'account') return envelope
       return {
         ...envelope,
-        pubkey: Uint8Array.from(envelope.pubkey),
         data: Uint8Array.from(envelope.data),
       }
     }

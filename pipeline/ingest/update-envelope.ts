@@ -1,6 +1,8 @@
+import { ProtoReader } from './proto-reader.ts'
+
 /**
  * What the service needs of a Yellowstone update before its slot is sealed, read from the encoded `SubscribeUpdate` without decoding the rest:
- * a transaction of 3 KB is looked at in about a microsecond and stays bytes until then.
+ * a transaction of 4 KB is looked at in about a microsecond and stays bytes until then.
  */
 export type UpdateEnvelope =
   | {
@@ -14,7 +16,6 @@ export type UpdateEnvelope =
       readonly kind: 'account'
       readonly slot: number
       readonly writeVersion: number
-      readonly pubkey: Uint8Array
       readonly data: Uint8Array
     }
   | {
@@ -31,57 +32,72 @@ export type UpdateEnvelope =
 export type SlotStatus = 'confirmed' | 'dead' | 'other'
 
 /**
- * Reads the envelope; null when the bytes are not a `SubscribeUpdate`. The views in it share the memory of `bytes`.
+ * Reads the envelope; null when the bytes are not a `SubscribeUpdate`. Account data share the memory of `bytes`.
  * Field numbers: `geyser.proto` of yellowstone-grpc, as of package 7.0.1.
  */
 export function readEnvelope(bytes: Uint8Array): UpdateEnvelope | null {
-  const update = readFields(bytes, 0, bytes.length, [2, 3, 4, 5, 6, 7, 8, 9, 10])
-  if (update === null) return null
-  if (update[4] !== undefined) return readTransaction(bytes, update[4])
-  if (update[7] !== undefined) return readMeta(bytes, update[7])
-  if (update[3] !== undefined) return readSlot(bytes, update[3])
-  if (update[2] !== undefined) return readAccount(bytes, update[2])
-  if (update[6] !== undefined) return { kind: 'ping' }
-  if (update[9] !== undefined) return { kind: 'pong' }
-  const known = update[5] ?? update[8] ?? update[10]
-  return known === undefined ? null : { kind: 'other' }
+  const reader = new ProtoReader(bytes)
+  let envelope: UpdateEnvelope | null = null
+  while (reader.next(bytes.length)) {
+    const read = READERS[reader.field]
+    if (read !== undefined) envelope = reader.within(read)
+  }
+  return reader.broken || !isExact(envelope) ? null : envelope
 }
 
-/** SubscribeUpdateTransaction: 1 info {1 signature, 5 index}, 2 slot. */
-function readTransaction(bytes: Uint8Array, at: Field) {
-  const outer = readFields(bytes, at.start, at.end, [1, 2])
-  const infoField = outer?.[1]
-  if (infoField === undefined) return null
-  const info = readFields(bytes, infoField.start, infoField.end, [1, 5])
-  const signature = info?.[1]
-  const slot = numberOf(outer?.[2])
-  const index = numberOf(info?.[5])
-  if (info === null || slot === null || index === null) return null
-  if (signature === undefined || signature.end - signature.start !== 64) return null
-  const key = textOf(bytes, signature.start, signature.end)
-  return { kind: 'transaction', slot, index, key } as const
+type Read = (reader: ProtoReader, end: number) => UpdateEnvelope | null
+
+/** SubscribeUpdateTransaction: 1 info, 2 slot. */
+function readTransaction(reader: ProtoReader, end: number): UpdateEnvelope | null {
+  let slot = 0
+  let info: { key: string; index: number } | null = null
+  while (reader.next(end)) {
+    if (reader.field === 1) info = reader.within(readInfo)
+    else if (reader.field === 2) slot = reader.value
+  }
+  return info === null ? null : { kind: 'transaction', slot, index: info.index, key: info.key }
 }
 
-/** SubscribeUpdateBlockMeta: 1 slot, 4 block time {1 timestamp}, 6 parent slot. */
-function readMeta(bytes: Uint8Array, at: Field) {
-  const meta = readFields(bytes, at.start, at.end, [1, 4, 6])
-  if (meta === null) return null
-  const slot = numberOf(meta[1])
-  const parent = numberOf(meta[6])
-  if (slot === null || parent === null) return null
-  const time = meta[4] && readFields(bytes, meta[4].start, meta[4].end, [1])
-  const seconds = time ? numberOf(time[1]) : null
-  const blockTime = seconds === 0 ? null : seconds
-  return { kind: 'meta', slot, parent, blockTime } as const
+/** SubscribeUpdateTransactionInfo: 1 signature, 5 index. */
+function readInfo(reader: ProtoReader, end: number): { key: string; index: number } | null {
+  let index = 0
+  let key = ''
+  while (reader.next(end)) {
+    if (reader.field === 1) key = reader.text()
+    else if (reader.field === 5) index = reader.value
+  }
+  return key.length === 64 ? { key, index } : null
+}
+
+/** SubscribeUpdateBlockMeta: 1 slot, 4 block time, 6 parent slot. */
+function readMeta(reader: ProtoReader, end: number): UpdateEnvelope {
+  let slot = 0
+  let parent = 0
+  let blockTime: number | null = null
+  while (reader.next(end)) {
+    if (reader.field === 1) slot = reader.value
+    else if (reader.field === 6) parent = reader.value
+    else if (reader.field === 4) blockTime = reader.within(readTime)
+  }
+  return { kind: 'meta', slot, parent, blockTime }
+}
+
+/** UnixTimestamp: 1 seconds. */
+function readTime(reader: ProtoReader, end: number): number | null {
+  let seconds = 0
+  while (reader.next(end)) if (reader.field === 1) seconds = reader.value
+  return seconds === 0 ? null : seconds
 }
 
 /** SubscribeUpdateSlot: 1 slot, 3 status. */
-function readSlot(bytes: Uint8Array, at: Field) {
-  const fields = readFields(bytes, at.start, at.end, [1, 3])
-  const slot = numberOf(fields?.[1])
-  if (fields === null || slot === null) return null
-  const status = STATUSES[numberOf(fields[3]) ?? 0] ?? 'other'
-  return { kind: 'slot', slot, status } as const
+function readSlot(reader: ProtoReader, end: number): UpdateEnvelope {
+  let slot = 0
+  let status = 0
+  while (reader.next(end)) {
+    if (reader.field === 1) slot = reader.value
+    else if (reader.field === 3) status = reader.value
+  }
+  return { kind: 'slot', slot, status: STATUSES[status] ?? 'other' }
 }
 
 /** SlotStatus: 0 processed, 1 confirmed, 2 finalized, 3 first shred received, 4 completed, 5 created bank, 6 dead. */
@@ -95,91 +111,51 @@ const STATUSES: readonly SlotStatus[] = [
   'dead',
 ]
 
-/** SubscribeUpdateAccount: 1 info {1 pubkey, 6 data, 7 write version}, 2 slot. */
-function readAccount(bytes: Uint8Array, at: Field) {
-  const outer = readFields(bytes, at.start, at.end, [1, 2])
-  const infoField = outer?.[1]
-  if (infoField === undefined) return null
-  const info = readFields(bytes, infoField.start, infoField.end, [1, 6, 7])
-  const slot = numberOf(outer?.[2])
-  const writeVersion = numberOf(info?.[7])
-  const pubkey = info?.[1]
-  if (info === null || slot === null || writeVersion === null || pubkey === undefined) return null
-  return {
-    kind: 'account',
-    slot,
-    writeVersion,
-    pubkey: bytes.subarray(pubkey.start, pubkey.end),
-    data: bytes.subarray(info[6]?.start ?? 0, info[6]?.end ?? 0),
-  } as const
-}
-
-/** Where a field's value lies; for a varint also its value, -1 when it does not fit a double exactly. */
-interface Field {
-  readonly start: number
-  readonly end: number
-  readonly value: number
-}
-
-/** Proto3 leaves zeros out: a missing number is 0. Null for one that does not fit. */
-function numberOf(field: Field | undefined): number | null {
-  if (field === undefined) return 0
-  return field.value >= 0 ? field.value : null
-}
-
-/**
- * The wanted fields of a message, the last of each. Null when the bytes are not a message.
- * Wire types: 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes.
- */
-function readFields(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  wanted: readonly number[],
-): (Field | undefined)[] | null {
-  const fields: (Field | undefined)[] = []
-  let at = from
-  while (at < to) {
-    const tag = readVarint(bytes, at, to)
-    if (tag === null || tag.value < 8) return null
-    const wireType = tag.value % 8
-    const number = Math.floor(tag.value / 8)
-    let start = tag.end
-    let end: number
-    let value = -1
-    if (wireType === 0 || wireType === 2) {
-      const varint = readVarint(bytes, start, to)
-      if (varint === null) return null
-      value = varint.value
-      if (wireType === 2) {
-        if (value < 0) return null
-        start = varint.end
-      }
-      end = wireType === 2 ? start + value : varint.end
-    } else if (wireType === 1) end = start + 8
-    else if (wireType === 5) end = start + 4
-    else return null
-    if (end > to) return null
-    if (wanted.includes(number)) fields[number] = { start, end, value }
-    at = end
+/** SubscribeUpdateAccount: 1 info, 2 slot. */
+function readAccount(reader: ProtoReader, end: number): UpdateEnvelope {
+  let slot = 0
+  let account: ReturnType<typeof readAccountInfo> = { data: new Uint8Array(), writeVersion: 0 }
+  while (reader.next(end)) {
+    if (reader.field === 1) account = reader.within(readAccountInfo)
+    else if (reader.field === 2) slot = reader.value
   }
-  return fields
+  return { kind: 'account', slot, writeVersion: account.writeVersion, data: account.data }
 }
 
-function readVarint(bytes: Uint8Array, from: number, to: number): Field | null {
-  let value = 0
-  let factor = 1
-  for (let at = from; at < to && at < from + 10; at++) {
-    const byte = bytes[at] ?? 0
-    value += (byte & 0x7f) * factor
-    if (byte < 0x80) {
-      return { start: from, end: at + 1, value: Number.isSafeInteger(value) ? value : -1 }
-    }
-    factor *= 128
+/** SubscribeUpdateAccountInfo: 6 data, 7 write version. */
+function readAccountInfo(reader: ProtoReader, end: number) {
+  let writeVersion = 0
+  let data: Uint8Array<ArrayBufferLike> = new Uint8Array()
+  while (reader.next(end)) {
+    if (reader.field === 6) data = reader.view()
+    else if (reader.field === 7) writeVersion = reader.value
   }
-  return null
+  return { data, writeVersion }
 }
 
-function textOf(bytes: Uint8Array, start: number, end: number): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('latin1')
+/** By the field of SubscribeUpdate. */
+const READERS: readonly (Read | undefined)[] = [
+  undefined,
+  undefined,
+  readAccount,
+  readSlot,
+  readTransaction,
+  other('other'), // block
+  other('ping'),
+  readMeta,
+  other('other'), // entry
+  other('pong'),
+  other('other'), // transaction status
+]
+
+function other(kind: 'ping' | 'pong' | 'other'): Read {
+  return () => ({ kind })
+}
+
+/** No number of the envelope is above what a double holds exactly. */
+function isExact(envelope: UpdateEnvelope | null): boolean {
+  if (envelope === null || !('slot' in envelope)) return true
+  if (envelope.slot > Number.MAX_SAFE_INTEGER) return false
+  if (envelope.kind === 'meta') return envelope.parent <= Number.MAX_SAFE_INTEGER
+  return envelope.kind !== 'transaction' || envelope.index <= Number.MAX_SAFE_INTEGER
 }
