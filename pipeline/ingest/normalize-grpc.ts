@@ -1,4 +1,3 @@
-import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
 import { type Address, addressFromBytes } from '../domain/address.ts'
 import type {
   Instruction,
@@ -8,20 +7,19 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import { heightsFromLogs, listInstructions } from './instruction-list.ts'
-
-// The package exports the messages of geyser.proto alone; those of solana-storage.proto are named from within them.
-type Info = NonNullable<SubscribeUpdateTransaction['transaction']>
-type Message = NonNullable<NonNullable<Info['transaction']>['message']>
-type TransactionStatusMeta = NonNullable<Info['meta']>
-type ProtoTokenBalance = TransactionStatusMeta['preTokenBalances'][number]
-type CompiledInstruction = Message['instructions'][number]
-type InnerInstruction = TransactionStatusMeta['innerInstructions'][number]['instructions'][number]
+import type {
+  InstructionUpdate,
+  MessageUpdate,
+  MetaUpdate,
+  TokenBalanceUpdate,
+  TransactionUpdate,
+} from './transaction-update.ts'
 
 /**
  * The transaction of a Yellowstone update (`@triton-one/yellowstone-grpc` 7.0.1, `geyser.proto` and `solana-storage.proto`
  * as its codec gives them). Everything is checked here; lists are turned into the domain's at first reading. Never throws.
  */
-export function normalizeGrpc(update: SubscribeUpdateTransaction): Transaction | Malformed {
+export function normalizeGrpc(update: TransactionUpdate): Transaction | Malformed {
   const info = update.transaction
   const slot = Number(update.slot)
   const index = Number(info?.index)
@@ -74,8 +72,8 @@ class UpdateTransaction implements Transaction {
   readonly accountKeys: readonly Uint8Array[]
   readonly signerCount: number
   readonly innerKept: boolean
-  private readonly message: Message
-  private readonly meta: TransactionStatusMeta
+  private readonly message: MessageUpdate
+  private readonly meta: MetaUpdate
   private tokensBefore: TokenBalance[] | undefined
   private tokensAfter: TokenBalance[] | undefined
   private list: Instruction[] | undefined
@@ -85,8 +83,8 @@ class UpdateTransaction implements Transaction {
     index: number,
     signature: Uint8Array,
     keys: readonly Uint8Array[],
-    message: Message,
-    meta: TransactionStatusMeta,
+    message: MessageUpdate,
+    meta: MetaUpdate,
   ) {
     this.slot = slot
     this.index = index
@@ -140,7 +138,7 @@ class UpdateTokenBalance implements TokenBalance {
   readonly decimals: number
   private readonly text: string
 
-  constructor({ accountIndex, mint, owner, uiTokenAmount }: ProtoTokenBalance) {
+  constructor({ accountIndex, mint, owner, uiTokenAmount }: TokenBalanceUpdate) {
     this.accountIndex = accountIndex
     this.mint = mint as Address
     this.owner = owner === '' ? null : (owner as Address)
@@ -153,11 +151,7 @@ class UpdateTokenBalance implements TokenBalance {
   }
 }
 
-function instructionsOf(
-  message: Message,
-  meta: TransactionStatusMeta,
-  tx: Transaction,
-): Instruction[] {
+function instructionsOf(message: MessageUpdate, meta: MetaUpdate, tx: Transaction): Instruction[] {
   const top = message.instructions.map((instruction) => instructionOf(instruction, 1))
   const groups = meta.innerInstructions.map((group) => ({
     index: group.index,
@@ -173,10 +167,7 @@ function instructionsOf(
   )
 }
 
-function instructionOf(
-  from: CompiledInstruction | InnerInstruction,
-  stackHeight: number,
-): Instruction {
+function instructionOf(from: InstructionUpdate, stackHeight: number): Instruction {
   return {
     programIndex: from.programIdIndex,
     accounts: from.accounts,
@@ -190,7 +181,7 @@ function areKeys(keys: readonly Uint8Array[]): boolean {
   return keys.length <= 256
 }
 
-function areTokenBalances(balances: readonly ProtoTokenBalance[], keyCount: number): boolean {
+function areTokenBalances(balances: readonly TokenBalanceUpdate[], keyCount: number): boolean {
   for (const balance of balances) {
     if (balance.accountIndex >= keyCount || balance.uiTokenAmount === undefined) return false
     if (!isInteger(balance.uiTokenAmount.amount)) return false
@@ -201,10 +192,7 @@ function areTokenBalances(balances: readonly ProtoTokenBalance[], keyCount: numb
   return true
 }
 
-function areInstructions(
-  instructions: readonly (CompiledInstruction | InnerInstruction)[],
-  keyCount: number,
-): boolean {
+function areInstructions(instructions: readonly InstructionUpdate[], keyCount: number): boolean {
   for (const { programIdIndex, accounts } of instructions) {
     if (programIdIndex >= keyCount) return false
     for (let i = 0; i < accounts.length; i++) if (accounts[i]! >= keyCount) return false

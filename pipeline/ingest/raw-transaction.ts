@@ -5,7 +5,7 @@ import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import type { RpcBlock } from './rpc.ts'
 import type { FetchedBlock, HeldTransaction } from './slot-sealer.ts'
-import { decodeTransaction } from './yellowstone.ts'
+import { readTransactionUpdate } from './transaction-update.ts'
 
 /** A transaction as it came: an encoded update of the stream, or an entry of a block over RPC. */
 export type RawTransaction =
@@ -15,7 +15,7 @@ export type RawTransaction =
 /** Reads it in full. Never throws. */
 export function normalize(raw: RawTransaction): Transaction | Malformed {
   if (raw.kind === 'rpc') return normalizeRpc(raw.json, raw)
-  const update = decodeTransaction(raw.bytes)
+  const update = readTransactionUpdate(raw.bytes)
   if (update !== null) return normalizeGrpc(update)
   return {
     kind: 'malformed',

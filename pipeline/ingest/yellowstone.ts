@@ -6,11 +6,7 @@ import {
   Metadata,
   status,
 } from '@grpc/grpc-js'
-import {
-  SubscribeRequest,
-  SubscribeUpdate,
-  type SubscribeUpdateTransaction,
-} from '@triton-one/yellowstone-grpc'
+import { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 
 /** One open subscription of a Yellowstone server. */
 export interface UpdateStream {
@@ -49,7 +45,7 @@ export type OpenUpdateStream = (options: UpdateStreamOptions) => Promise<UpdateS
  * Opens a stream with the codecs of @triton-one/yellowstone-grpc 7.0.1 over @grpc/grpc-js; the only file that talks to Yellowstone. The package's own
  * client hands each update over singly from a native queue that has no bound and no backpressure, at 60 to 75 us of CPU each before it is decoded;
  * grpc-js hands over encoded messages at 10 to 13 us, reads no more than is taken, and tells statuses as numbers
- * (`infra/decisions/0002-yellowstone-transport.md`).
+ * (`infra/decisions/yellowstone-transport.md`).
  */
 export const openUpdateStream: OpenUpdateStream = async (options) => {
   const { endpoint, xToken, request, onUpdate, onEnd } = options
@@ -132,13 +128,4 @@ export function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>):
     return { kind: 'refused' }
   }
   return { kind: 'failed', message: `${status[code]}: ${details}` }
-}
-
-/** The transaction of an encoded update; null when the bytes are none. */
-export function decodeTransaction(bytes: Uint8Array): SubscribeUpdateTransaction | null {
-  try {
-    return SubscribeUpdate.decode(bytes).transaction ?? null
-  } catch {
-    return null // the codec throws on bytes cut short
-  }
 }
