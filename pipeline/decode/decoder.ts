@@ -36,7 +36,7 @@ export function createDecoder(wallets: Wallets): Decoder {
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
       // A failed transaction moved nothing, but its fee changed balances (decisions B1, B14).
-      if (tx.failed || (tx.innerKept && !mayMove(tx))) {
+      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx))) {
         return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
       }
       return decodeNamed(tx, named, wallets, blockTime, decimalsOf)

@@ -7,6 +7,8 @@ export interface NamedWallets {
   readonly wallets: readonly number[]
   /** Their addresses, in the same order. */
   readonly addresses: readonly string[]
+  /** Whether token balances name one of them as an owner. */
+  readonly ownTokens: boolean
   /** Wallet number of each account key; 0 for keys that are not tracked. */
   readonly atKey: Uint32Array
 }
@@ -26,14 +28,18 @@ export function namedWallets(tx: Transaction, wallets: Wallets): NamedWallets | 
     atKey[i] = wallet
     found = add(found, wallet)
   }
+  let ownTokens = false
   for (const owner of tx.tokenOwners) {
     const wallet = wallets.numberOf(owner)
-    if (wallet !== undefined) found = add(found, wallet)
+    if (wallet === undefined) continue
+    found = add(found, wallet)
+    ownTokens = true
   }
   if (found === null) return null
   found.sort((a, b) => a - b)
   return {
     wallets: found,
+    ownTokens,
     addresses: found.map((wallet) => wallets.addressOf(wallet)),
     atKey: atKey ?? new Uint32Array(accountKeys.length),
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import bs58 from 'bs58'
 import { type Address, address, addressBytes } from '../domain/address.ts'
 import type { TokenBalance } from '../domain/transaction.ts'
 import type { MovementContext } from './movements.ts'
@@ -77,7 +78,8 @@ const ASSOCIATED_TOKEN_PROGRAM = addressBytes(
  * one of the first 16 bumps. Source: solana-pubkey `Pubkey::create_program_address`.
  */
 function isAssociated(account: Uint8Array, wallet: Uint8Array, mint: Address): boolean {
-  const mintKey = addressBytes(mint)
+  const mintKey = bs58.decodeUnsafe(mint)
+  if (mintKey === undefined) return false // nobody checked the text
   for (let bump = 255; bump > 239; bump--) {
     const hash = createHash('sha256')
     hash.update(wallet).update(TOKEN_PROGRAM).update(mintKey).update(Uint8Array.of(bump))

@@ -1,0 +1,146 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { addressFromBytes } from '../domain/address.ts'
+import { isQuoteMint } from '../domain/quote.ts'
+import type { WalletRecord } from '../domain/slot.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import { createWallets } from '../domain/wallets.ts'
+import { normalizeGrpc } from '../ingest/normalize-grpc.ts'
+import { normalizeRpc } from '../ingest/normalize-rpc.ts'
+import { feePayers, readCorpus } from '../testing/corpus.ts'
+import { toGrpcUpdate } from '../testing/encodings.ts'
+import { mutateUpdate, randomFrom } from '../testing/mutate.ts'
+import { createDecoder } from './decoder.ts'
+
+// Votes and other transactions that move nothing would only take the place of others.
+const recorded = readCorpus().filter(
+  ({ encoding, tx }) => encoding === 'json' && tx.instructions.length > 3 && !tx.failed,
+)
+const onCorpus = recorded.length > 0 ? test : test.skip
+const updates = recorded.map(({ json, tx }) => toGrpcUpdate(json, tx.slot, tx.index))
+const wallets = createWallets(feePayers(recorded))
+const decoder = createDecoder(wallets)
+const ofCorpus = fc.nat(Math.max(0, recorded.length - 1))
+
+/** Mutated transactions in one run of the tests. */
+const RUNS = Number(process.env.FUZZ_RUNS ?? 100_000)
+
+onCorpus(
+  `${RUNS} mutated transactions are decoded or refused without a throw, and what they give is whole (K7)`,
+  (t) => {
+    t.timeout(600_000)
+    let decoded = 0
+    fc.assert(
+      fc.property(ofCorpus, fc.nat(), (which, seed) => {
+        const tx = normalizeGrpc(mutateUpdate(updates[which]!, seed))
+        if (tx.kind === 'malformed') return true
+        const result = decoder.decode(tx, 1, () => 6)
+        if (result.kind !== 'decoded') return false
+        decoded++
+        return isWhole(tx, result.records)
+      }),
+      { numRuns: RUNS },
+    )
+    t.true(decoded > RUNS / 4, `${decoded} decoded`)
+  },
+)
+
+onCorpus('a mutated RPC answer is read or refused without a throw', (t) => {
+  fc.assert(
+    fc.property(ofCorpus, fc.nat(), (which, seed) => {
+      const random = randomFrom(seed)
+      const json = structuredClone(recorded[which]!.json)
+      for (let times = 0; times < 3; times++) spoil(json, random)
+      const tx = normalizeRpc(json, { slot: 1, index: 0 })
+      return tx.kind === 'malformed' || decoder.decode(tx, 1, () => 6).kind === 'decoded'
+    }),
+    { numRuns: RUNS / 50 },
+  )
+  t.pass()
+})
+
+/** Walks down a JSON value at random and puts something else where it ends. */
+function spoil(json: unknown, random: () => number): void {
+  let at = json
+  for (;;) {
+    const parent = at as Record<string, unknown> // an object or array: both have their entries by name
+    const names = Object.keys(parent)
+    const name = names[Math.floor(random() * names.length)]
+    if (name === undefined) return
+    const value = parent[name]
+    if (typeof value === 'object' && value !== null && random() < 0.9) {
+      at = value
+      continue
+    }
+    const junk = [
+      null,
+      -1,
+      1e300,
+      'l0O',
+      '',
+      [],
+      {},
+      1.5,
+      [null],
+      { parsed: { type: 'transfer' } },
+      true,
+    ]
+    parent[name] = junk[Math.floor(random() * junk.length)]
+    return
+  }
+}
+
+/** Numbers without gaps, amounts above zero, quotes where they belong, and of every base as much in events as in balances. */
+function isWhole(tx: Transaction, records: readonly WalletRecord[]): boolean {
+  const next = new Map<number, number>()
+  const moved = new Map<string, bigint>()
+  const exempt = new Set<number>()
+  for (const record of records) {
+    const { wallet } = record
+    if (record.kind === 'undecoded') exempt.add(wallet)
+    if (record.kind === 'balance' || record.kind === 'undecoded') continue
+    const expected = next.get(wallet) ?? 0
+    if (record.eventIndex !== expected) return false
+    next.set(wallet, expected + 1)
+    if (record.kind === 'sol_transfer') {
+      if (record.lamports <= 0n) return false
+      continue
+    }
+    const swap = record.kind === 'swap'
+    const [mint, amount] = swap
+      ? [record.baseMint, record.baseAmount]
+      : [record.mint, record.amount]
+    if (amount <= 0n || isQuoteMint(mint)) return false
+    if (swap && (record.quoteMint === null) !== record.quoteMismatch) return false
+    if (swap && record.quoteMint !== null && record.quoteAmount <= 0n) return false
+    if (swap && record.feeLamports < 0n) return false
+    const isIn = swap ? record.side === 'buy' : record.direction === 'in'
+    const key = `${wallet} ${mint}`
+    moved.set(key, (moved.get(key) ?? 0n) + (isIn ? amount : -amount))
+  }
+  for (const [key, change] of ownBalances(tx)) {
+    const wallet = Number(key.split(' ')[0])
+    const difference = change - (moved.get(key) ?? 0n)
+    // One unit may be an NFT whose decimals an instruction told (decisions B8a).
+    if (!exempt.has(wallet) && difference * difference > 1n) return false
+  }
+  return true
+}
+
+/** Balance changes of bases by `wallet mint`, where owners are told. */
+function ownBalances(tx: Transaction): Map<string, bigint> {
+  const balances = [...tx.preTokenBalances, ...tx.postTokenBalances]
+  const changes = new Map<string, bigint>()
+  if (balances.some(({ owner }) => owner === null)) return changes
+  // What an order program holds for a wallet is the wallet's own (decisions B2a): those are another test's.
+  const keys = tx.accountKeys.map((key) => addressFromBytes(key))
+  if (keys.some((key) => /^(jupo|j1o2|DCA26)/.test(key))) return changes
+  balances.forEach(({ owner, mint, amount }, i) => {
+    const wallet = owner === null ? undefined : wallets.numberOf(owner)
+    if (wallet === undefined || isQuoteMint(mint)) return
+    const key = `${wallet} ${mint}`
+    const sign = i < tx.preTokenBalances.length ? -1n : 1n
+    changes.set(key, (changes.get(key) ?? 0n) + sign * amount)
+  })
+  return changes
+}
