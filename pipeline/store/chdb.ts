@@ -1,11 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
 import { createClientStore } from './client-store.ts'
 import type { Store } from './store.ts'
-import { clickhouseCode } from './store-error.ts'
 
 /** The part of `chdb/connection` that is used here; the package is an optional dependency. */
 interface ChdbModule {
@@ -31,14 +30,14 @@ export async function openChdb(folder: string): Promise<Store> {
       log: { level: ClickHouseLogLevel.OFF },
     })
   } catch (error) {
-    throw openError(error)
+    throw openError(error, path)
   }
   const store = createClientStore('chdb', client)
   try {
     for (const statement of SESSION) await store.command(statement)
   } catch (error) {
     await store.close()
-    throw openError(error)
+    throw openError(error, path)
   }
   return store
 }
@@ -48,6 +47,8 @@ const SESSION = [
   `CREATE DATABASE IF NOT EXISTS ${DATABASE} ENGINE = Atomic`,
   `USE ${DATABASE}`,
   'SET output_format_json_quote_64bit_integers = 1',
+  // A column that a table does not have is a bug, not a thing to pass by.
+  'SET input_format_skip_unknown_fields = 0',
   'SET max_execution_time = 30',
 ]
 
@@ -63,15 +64,26 @@ function loadChdb(): ChdbModule {
   }
 }
 
-function openError(error: unknown): ServiceError {
-  const cause = error instanceof ServiceError ? error.cause : error
-  const owned =
-    clickhouseCode(cause) === 76 || /Code: 76|lock/i.test(String((cause as Error)?.message))
+function openError(cause: unknown, path: string): ServiceError {
+  if (isOwnedByAnother(path))
+    return new ServiceError(
+      'bad_config',
+      'DATA_DIR: another process owns the data; stop it, or set another folder',
+      { cause },
+    )
   return new ServiceError(
-    owned ? 'bad_config' : 'internal',
-    owned
-      ? 'DATA_DIR: another process owns the data; stop it, or set another folder'
-      : 'DATA_DIR: the embedded ClickHouse cannot open its folder',
-    { cause: error },
+    'bad_config',
+    `DATA_DIR: the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`,
+    { cause },
   )
+}
+
+/** The engine does not say why it cannot open a folder; its lock file names the process that did. */
+function isOwnedByAnother(path: string): boolean {
+  try {
+    const pid = Number(/^PID: ([0-9]+)$/m.exec(readFileSync(join(path, 'status'), 'utf8'))?.[1])
+    return pid !== process.pid && process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
+  }
 }

@@ -11,12 +11,19 @@ export interface TestStore {
   remove(): Promise<void>
 }
 
+/** The server of CLICKHOUSE_URL where that is set, else the embedded engine. */
+export function openTestStore(): Promise<TestStore> {
+  const url = process.env.CLICKHOUSE_URL
+  return url ? openTestClickHouse(url) : openTestChdb()
+}
+
 /** The embedded engine in a folder of its own. It is one a process: a test file opens it once. */
-export async function openTestChdb(): Promise<TestStore> {
+export async function openTestChdb(): Promise<TestStore & { readonly folder: string }> {
   const path = mkdtempSync(join(tmpdir(), 'test-store-'))
   const store = await createStore({ kind: 'chdb', path })
   return {
     store,
+    folder: path,
     async remove() {
       await store.close()
       rmSync(path, { recursive: true, force: true })
@@ -39,10 +46,17 @@ export async function openTestClickHouse(clickhouseUrl: string): Promise<TestSto
   }
 }
 
-/** Drops a database whose name says that it belongs to a test; refuses any other. */
+/** Drops a database of a test, and what analysts see of it. */
 export async function dropTestDatabase(store: Store, database: string): Promise<void> {
-  if (!/^test_[0-9a-f]{12}$/.test(database))
-    throw new Error(`${database} does not belong to a test and is not dropped`)
-  await store.command(`DROP DATABASE IF EXISTS analyst_${database}`)
-  await store.command(`DROP DATABASE IF EXISTS ${database}`)
+  const name = testDatabase(database)
+  await store.command(`DROP DATABASE IF EXISTS analyst_${name}`)
+  await store.command(`DROP DATABASE IF EXISTS ${name}`)
+}
+
+/** The name of a database in which a test may destroy data; throws for any other than a test's own, and the embedded one in its own folder. */
+export function testDatabase(name: string): string {
+  const isOwn = process.env.CLICKHOUSE_URL === undefined && name === 'tracked_wallets'
+  if (!isOwn && !/^test_[0-9a-f]{12}$/.test(name))
+    throw new Error(`${name} does not belong to a test: nothing is dropped`)
+  return name
 }

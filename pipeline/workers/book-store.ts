@@ -99,19 +99,28 @@ export async function markBroken(
   await insertRows(store, 'fold_snapshots', rows)
 }
 
-/** Takes out what earlier revisions of a wallet's books had and this one has not. */
-export async function removeStale(store: Store, wallet: number, revision: number): Promise<void> {
+/** Takes out what earlier revisions of these wallets' books had and the given ones have not. */
+export async function removeStale(
+  store: Store,
+  revisions: ReadonlyMap<number, number>,
+): Promise<void> {
+  if (revisions.size === 0) return
   const keys = {
     lots: 'wallet, mint, slot, tx_index, event_index',
     disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
     positions: 'wallet, mint',
   }
+  const params = {
+    wallets: [...revisions.keys()],
+    versions: [...revisions.values()].map((revision) => revision * 2 ** 32),
+  }
+  const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
   await Promise.all(
     Object.entries(keys).map(([table, key]) =>
       store.command(
         `INSERT INTO ${table} (${key}, version, is_deleted)
-         SELECT ${key}, {version:UInt64}, 1 FROM ${table} FINAL WHERE wallet = {wallet:UInt32} AND version < {version:UInt64}`,
-        { wallet, version: revision * 2 ** 32 },
+         SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE wallet IN {wallets:Array(UInt32)} AND version < ${first}`,
+        params,
       ),
     ),
   )

@@ -19,6 +19,9 @@ import type { FoldMetrics } from './telemetry.ts'
 /** Records folded since its last snapshot after which a wallet is saved again; more for one with many tokens, whose snapshot costs more. */
 const SAVE_EVERY = 256
 
+/** Wallets whose books are made anew together; bounds what is held meanwhile. */
+const WALLETS_AT_ONCE = 64
+
 /** What one flush brings of one wallet: not stored before, events in event-key order. */
 export interface WalletNews {
   readonly events: readonly WalletEvent[]
@@ -122,7 +125,7 @@ export class WalletBooks {
   /** Folds what is new, all of which is stored by now, and stores what follows from it. */
   async fold(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
     const { books, anew } = preparation
-    const rows = new BookRows(this.#store, Math.floor(this.#now() / 1000))
+    const rows = this.#newRows()
     for (const [wallet, { events, balances }] of news) {
       const state = this.stateOf(wallet)
       if (state === undefined || anew.has(wallet)) continue
@@ -132,11 +135,14 @@ export class WalletBooks {
       this.#keep(state)
     }
     await this.#load(books, anew, rows)
-    await this.#foldAnew(anew, rows)
     await rows.store()
-    for (const [wallet, revision] of anew) await removeStale(this.#store, wallet, revision)
-    const touched = [...news.keys(), ...books.keys(), ...anew.keys()]
-    await this.#save(touched, (entry, wallet) => anew.has(wallet) || isDue(entry))
+    await this.#save(
+      [...news.keys(), ...books.keys()],
+      (entry, wallet) => !anew.has(wallet) && isDue(entry),
+    )
+    const wallets = [...anew]
+    for (let at = 0; at < wallets.length; at += WALLETS_AT_ONCE)
+      await this.#foldAnew(new Map(wallets.slice(at, at + WALLETS_AT_ONCE)))
     this.#evict()
     this.#metrics.cachedWallets.set(this.#entries.size)
   }
@@ -176,19 +182,33 @@ export class WalletBooks {
     for (const state of states.values()) rows.add(state)
   }
 
-  async #foldAnew(anew: ReadonlyMap<number, number>, rows: BookRows): Promise<void> {
-    for (const [wallet, revision] of anew) {
+  /** Makes the books of some wallets from their first event; what they say now replaces what any earlier revision said. */
+  async #foldAnew(revisions: ReadonlyMap<number, number>): Promise<void> {
+    const rows = this.#newRows()
+    const states = new Map(
+      [...revisions].map(([wallet, revision]) => [wallet, createWalletState(wallet, revision)]),
+    )
+    const beginnings = new Map([...revisions.keys()].map((wallet) => [wallet, START]))
+    for await (const { wallet, events } of readEvents(this.#store, beginnings)) {
+      const state = states.get(wallet)
+      if (state === undefined) continue
+      for (const event of events) foldEvent(state, event)
+      await rows.addInBetween(state)
+    }
+    await this.#loadBalances([...states.values()])
+    for (const state of states.values()) {
       this.#metrics.refolds.inc()
-      const state = createWalletState(wallet, revision)
-      for await (const { events } of readEvents(this.#store, new Map([[wallet, START]]))) {
-        for (const event of events) foldEvent(state, event)
-        await rows.addInBetween(state)
-      }
-      await this.#loadBalances([state])
       state.changes.metrics = true
       rows.add(state)
-      this.#keep(state)
+      this.#keep(state, 0)
     }
+    await rows.store()
+    await removeStale(this.#store, revisions)
+    await this.#save(states.keys(), () => true)
+  }
+
+  #newRows(): BookRows {
+    return new BookRows(this.#store, Math.floor(this.#now() / 1000))
   }
 
   async #loadBalances(states: readonly WalletState[]): Promise<void> {

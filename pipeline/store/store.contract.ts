@@ -1,0 +1,242 @@
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestFn } from 'ava'
+import { address } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { TestStore } from '../testing/test-store.ts'
+import { checkSchema, migrate, SQL_FOLDER } from './migrate.ts'
+import { readStorageMarker } from './read-storage-marker.ts'
+import type { Store } from './store.ts'
+import { addTrackedWallets, readTrackedWallets } from './tracked-wallets.ts'
+
+/** What every store does, on an empty one that `open` gives; `name` says which in the titles. */
+export function testStore(test: TestFn, name: string, open: () => Promise<TestStore>): void {
+  let opened: TestStore
+  let store: Store
+  test.before(async () => {
+    opened = await open()
+    store = opened.store
+  })
+  test.after.always(() => opened?.remove())
+
+  test.serial(
+    `${name}: a changed, missing or badly named schema file is refused by name, with nothing written`,
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'test-sql-'))
+      try {
+        cpSync(SQL_FOLDER, folder, { recursive: true })
+        const refused = (message: RegExp) =>
+          t.throwsAsync(migrate(store, folder), { instanceOf: ServiceError, message })
+        await t.throwsAsync(checkSchema(store, folder), { message: /0001_swaps\.sql has not been/ })
+
+        writeFileSync(join(folder, 'extra.sql'), 'SELECT 1')
+        await refused(/sql\/extra\.sql: expected a name/)
+        rmSync(join(folder, 'extra.sql'))
+        writeFileSync(join(folder, '0001_again.sql'), 'SELECT 1')
+        await refused(/sql\/0001_swaps\.sql: sql\/0001_again\.sql has the same number/)
+        rmSync(join(folder, '0001_again.sql'))
+        t.deepEqual(
+          await store.query('SELECT name FROM system.tables WHERE database = currentDatabase()'),
+          [],
+        )
+
+        const names = await migrate(store, folder)
+        t.is(names[0], '0001_swaps.sql')
+        t.deepEqual(await migrate(store, folder), [])
+        await checkSchema(store, folder)
+
+        writeFileSync(
+          join(folder, '9999_more.sql'),
+          'CREATE TABLE IF NOT EXISTS more (n UInt8) ENGINE = Memory;\n',
+        )
+        writeFileSync(join(folder, '0002_transfers.sql'), 'SELECT 1;\n')
+        await refused(/sql\/0002_transfers\.sql has changed/)
+        rmSync(join(folder, '0002_transfers.sql'))
+        await refused(/sql\/0002_transfers\.sql was applied .* missing/)
+        t.deepEqual(await store.query("SELECT name FROM system.tables WHERE name = 'more'"), [])
+      } finally {
+        rmSync(folder, { recursive: true, force: true })
+      }
+    },
+  )
+
+  test.serial(`${name}: several processes may bring the schema up to date at once`, async (t) => {
+    await store.command('DROP TABLE schema_migrations')
+    await Promise.all([migrate(store), migrate(store), migrate(store)])
+    t.deepEqual(await migrate(store), [])
+  })
+
+  test.serial(`${name}: every table and column of the pipeline has a comment`, async (t) => {
+    const tables = readdirSync(SQL_FOLDER)
+      .filter((file) => /^00[0-2]/.test(file))
+      .map((file) => file.slice(5, -4))
+    t.true(tables.includes('swaps'))
+    const without = (from: string, column: string) =>
+      store.query(
+        `SELECT ${column} AS table, name FROM system.${from} WHERE database = currentDatabase() AND ${column} IN {tables:Array(String)} AND comment = ''`,
+        { tables },
+      )
+    t.deepEqual(await without('columns', 'table'), [])
+    t.deepEqual(await without('tables', 'name'), [])
+  })
+
+  test.serial(`${name}: wide integers go in and come out to the last digit`, async (t) => {
+    await store.command(
+      'CREATE TABLE wide (u64 UInt64, i128 Int128, u128 Nullable(UInt128), pairs Array(Tuple(a UInt8, b UInt64))) ENGINE = MergeTree ORDER BY u64',
+    )
+    const row = {
+      u64: '18446744073709551615',
+      i128: '-170141183460469231731687303715884105728',
+      u128: '340282366920938463463374607431768211455',
+      pairs: [{ a: 1, b: '9007199254740993' }],
+    }
+    await store.insert('wide', [
+      { ...row, i128: BigInt(row.i128), u128: BigInt(row.u128) },
+      { u64: 7, u128: null },
+    ])
+    t.deepEqual(await store.query('SELECT * FROM wide ORDER BY u64'), [
+      { u64: '7', i128: '0', u128: null, pairs: [] },
+      row,
+    ])
+    t.deepEqual(
+      await store.query(
+        'SELECT u64 FROM wide WHERE u64 IN {ids:Array(UInt64)} AND {text:String} = {text:String}',
+        {
+          ids: [18446744073709551615n],
+          text: `it's a "quote"\\ and\nmore`,
+        },
+      ),
+      [{ u64: row.u64 }],
+    )
+    await store.insert('wide', [])
+  })
+
+  test.serial(`${name}: a block that is sent again with its token is stored once`, async (t) => {
+    const rows = [{ time: 1, source: 'file', usd_e9: 5 }]
+    const count = async () =>
+      (await store.query<{ n: string }>('SELECT count() AS n FROM sol_prices'))[0]?.n
+    await store.insert('sol_prices', rows, { dedupToken: 'a:1' })
+    await store.insert('sol_prices', rows, { dedupToken: 'a:1' })
+    t.is(await count(), '1')
+    await store.insert('sol_prices', rows, { dedupToken: 'a:2' })
+    t.is(await count(), '2')
+    await store.insert('sol_prices', rows)
+    t.is(await count(), '3')
+  })
+
+  test.serial(`${name}: a refused statement is a bug, whose message quotes no data`, async (t) => {
+    for (const wrong of [
+      () => store.query("SELECT 'secret' FROM nothing"),
+      () => store.insert('sol_prices', [{ secret: 1 }]),
+      () => store.command('DROP TABLE secret'),
+    ]) {
+      const error = await t.throwsAsync(wrong, { instanceOf: ServiceError })
+      t.is((error as ServiceError).code, 'internal')
+      t.false((error as ServiceError).retriable)
+      t.notRegex(String(error?.message), /secret/)
+    }
+  })
+
+  test.serial(
+    `${name}: storage stands at the lowest partition, once all have been seen`,
+    async (t) => {
+      const at = (partition: number, slot: number, price: number | null) => ({
+        worker: 'fold',
+        partition,
+        partitions: 2,
+        slot,
+        parent: slot - 1,
+        block_time: 1000 + slot,
+        sol_price_time: price,
+        sol_price_usd_e9: price === null ? null : '150000000001',
+      })
+      t.is(await readStorageMarker(store), null)
+      await store.insert('progress', [at(0, 7, null)])
+      t.is(await readStorageMarker(store), null)
+      await store.insert('progress', [at(1, 5, 900)])
+      t.deepEqual(await readStorageMarker(store), {
+        slot: 5,
+        parent: 4,
+        blockTime: 1005,
+        solPrice: { time: 900, usdE9: 150_000_000_001n },
+      })
+      // What is stored again after a crash does not take it back.
+      await store.insert('progress', [at(0, 6, null), at(1, 8, null)])
+      t.deepEqual(await readStorageMarker(store), {
+        slot: 7,
+        parent: 6,
+        blockTime: 1007,
+        solPrice: null,
+      })
+    },
+  )
+
+  test.serial(
+    `${name}: tracked wallets are kept in their order, each with metrics from the start`,
+    async (t) => {
+      const addresses = [
+        address('So11111111111111111111111111111111111111112'),
+        address('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
+        address('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'),
+      ]
+      t.deepEqual(await readTrackedWallets(store), [])
+      await addTrackedWallets(store, addresses.slice(0, 2), [], 5)
+      await addTrackedWallets(store, addresses, await readTrackedWallets(store), 6)
+      await addTrackedWallets(store, addresses, await readTrackedWallets(store), 7)
+      t.deepEqual(await readTrackedWallets(store), addresses)
+      t.deepEqual(
+        await store.query(
+          'SELECT wallet, status, score_e2, computed_at, sol_balance_lamports AS balance FROM wallet_metrics ORDER BY wallet',
+        ),
+        [1, 2, 3].map((wallet) => ({
+          wallet,
+          status: 'review',
+          score_e2: null,
+          computed_at: 0,
+          balance: null,
+        })),
+      )
+    },
+  )
+
+  test.serial(`${name}: a page of the newest swaps is right before any merge`, async (t) => {
+    const swap = (slot: number, version: number, isDeleted: number) => ({
+      slot,
+      tx_index: 0,
+      wallet: 1,
+      event_index: 0,
+      block_time: slot,
+      signature: 's',
+      side: 'buy',
+      base_mint: 'm',
+      base_amount: version + 1,
+      base_decimals: 6,
+      quote_mint: null,
+      quote_amount: 0,
+      program: 'p',
+      program_id: 'p',
+      confidence: 'high',
+      quote_mismatch: true,
+      fee_lamports: 0,
+      sol_price_usd_e9: null,
+      value_lamports: null,
+      version,
+      is_deleted: isDeleted,
+    })
+    await store.insert('swaps', [swap(1, 0, 0), swap(2, 0, 0), swap(3, 0, 0)])
+    await store.insert('swaps', [swap(2, 1, 0), swap(3, 1, 1), swap(1, 0, 0)])
+    const page = await store.query(
+      `SELECT slot, base_amount FROM (
+         SELECT * FROM swaps ORDER BY slot DESC, tx_index DESC, wallet DESC, event_index DESC, version DESC
+         LIMIT 1 BY slot, tx_index, wallet, event_index)
+       WHERE is_deleted = 0 LIMIT 25`,
+    )
+    const final = await store.query('SELECT slot, base_amount FROM swaps FINAL ORDER BY slot DESC')
+    t.deepEqual(page, [
+      { slot: '2', base_amount: '2' },
+      { slot: '1', base_amount: '1' },
+    ])
+    t.deepEqual(page, final)
+  })
+}
