@@ -13,12 +13,13 @@ import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import type { UpgradeHandler } from './middleware/upgrade.ts'
 import type { FeedStatus } from './resources/status.ts'
-import { followStorage } from './storage-position.ts'
+import { followStorage, type StoragePosition } from './storage-position.ts'
 import { createApiMetrics } from './telemetry.ts'
 
 /** The feed's place in the API: takes connections over and tells how far it is (`GET /ws`, decisions F). */
 export interface Feed extends UpgradeHandler, FeedStatus {
-  start(): Promise<void>
+  /** Rebuilds what it keeps of the last minutes; wallets 1 to `walletCount()` are tracked. */
+  start(wallets: Pick<StoragePosition, 'walletCount'>): Promise<void>
   /** Tells every client to come back, closes its connection and books what it used; at most `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
@@ -78,7 +79,7 @@ export function createApi(deps: ApiDeps): Api {
     checks,
     async listen() {
       await position.start()
-      await feed.start()
+      await feed.start(position)
       credits.start()
       const port = await server.listen(app.callback(), config.host, config.port)
       const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`

@@ -12,9 +12,9 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Takes connections over, for an account. */
+/** Takes connections over, for an account that has so many credits left. */
 export interface UpgradeHandler {
-  accept(upgrade: Upgrade, account: string): void
+  accept(upgrade: Upgrade, account: string, left: number): void
 }
 
 /** Refuses those who could not pay for a single message (decisions F1). */
@@ -40,6 +40,6 @@ export function upgrade(
       })
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)
-    handler.accept(asked, ctx.state.account ?? '')
+    handler.accept(asked, ctx.state.account ?? '', ctx.state.left ?? 0)
   }
 }
