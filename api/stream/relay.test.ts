@@ -9,13 +9,14 @@ import { BEGINNING, createCursorCodec, endOfSlot } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
+import { createFeedMetrics } from './telemetry.ts'
 import type { FeedTrade } from './trade-window.ts'
 
 const cursors = createCursorCodec(Buffer.alloc(32, 1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() })
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
-  createRelay({ log, cursors, logger, registry: createRegistry() }, options)
+  createRelay({ log, cursors, logger, metrics: createFeedMetrics(createRegistry()) }, options)
 const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
 const slotOf = (slot: number, ...records: Swap[]) => ({
   marker: aMarker(slot),

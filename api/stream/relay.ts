@@ -3,11 +3,10 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { Consumer, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import { BEGINNING, type CursorCodec, endOfSlot } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { type Merged, SlotMerger } from './slot-merger.ts'
-import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
+import type { FeedMetrics } from './telemetry.ts'
 import { type FeedTrade, TradeWindow } from './trade-window.ts'
 
 export interface RelayOptions {
@@ -24,7 +23,6 @@ export interface RelayOptions {
 
 /** The trades of every tracked wallet as they are sealed, in one order, and the last minutes of them. Nothing in it can be lost. */
 export interface Relay {
-  readonly metrics: FeedMetrics
   readonly window: TradeWindow
   /** The newest slot that has passed; null before the first. */
   readonly newest: SlotMarker | null
@@ -45,7 +43,7 @@ export async function createRelay(
     readonly log: EventLog
     readonly cursors: CursorCodec
     readonly logger: Logger
-    readonly registry: Registry
+    readonly metrics: FeedMetrics
   },
   options: RelayOptions = {},
 ): Promise<Relay> {
@@ -55,8 +53,8 @@ export async function createRelay(
 }
 
 class LogRelay implements Relay {
-  readonly metrics: FeedMetrics
   readonly window: TradeWindow
+  readonly #metrics: FeedMetrics
   readonly #log: EventLog
   readonly #cursors: CursorCodec
   readonly #logger: Logger
@@ -84,7 +82,7 @@ class LogRelay implements Relay {
       ...options,
     }
     const { windowMs, windowTrades } = this.#options
-    this.metrics = createFeedMetrics(deps.registry)
+    this.#metrics = deps.metrics
     this.window = new TradeWindow({ maxAgeMs: windowMs, maxTrades: windowTrades }, BEGINNING)
     this.#merger = new SlotMerger(deps.log.partitions)
   }
@@ -156,8 +154,8 @@ class LogRelay implements Relay {
     if (this.#isClosed) return
     const dropped = this.#merger.dropped
     const merged = this.#merger.read(batch)
-    this.metrics.dropped.inc(this.#merger.dropped - dropped)
-    this.metrics.waiting.set(this.#merger.size)
+    this.#metrics.dropped.inc(this.#merger.dropped - dropped)
+    this.#metrics.waiting.set(this.#merger.size)
     if (merged.length > 0) this.#pass(merged, received)
     this.#batches++
     this.#onBatch()
@@ -182,10 +180,10 @@ class LogRelay implements Relay {
     const evicted = this.window.evict(at)
     // A slot some of whose trades are still held is kept whole, or those would count as new when they come again.
     if (evicted !== null) this.#merger.forget(evicted - 1)
-    this.metrics.windowTrades.set(this.window.size)
+    this.#metrics.windowTrades.set(this.window.size)
     if (trades.length > 0) {
       for (const listener of this.#listeners) listener(trades)
-      this.metrics.relaySeconds.observe((performance.now() - received) / 1000)
+      this.#metrics.relaySeconds.observe((performance.now() - received) / 1000)
     }
     this.#wakeAll()
   }

@@ -31,12 +31,6 @@ export function createFeedMetrics(registry: Registry) {
       help: 'Trades sent, each charged one credit.',
       registers,
     }),
-    refusals: new Counter({
-      name: 'feed_refusals_total',
-      help: 'Upgrades refused, by HTTP status.',
-      labelNames: ['status'],
-      registers,
-    }),
     closes: new Counter({
       name: 'feed_closes_total',
       help: 'Connections ended, by reason.',

@@ -1,0 +1,375 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import test from 'ava'
+import { WebSocket } from 'ws'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { USDC } from '../../pipeline/domain/quote.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { BEGINNING, endOfSlot } from '../cursor.ts'
+import { tradeItem } from '../items/trade.ts'
+import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
+import { fund, startFeed } from '../testing/start-feed.ts'
+
+type Started = Awaited<ReturnType<typeof startFeed>>
+
+const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
+const slotOf = (slot: number, ...records: Swap[]) => ({
+  marker: aMarker(slot),
+  records: records.sort(compareEventKeys),
+})
+const many = (slot: number, count: number) =>
+  Array.from({ length: count }, (_, txIndex) => at(slot, txIndex, 1 + (txIndex % 7)))
+const message =
+  ({ cursors }: Started) =>
+  (swap: Swap) => ({
+    channel: 'trades',
+    id: cursors.encode('trades', swap),
+    data: tradeItem(swap),
+  })
+const subscribed = ({ cursors }: Started, slot: number | null, filter: object = {}) => ({
+  ...{ type: 'subscribed', channels: ['trades'], wallets: null, mints: null },
+  ...filter,
+  cursor: cursors.encode('trades', slot === null ? BEGINNING : endOfSlot(slot)),
+})
+
+test('a subscriber gets each trade once, in order, and pays one credit for each (decisions F2, F3, F5)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1000)
+  const client = await service.connect('alice')
+  await service.log.appendSlot(slotOf(9, at(9)))
+  t.deepEqual(await client.fence(), [], 'nothing is sent before a subscription')
+  t.deepEqual(await client.subscribe(), subscribed(service, 9))
+  t.is(service.feed.connections(), 1)
+  const swaps = [...many(10, 30), ...many(11, 50)]
+  await service.log.appendSlot(slotOf(10, ...swaps.slice(0, 30)))
+  await service.log.appendSlot(slotOf(10, ...swaps.slice(0, 30)))
+  await service.log.appendSlot(slotOf(11, ...swaps.slice(30)))
+  t.deepEqual(await client.take(80), swaps.map(message(service)))
+  t.deepEqual(service.feed.sent(), { slot: 11, blockTime: aMarker(11).blockTime })
+
+  await service.log.appendLate([at(10, 200)], 'stream')
+  await service.log.appendLate([at(10, 201)], 'backfill')
+  const id = service.cursors.encode('trades', endOfSlot(11))
+  t.deepEqual(await client.take(1), [{ ...message(service)(at(10, 200)), late: true, id }])
+
+  client.send({ action: 'unsubscribe', channels: ['trades'] })
+  t.deepEqual(await client.take(1), [{ type: 'unsubscribed', channels: ['trades'] }])
+  await service.log.appendSlot(slotOf(12, at(12)))
+  t.deepEqual(await client.fence(), [])
+  await client.close()
+  await service.close()
+  t.is(await service.meter.left('alice'), 1000 - 81)
+  t.is(service.feed.connections(), 0)
+})
+
+test('a trade outside the filter is neither sent nor charged; a repeated subscribe replaces the filter', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  const filter = { wallets: ['W2', 'W3', 'W2'], mints: [BONK] }
+  t.deepEqual(
+    await client.subscribe(filter),
+    subscribed(service, null, { wallets: ['W2', 'W3'], mints: [BONK] }),
+  )
+  const swaps = [
+    aSwap({ slot: 1, wallet: 1 }),
+    aSwap({ slot: 1, wallet: 2 }),
+    aSwap({ slot: 1, wallet: 3, baseMint: JUP }),
+    aSwap({ slot: 1, wallet: 3, txIndex: 5, quoteMint: USDC }),
+  ]
+  await service.log.appendSlot(slotOf(1, ...swaps))
+  t.deepEqual(await client.take(2), [swaps[1]!, swaps[3]!].map(message(service)))
+  await client.subscribe({ mints: [JUP] })
+  await service.log.appendSlot(slotOf(2, at(2), aSwap({ slot: 2, wallet: 2, baseMint: JUP })))
+  t.deepEqual(await client.take(1), [
+    message(service)(aSwap({ slot: 2, wallet: 2, baseMint: JUP })),
+  ])
+  t.deepEqual(await client.fence(), [])
+  await service.close()
+  t.is(await service.meter.left('alice'), 97)
+})
+
+test('a bad message is answered by its code and the connection stays; three in a row close it (decisions F2)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  const subscribe = { action: 'subscribe', channels: ['trades'] }
+  const cases: [unknown, string][] = [
+    ['', 'invalid_message'],
+    ['{', 'invalid_message'],
+    ['[]', 'invalid_message'],
+    ['null', 'invalid_message'],
+    ['"ping"', 'invalid_message'],
+    [{}, 'invalid_message'],
+    [{ action: 'Ping' }, 'invalid_message'],
+    [{ action: ['ping'] }, 'invalid_message'],
+    [{ action: 'subscribe' }, 'invalid_channel'],
+    [{ action: 'unsubscribe' }, 'invalid_channel'],
+    [{ ...subscribe, channels: [] }, 'invalid_channel'],
+    [{ ...subscribe, channels: 'trades' }, 'invalid_channel'],
+    [{ ...subscribe, channels: ['trade'] }, 'invalid_channel'],
+    [{ ...subscribe, channels: [null] }, 'invalid_channel'],
+    [{ ...subscribe, channels: Array(9).fill('trades') }, 'invalid_channel'],
+    [{ ...subscribe, channels: ['trades', 'signals'] }, 'pro_required'],
+    [{ action: 'unsubscribe', channels: ['watchlist'] }, 'pro_required'],
+    [{ ...subscribe, wallets: [] }, 'invalid_parameter'],
+    [{ ...subscribe, wallets: null }, 'invalid_parameter'],
+    [{ ...subscribe, wallets: 'W1' }, 'invalid_parameter'],
+    [{ ...subscribe, wallets: [1] }, 'invalid_parameter'],
+    [{ ...subscribe, wallets: Array(101).fill('W1') }, 'invalid_parameter'],
+    [{ ...subscribe, mints: [] }, 'invalid_parameter'],
+    [{ ...subscribe, mints: ['So1'] }, 'invalid_parameter'],
+    [{ ...subscribe, mints: [`${BONK}1`] }, 'invalid_parameter'],
+    [{ ...subscribe, mints: {} }, 'invalid_parameter'],
+    [{ ...subscribe, wallets: ['w1'] }, 'wallet_not_found'],
+    [{ ...subscribe, wallets: ['W0'] }, 'wallet_not_found'],
+    [{ ...subscribe, wallets: ['W1', 'W101'] }, 'wallet_not_found'],
+    [{ ...subscribe, wallets: [BONK] }, 'wallet_not_found'],
+    [{ ...subscribe, after: '' }, 'invalid_cursor'],
+    [{ ...subscribe, after: null }, 'invalid_cursor'],
+    [{ ...subscribe, after: 5 }, 'invalid_cursor'],
+    [{ ...subscribe, after: 'A'.repeat(50) }, 'invalid_cursor'],
+    [{ ...subscribe, after: service.cursors.encode(`swaps:${BONK}`, at(1)) }, 'invalid_cursor'],
+  ]
+  for (const [sent, code] of cases) {
+    client.send(sent)
+    const [answer] = (await client.take(1)) as { type: string; code: string; message: string }[]
+    t.deepEqual(
+      [answer?.type, answer?.code, typeof answer?.message],
+      ['error', code, 'string'],
+      JSON.stringify(sent),
+    )
+    client.send({ action: 'ping', more: 'is ignored' })
+    t.deepEqual(await client.take(1), [{ type: 'pong' }])
+  }
+  client.socket.send(Buffer.from('{"action":"ping"}'), { binary: true })
+  client.send('no')
+  client.send({ action: 'fly' })
+  const codes = (await client.take(4)).map((answer) => (answer as { code: string }).code)
+  t.deepEqual(codes, ['invalid_message', 'invalid_message', 'invalid_message'])
+  t.is(await client.closed, 1008)
+  await service.close()
+})
+
+test('a message over 4 KB closes with 1009', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  const of = (bytes: number) =>
+    JSON.stringify({ action: 'ping', more: '' }).replace('""', `"${'x'.repeat(bytes - 27)}"`)
+  client.send(of(4096))
+  t.deepEqual(await client.take(1), [{ type: 'pong' }])
+  client.send(of(4097))
+  const [answer] = await client.take(1)
+  t.is((answer as { code: string }).code, 'invalid_message')
+  t.is(await client.closed, 1009)
+  const other = await service.connect('alice')
+  other.send(of(20_000))
+  t.is(await other.closed, 1009)
+  await service.close()
+})
+
+test('a balance is spent to the last credit, told when low and when exhausted, and then the connection ends (decisions F5)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 40)
+  const client = await service.connect('alice')
+  await client.subscribe()
+  const swaps = many(1, 60)
+  await service.log.appendSlot(slotOf(1, ...swaps))
+  const messages = swaps.map(message(service))
+  t.deepEqual(await client.take(42), [
+    ...messages.slice(0, 36),
+    { type: 'balance_low', balance_credits: 4 },
+    ...messages.slice(36, 40),
+    { type: 'balance_exhausted' },
+  ])
+  t.is(await client.closed, 1008)
+  await service.close()
+  t.is(await service.meter.left('alice'), 0)
+})
+
+test('a last credit is not lost: five credits are five trades', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 5)
+  const client = await service.connect('alice')
+  await client.subscribe()
+  for (let slot = 1; slot <= 5; slot++) {
+    await service.log.appendSlot(slotOf(slot, at(slot)))
+    t.deepEqual(await client.take(1), [message(service)(at(slot))])
+  }
+  t.deepEqual(await client.fence(), [])
+  await service.log.appendSlot(slotOf(6, at(6)))
+  t.deepEqual(await client.take(2), [{ type: 'balance_exhausted' }])
+  t.is(await client.closed, 1008)
+  await service.close()
+})
+
+test('while the meter does not answer trades wait, none is free and none is lost (decisions K5)', async (t) => {
+  let failures = 20
+  const service = await startFeed({
+    beforeRenewal: async () => {
+      if (failures-- > 0) throw new ServiceError('unavailable', 'down', { retriable: true })
+    },
+  })
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  await client.subscribe()
+  const swaps = [...many(1, 20), ...many(2, 20)]
+  await service.log.appendSlot(slotOf(1, ...swaps.slice(0, 20)))
+  await service.log.appendSlot(slotOf(2, ...swaps.slice(20)))
+  t.deepEqual(await client.take(40), swaps.map(message(service)))
+  t.true(failures < 0)
+  await service.close()
+  t.is(await service.meter.left('alice'), 60)
+})
+
+test('a meter that does not answer for long ends the connection with 1013; a client that waits for nothing stays', async (t) => {
+  let now = 0
+  const service = await startFeed({
+    now: () => now,
+    connectionsPerKey: 2,
+    beforeRenewal: async () => {
+      now += 1000
+      throw new ServiceError('unavailable', 'down', { retriable: true })
+    },
+  })
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  const patient = await service.connect('alice')
+  await client.subscribe()
+  await patient.subscribe({ mints: [JUP] })
+  await service.log.appendSlot(slotOf(1, at(1)))
+  t.deepEqual(await client.take(1), [{ type: 'unavailable' }])
+  t.is(await client.closed, 1013)
+  t.deepEqual(await patient.fence(), [])
+  await service.close()
+})
+
+test('a newer connection of the same key supersedes the oldest (decisions F6)', async (t) => {
+  const service = await startFeed({ connectionsPerKey: 2 })
+  for (const account of ['alice', 'bob']) await fund(service.meter, account, 100)
+  const first = await service.connect('alice')
+  const second = await service.connect('alice')
+  const other = await service.connect('bob')
+  const third = await service.connect('alice')
+  t.deepEqual(await first.take(1), [{ type: 'superseded' }])
+  t.is(await first.closed, 1008)
+  for (const client of [second, other, third]) t.deepEqual(await client.fence(), [])
+  await service.close()
+})
+
+test('each beat sends a typed and a protocol ping; two unanswered end the connection (decisions F7)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 100)
+  await fund(service.meter, 'bob', 100)
+  const silent = await service.connect('alice', { autoPong: false })
+  const client = await service.connect('bob')
+  for (let beat = 0; beat < 3; beat++) {
+    const pinged = once(client.socket, 'ping')
+    service.beat()
+    await pinged
+    t.deepEqual(await client.take(1), [{ type: 'ping' }])
+    await client.fence() // its pong has been read before this is answered
+  }
+  t.deepEqual(await silent.take(3), [{ type: 'ping' }, { type: 'ping' }])
+  t.is(await silent.closed, 1006)
+  await service.close()
+})
+
+test('a client that does not read is closed with 1013, the others get everything (decisions F7)', async (t) => {
+  const service = await startFeed({ connectionsPerKey: 2 })
+  await fund(service.meter, 'alice', 1_000_000)
+  const slow = await service.connect('alice')
+  const client = await service.connect('alice')
+  await slow.subscribe()
+  await client.subscribe()
+  slow.socket.pause()
+  for (let slot = 1; slot <= 30; slot++) {
+    const swaps = many(slot, 1000)
+    await service.log.appendSlot(slotOf(slot, ...swaps))
+    t.is((await client.take(1000)).length, 1000)
+  }
+  slow.socket.resume()
+  t.is(await slow.closed, 1013)
+  t.deepEqual(slow.received.at(-1), { type: 'slow_reader' })
+  t.true(slow.received.length < 30_000)
+  await service.close()
+})
+
+test('on shutdown every client is told to come back, closed with 1012, and its reserve returned (decisions F7, J5)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 100)
+  const client = await service.connect('alice')
+  await client.subscribe()
+  await service.log.appendSlot(slotOf(1, at(1)))
+  await client.take(1)
+  t.true((await service.meter.left('alice'))! < 99)
+  const stopped = service.feed.stop(1000)
+  t.deepEqual(await client.take(1), [{ type: 'restarting' }])
+  t.is(await client.closed, 1012)
+  await stopped
+  t.is(await service.meter.left('alice'), 99)
+  const late = new WebSocket(`ws://127.0.0.1:${service.port}/ws`)
+  const [, response] = (await once(late, 'unexpected-response')) as [
+    unknown,
+    { statusCode: number },
+  ]
+  t.is(response.statusCode, 503)
+  late.on('error', () => {}).terminate()
+  await service.close()
+})
+
+test('after: what passed since a position is sent first, then live goes on without gap or repetition (decisions F4)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1000)
+  const swaps = [...many(10, 40), ...many(12, 40)]
+  await service.log.appendSlot(slotOf(10, ...swaps.slice(0, 40)))
+  await service.log.appendSlot(slotOf(12, ...swaps.slice(40)))
+  await service.log.appendLate([at(10, 100, 1)], 'stream')
+  await service.log.appendSlot(slotOf(13))
+  const id = (swap: Swap) => service.cursors.encode('trades', swap)
+  const client = await service.connect('alice')
+  t.deepEqual(await client.subscribe({ after: id(swaps[20]!) }), subscribed(service, 13))
+  await service.log.appendSlot(slotOf(14, at(14)))
+  const expected = [...swaps.slice(21, 40), at(10, 100, 1), ...swaps.slice(40), at(14)]
+  t.deepEqual(await client.take(61), expected.map(message(service)))
+
+  await client.subscribe({ after: id(at(13)), wallets: ['W1'] })
+  t.deepEqual(await client.take(1), [message(service)(at(14))])
+  await client.subscribe({ after: service.cursors.encode('trades', endOfSlot(14)) })
+  t.deepEqual(await client.fence(), [])
+  await service.close()
+  t.is(await service.meter.left('alice'), 1000 - 62)
+})
+
+test('after a position that is out of memory a gap is told first (decisions F4)', async (t) => {
+  const service = await startFeed({ relay: { windowTrades: 10 } })
+  await fund(service.meter, 'alice', 1000)
+  const swaps = many(10, 30)
+  await service.log.appendSlot(slotOf(10, ...swaps))
+  const client = await service.connect('alice')
+  await client.subscribe({ after: service.cursors.encode('trades', swaps[3]!) })
+  t.deepEqual(await client.take(11), [
+    { type: 'gap', oldest: service.cursors.encode('trades', swaps[19]!) },
+    ...swaps.slice(20).map(message(service)),
+  ])
+  await service.close()
+})
+
+test('a handshake that is none is refused over HTTP', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1000)
+  const asked = request({
+    port: service.port,
+    path: '/ws',
+    headers: { connection: 'upgrade', upgrade: 'websocket', 'sec-websocket-version': '7' },
+  }).end()
+  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  t.is(response.statusCode, 426)
+  t.is(response.headers['sec-websocket-version'], '13')
+  t.is(response.headers['content-type'], 'application/problem+json')
+  response.resume()
+  await once(response, 'end')
+  await service.close()
+})

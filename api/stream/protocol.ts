@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { parseAddress } from '../../pipeline/domain/address.ts'
+import { parseAlias } from '../../pipeline/domain/alias.ts'
+import type { EventKey } from '../../pipeline/domain/event-key.ts'
+
+/** What a client may be told is wrong with a message (decisions F2). */
+export type MessageFault =
+  | 'invalid_message'
+  | 'invalid_channel'
+  | 'invalid_parameter'
+  | 'invalid_cursor'
+  | 'wallet_not_found'
+  | 'pro_required'
+
+/** A client's message, as understood. */
+export type ClientMessage =
+  | Subscribe
+  | { readonly kind: 'unsubscribe'; readonly channels: readonly string[] }
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'bad'; readonly code: MessageFault; readonly message: string }
+
+export interface Subscribe {
+  readonly kind: 'subscribe'
+  readonly channels: readonly string[]
+  /** Aliases, each once; null for every wallet. */
+  readonly wallets: readonly string[] | null
+  readonly mints: readonly string[] | null
+  /** Send first what lies after this position; null: from now on. */
+  readonly after: EventKey | null
+}
+
+/** The longest message a client may send, in bytes. */
+export const MAX_MESSAGE_BYTES = 4096
+
+/** Reads a client's text message. Where several things are wrong the first of F2's order is told: message, channels, filters, wallets, cursor. */
+export function readMessage(
+  text: string,
+  deps: {
+    isTracked(wallet: number): boolean
+    decodeCursor(text: string): EventKey | null
+  },
+): ClientMessage {
+  const message = Message.safeParse(parseJson(text))
+  if (!message.success)
+    return bad('invalid_message', 'Expected {"action":"subscribe"|"unsubscribe"|"ping", ...}.')
+  const { action, channels, wallets, mints, after } = message.data
+  if (action === 'ping') return { kind: 'ping' }
+
+  const asked = Channels.safeParse(channels)
+  if (!asked.success)
+    return bad('invalid_channel', `channels: expected a list of 1 to 8 of ${CHANNELS.join(', ')}.`)
+  if (asked.data.some((channel) => channel !== 'trades'))
+    return bad('pro_required', 'An API key has the channel trades alone.')
+  const unique = [...new Set(asked.data)]
+  if (action === 'unsubscribe') return { kind: 'unsubscribe', channels: unique }
+
+  const aliases = Filter.safeParse(wallets)
+  if (!aliases.success)
+    return bad('invalid_parameter', 'wallets: expected a list of 1 to 100 aliases.')
+  const addresses = Filter.safeParse(mints)
+  if (!addresses.success || addresses.data?.some((mint) => parseAddress(mint) === null))
+    return bad('invalid_parameter', 'mints: expected a list of 1 to 100 token addresses.')
+  const isUnknown = (alias: string) => {
+    const wallet = parseAlias(alias)
+    return wallet === null || !deps.isTracked(wallet)
+  }
+  if (aliases.data?.some(isUnknown))
+    return bad('wallet_not_found', 'wallets: an alias is not that of a tracked wallet.')
+  const position = typeof after === 'string' ? deps.decodeCursor(after) : null
+  if (after !== undefined && position === null)
+    return bad('invalid_cursor', 'after: not a cursor of this feed or of GET /trades.')
+  return {
+    kind: 'subscribe',
+    channels: unique,
+    wallets: aliases.data === undefined ? null : [...new Set(aliases.data)],
+    mints: addresses.data === undefined ? null : [...new Set(addresses.data)],
+    after: position,
+  }
+}
+
+const CHANNELS = ['trades', 'watchlist', 'signals'] as const
+
+const Message = z.looseObject({
+  action: z.enum(['subscribe', 'unsubscribe', 'ping']),
+  channels: z.unknown().optional(),
+  wallets: z.unknown().optional(),
+  mints: z.unknown().optional(),
+  after: z.unknown().optional(),
+})
+const Channels = z.array(z.enum(CHANNELS)).min(1).max(8)
+const Filter = z.array(z.string()).min(1).max(100).optional()
+
+function bad(code: MessageFault, message: string): ClientMessage {
+  return { kind: 'bad', code, message }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

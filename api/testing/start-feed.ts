@@ -1,0 +1,144 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocket } from 'ws'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createMemoryMeter } from '../credits/memory.ts'
+import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
+import { createCursorCodec } from '../cursor.ts'
+import { createFeed, type FeedOptions } from '../stream/feed.ts'
+
+/** Lets an account have credits. */
+export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
+  const epoch = await meter.epoch()
+  await meter.load(account, {
+    ...{ epoch, rolledTo: STREAM_START, funded: credits, entries: 1, used: 0 },
+  })
+}
+
+/** Blocks of a meter; rejects what it does not grant. */
+export function blocksOf(meter: Meter) {
+  return {
+    async renewBlock(account: string, renewal: BlockRenewal) {
+      const grant = await meter.renewBlock(account, renewal)
+      if (grant.kind === 'granted') return grant
+      throw new ServiceError('unavailable', grant.kind, { retriable: true })
+    },
+  }
+}
+
+/**
+ * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its account. 100 wallets are tracked.
+ */
+export async function startFeed(
+  options: FeedOptions & {
+    readonly connectionsPerKey?: number
+    /** Called before each renewal of a block; what it throws is the meter's answer. */
+    readonly beforeRenewal?: () => Promise<void>
+  } = {},
+) {
+  const logger = createLogger('silent')
+  const registry = createRegistry()
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const cursors = createCursorCodec(Buffer.alloc(32, 1))
+  const meter = createMemoryMeter()
+  const blocks = blocksOf(meter)
+  const credits = {
+    async renewBlock(account: string, renewal: BlockRenewal) {
+      await options.beforeRenewal?.()
+      return blocks.renewBlock(account, renewal)
+    },
+  }
+  let beat: () => void = () => {}
+  const every = (_ms: number, run: () => void) => {
+    beat = run
+    return () => {}
+  }
+  const { connectionsPerKey = 1 } = options
+  const feed = createFeed(
+    { log, cursors, credits, connectionsPerKey, logger, registry },
+    { every, retryMs: 1, ...options },
+  )
+  await feed.start({ walletCount: () => 100 })
+  const server = createServer()
+  server.on('upgrade', async (request, socket, head) => {
+    const account = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    feed.accept({ request, socket, head }, account, (await meter.left(account)) ?? 0)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // listening on TCP
+  return {
+    ...{ log, cursors, meter, feed, registry, port },
+    beat: () => beat(),
+    connect: (account: string, more?: { readonly autoPong: boolean }) =>
+      connect(`ws://127.0.0.1:${port}/ws`, account, more),
+    async close() {
+      await feed.stop(1000)
+      server.close()
+      await log.close()
+    },
+  }
+}
+
+export type FeedClient = Awaited<ReturnType<typeof connect>>
+
+/** Connects, and keeps what it is told. */
+export async function connect(url: string, bearer: string, options = {}) {
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${bearer}` }, ...options })
+  const received: unknown[] = []
+  let check: () => void = () => {}
+  socket.on('message', (data: Buffer) => {
+    received.push(JSON.parse(data.toString()))
+    check()
+  })
+  const closed = new Promise<number>((resolve) => {
+    socket.on('close', (code) => {
+      resolve(code)
+      check()
+    })
+  })
+  await once(socket, 'open')
+  const client = {
+    socket,
+    received,
+    /** The close code. */
+    closed,
+    send(message: unknown): void {
+      socket.send(typeof message === 'string' ? message : JSON.stringify(message))
+    },
+    /** The next `count` messages that were not taken yet; fewer when the connection closes. */
+    take: (count: number) =>
+      new Promise<unknown[]>((resolve) => {
+        check = () => {
+          if (received.length < count && socket.readyState === WebSocket.OPEN) return
+          check = () => {}
+          resolve(received.splice(0, count))
+        }
+        check()
+      }),
+    async subscribe(more: object = {}) {
+      client.send({ action: 'subscribe', channels: ['trades'], ...more })
+      const [answer] = await client.take(1)
+      return answer
+    },
+    /** Everything that was sent before the service answers now. */
+    async fence(): Promise<unknown[]> {
+      client.send({ action: 'ping' })
+      const before: unknown[] = []
+      for (;;) {
+        const [message] = await client.take(1)
+        if (message === undefined || (message as { type?: string }).type === 'pong') return before
+        before.push(message)
+      }
+    },
+    async close(): Promise<void> {
+      socket.close()
+      await closed
+    },
+  }
+  return client
+}
