@@ -1,26 +1,493 @@
-import test from 'ava'
-import { startSimulator } from './simulator.ts'
-import { collect, connect, followWallets } from './testing/client.ts'
+import {
+  CommitmentLevel,
+  CompressedAccountFilterSet,
+  SlotStatus,
+  type SubscribeRequest,
+  type SubscribeUpdate,
+  TokenAccountExpansionControlFlag,
+} from '@triton-one/yellowstone-grpc'
+import test, { type ExecutionContext } from 'ava'
+import bs58 from 'bs58'
+import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
+import { type Simulator, startSimulator } from './simulator.ts'
+import { callRpc, collect, connect, followWallets, NOTHING } from './testing/client.ts'
 
 const START = 405_000_000
 
-test('a subscription by wallet gets every transaction that the truth knows, once, and nothing else', async (t) => {
-  const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
-  const client = await connect(simulator)
-  const stream = await collect(await client.subscribe(followWallets(simulator)))
-  simulator.advance(41)
-  await stream.until((update) => update.slot?.slot === String(START + 40))
-  const expected: string[] = []
-  for (let slot = START; slot <= START + 40; slot += 1) {
-    const { events, balances } = simulator.truth(slot)
-    const indexes = new Set([...events, ...balances].map((record) => record.txIndex))
-    for (const index of [...indexes].sort((a, b) => a - b)) expected.push(`${slot}/${index}`)
-  }
-  const got = stream.updates.flatMap(({ transaction }) =>
+/** A simulator with a clock that the test turns; small, so that tests are quick. */
+async function start(t: ExecutionContext, options: SimulatorOptions = {}): Promise<Simulator> {
+  const simulator = await startSimulator({
+    clock: { kind: 'manual', startSlot: START },
+    wallets: 10,
+    coins: 40,
+    othersPerSlot: 2,
+    ...options,
+  })
+  t.teardown(() => simulator.close())
+  return simulator
+}
+
+const confirmed = (slot: number) => (update: SubscribeUpdate) =>
+  update.slot?.slot === String(slot) && update.slot.status === SlotStatus.SLOT_CONFIRMED
+
+/** `slot/index` of each transaction among updates. */
+function placesOf(updates: readonly SubscribeUpdate[]): string[] {
+  return updates.flatMap(({ transaction }) =>
     transaction === undefined ? [] : [`${transaction.slot}/${transaction.transaction?.index}`],
   )
-  t.true(expected.length > 20)
-  t.deepEqual(got, expected)
+}
+
+/** What the truth says concerns tracked wallets, as places of transactions, in order. */
+function truePlaces(simulator: Simulator, from: number, to: number): string[] {
+  const slots = Array.from({ length: to - from + 1 }, (_, i) => from + i)
+  return slots.flatMap((slot) =>
+    simulator.truth(slot).transactions.map((index) => `${slot}/${index}`),
+  )
+}
+
+/** Lets slots pass and gives what a subscription brought up to the last one's confirmation. */
+async function follow(
+  simulator: Simulator,
+  request: SubscribeRequest,
+  slots: number,
+): Promise<readonly SubscribeUpdate[]> {
+  const stream = await collect(await (await connect(simulator)).subscribe(request))
+  const last = simulator.confirmedSlot + slots
+  simulator.advance(slots)
+  await stream.until(confirmed(last))
   stream.close()
-  await simulator.close()
+  return stream.updates
+}
+
+const SLOTS = { slots: { filterByCommitment: true } }
+
+test('a subscription by wallet gets every transaction that the truth knows, once, and nothing else', async (t) => {
+  const simulator = await start(t)
+  const updates = await follow(simulator, followWallets(simulator), 41)
+  const expected = truePlaces(simulator, START, START + 40)
+  t.true(expected.length > 20)
+  t.deepEqual(placesOf(updates), expected)
+  t.deepEqual(
+    updates.flatMap(({ blockMeta }) => (blockMeta === undefined ? [] : [Number(blockMeta.slot)])),
+    Array.from({ length: 41 }, (_, i) => START + i),
+  )
+  t.is(updates.filter(({ account }) => account !== undefined).length, 41)
+})
+
+test('within a slot come its transactions, the price account, its meta and then its status', async (t) => {
+  const simulator = await start(t)
+  const updates = await follow(simulator, followWallets(simulator), 20)
+  const kinds = updates.flatMap((update) => {
+    if (update.transaction !== undefined) return [`${update.transaction.slot} 1`]
+    if (update.account !== undefined) return [`${update.account.slot} 2`]
+    if (update.blockMeta !== undefined) return [`${update.blockMeta.slot} 3`]
+    return [`${update.slot?.slot} 4`]
+  })
+  t.deepEqual(kinds, [...kinds].sort())
+})
+
+test('an incoming transfer that names token accounts alone is found by its owner, not without', async (t) => {
+  const simulator = await start(t, { wallets: 25, trackedPerSlot: 8 })
+  const request = followWallets(simulator)
+  const filter = request.transactions.wallets!
+  const { tokenAccounts, ...plain } = filter
+  t.is(tokenAccounts, TokenAccountExpansionControlFlag.BALANCE_CHANGED)
+  const withOwners = placesOf(await follow(simulator, request, 60))
+  const from = simulator.confirmedSlot - 59
+  t.deepEqual(withOwners, truePlaces(simulator, from, simulator.confirmedSlot))
+  const named = new Set<string>()
+  for (let slot = from; slot <= simulator.confirmedSlot; slot += 1) {
+    for (const { txIndex } of simulator.truth(slot).balances) named.add(`${slot}/${txIndex}`)
+  }
+  const replayed = { ...request, transactions: { plain }, fromSlot: String(from) }
+  const without = placesOf(await follow(simulator, replayed, 1))
+  t.deepEqual(
+    without.filter((place) => withOwners.includes(place)),
+    withOwners.filter((place) => named.has(place)),
+  )
+  t.true(withOwners.length > named.size)
+})
+
+test('filters include, exclude, require, tell failed from successful, and by signature', async (t) => {
+  const simulator = await start(t, { trackedPerSlot: 4 })
+  const [first, second] = simulator.wallets
+  const lists = { accountInclude: [], accountExclude: [], accountRequired: [] }
+  const pumpfun = '6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P'
+  const updates = await follow(
+    simulator,
+    {
+      ...NOTHING,
+      slots: SLOTS,
+      transactions: {
+        all: lists,
+        either: { ...lists, accountInclude: [first!, second!] },
+        both: { ...lists, accountRequired: [first!, pumpfun] },
+        butPump: { ...lists, accountInclude: [first!], accountExclude: [pumpfun] },
+        failed: { ...lists, failed: true },
+        worked: { ...lists, failed: false },
+        votes: { ...lists, vote: true },
+      },
+    },
+    60,
+  )
+  const seen = { either: 0, both: 0, butPump: 0, failed: 0, worked: 0 }
+  for (const { transaction, filters } of updates) {
+    const info = transaction?.transaction
+    if (info === undefined) continue
+    const keys = [
+      ...info.transaction!.message!.accountKeys,
+      ...info.meta!.loadedWritableAddresses,
+      ...info.meta!.loadedReadonlyAddresses,
+    ].map((key) => bs58.encode(key))
+    const names = (key: string) => keys.includes(key)
+    const expected = {
+      either: names(first!) || names(second!),
+      both: names(first!) && names(pumpfun),
+      butPump: names(first!) && !names(pumpfun),
+      failed: info.meta!.err !== undefined,
+      worked: info.meta!.err === undefined,
+    }
+    for (const [name, wanted] of Object.entries(expected)) {
+      t.is(filters.includes(name), wanted, name)
+      if (wanted) seen[name as keyof typeof seen] += 1
+    }
+    t.true(filters.includes('all'))
+    t.false(filters.includes('votes'))
+  }
+  for (const [name, count] of Object.entries(seen)) t.true(count > 0, name)
+  const one = updates.find(({ transaction }) => transaction !== undefined)!.transaction!
+  const signature = bs58.encode(one.transaction!.signature)
+  const again = { ...NOTHING, slots: SLOTS, fromSlot: one.slot }
+  const bySignature = { one: { ...lists, signature } }
+  const found = placesOf(await follow(simulator, { ...again, transactions: bySignature }, 1))
+  t.deepEqual(found, [`${one.slot}/${one.transaction!.index}`])
+})
+
+test('a compressed account filter finds its wallets, by token owner too', async (t) => {
+  const simulator = await start(t, { wallets: 25, trackedPerSlot: 4 })
+  const set = new CompressedAccountFilterSet(1_000)
+  for (const wallet of simulator.wallets) set.insert(bs58.decode(wallet))
+  const request: SubscribeRequest = { ...followWallets(simulator), transactions: {} }
+  const filter = set.toTransactionFilter()
+  request.transactions = {
+    wallets: { ...filter, tokenAccounts: TokenAccountExpansionControlFlag.BALANCE_CHANGED },
+  }
+  const places = placesOf(await follow(simulator, request, 50))
+  const expected = truePlaces(simulator, START, START + 49)
+  t.deepEqual(
+    expected.filter((place) => !places.includes(place)),
+    [],
+  )
+  // False positives are few.
+  t.true(places.length <= expected.length * 1.2 + 2)
+})
+
+test('from_slot replays and goes on live without a gap; a restart replays the same', async (t) => {
+  const simulator = await start(t)
+  simulator.advance(50)
+  const request = { ...followWallets(simulator), fromSlot: String(START + 5) }
+  const bodies = (updates: readonly SubscribeUpdate[]) =>
+    updates
+      .filter(({ ping }) => ping === undefined)
+      .map(({ createdAt: _, ...update }) => JSON.stringify(update))
+  const replayed = await follow(simulator, request, 10)
+  t.deepEqual(placesOf(replayed), truePlaces(simulator, START + 5, START + 59))
+  const restarted = await start(t)
+  restarted.advance(50)
+  t.deepEqual(bodies(await follow(restarted, request, 10)), bodies(replayed))
+})
+
+test('a slot before the replay window is OUT_OF_RANGE with the first one that is left', async (t) => {
+  const simulator = await start(t, { replaySlots: 20 })
+  const client = await connect(simulator)
+  t.deepEqual(await client.subscribeReplayInfo(), { firstAvailable: String(START - 19) })
+  const request = { ...followWallets(simulator), fromSlot: String(START - 20) }
+  const stream = await collect(await client.subscribe(request))
+  const error = await stream.ended
+  t.regex(
+    String((error?.cause as Error | undefined)?.message),
+    /broadcast from 404999980 is not available, last available: 404999981/,
+  )
+})
+
+test('a subscription is replaced on the open stream; pings are answered; an empty filter counts', async (t) => {
+  const simulator = await start(t)
+  const stream = await collect(await (await connect(simulator)).subscribe(NOTHING))
+  simulator.advance(2)
+  stream.write({ ...NOTHING, ping: { id: 42 } })
+  await stream.until(({ pong }) => pong?.id === 42)
+  t.is(stream.updates.filter(({ pong }) => pong === undefined).length, 0)
+  stream.write({ ...NOTHING, blocksMeta: { metas: {} }, slots: { all: {} } })
+  stream.write({ ...NOTHING, ping: { id: 43 } })
+  await stream.until(({ pong }) => pong?.id === 43)
+  simulator.advance(2)
+  await stream.until(confirmed(START + 3))
+  const metas = stream.updates.filter(({ blockMeta }) => blockMeta !== undefined)
+  t.deepEqual(
+    metas.map(({ filters }) => filters),
+    [['metas'], ['metas']],
+  )
+  const statuses = stream.updates.flatMap(({ slot }) =>
+    slot === undefined ? [] : [`${slot.slot} ${slot.status}`],
+  )
+  t.true(statuses.includes(`${START + 4} ${SlotStatus.SLOT_PROCESSED}`))
+  stream.close()
+})
+
+test('commitment decides when data comes, and slot statuses which of them', async (t) => {
+  const simulator = await start(t)
+  const client = await connect(simulator)
+  const statusesOf = async (commitment: CommitmentLevel, filter: object) => {
+    const request = { ...NOTHING, commitment, slots: { slots: filter }, blocksMeta: { metas: {} } }
+    const stream = await collect(await client.subscribe(request))
+    return stream
+  }
+  const processed = await statusesOf(CommitmentLevel.PROCESSED, { interslotUpdates: true })
+  const finalized = await statusesOf(CommitmentLevel.FINALIZED, { filterByCommitment: true })
+  simulator.advance(34)
+  await finalized.until(({ slot }) => slot?.slot === String(START + 2))
+  await processed.until(
+    ({ slot }) => slot?.slot === String(START + 34) && slot.status === SlotStatus.SLOT_PROCESSED,
+  )
+  const own = processed.updates.filter(({ slot }) => slot?.slot === String(START + 1))
+  t.deepEqual(
+    own.map(({ slot }) => slot!.status),
+    [
+      SlotStatus.SLOT_FIRST_SHRED_RECEIVED,
+      SlotStatus.SLOT_CREATED_BANK,
+      SlotStatus.SLOT_COMPLETED,
+      SlotStatus.SLOT_PROCESSED,
+      SlotStatus.SLOT_CONFIRMED,
+      SlotStatus.SLOT_FINALIZED,
+    ],
+  )
+  t.is(processed.updates.filter(({ blockMeta }) => blockMeta !== undefined).length, 34)
+  t.deepEqual(
+    finalized.updates.map(({ slot, blockMeta }) => slot?.slot ?? `meta ${blockMeta?.slot}`),
+    Array.from({ length: 34 }, (_, i) => START - 31 + i).flatMap((slot) => [
+      `meta ${slot}`,
+      String(slot),
+    ]),
+  )
+  processed.close()
+  finalized.close()
+})
+
+test('unary calls answer; a wrong x-token is refused on every call', async (t) => {
+  const simulator = await start(t, { xToken: 'right' })
+  const client = await connect(simulator, 'right')
+  t.regex((await client.getVersion()).version, /yellowstone-grpc-geyser/)
+  t.deepEqual(await client.getSlot(CommitmentLevel.CONFIRMED), { slot: String(START - 1) })
+  t.deepEqual(await client.ping(5), { count: 5 })
+  const latest = await client.getLatestBlockhash(CommitmentLevel.CONFIRMED)
+  t.is(latest.slot, String(START - 1))
+  t.true((await client.isBlockhashValid(latest.blockhash, CommitmentLevel.CONFIRMED)).valid)
+  t.deepEqual(await client.getBlockHeight(CommitmentLevel.PROCESSED), {
+    blockHeight: String(START),
+  })
+  const wrong = await connect(simulator, 'wrong')
+  await t.throwsAsync(wrong.getVersion())
+  const refusal = await t.throwsAsync(wrong.subscribe(NOTHING))
+  t.regex(String((refusal?.cause as Error | undefined)?.message), /No valid auth token/)
+})
+
+test('a client that is too far behind is dropped with the words of the plugin', async (t) => {
+  const simulator = await start(t, { maxQueuedUpdates: 30, trackedPerSlot: 4 })
+  const stream = await collect(await (await connect(simulator)).subscribe(followWallets(simulator)))
+  // Slots pass while nothing can be written: within one turn of the loop.
+  simulator.advance(700)
+  const error = await stream.ended
+  t.regex(String((error?.cause as Error | undefined)?.message), /lagged to send an update/)
+})
+
+/** Follows like an honest client: bookkeeping by slot, reconnecting from the last whole slot, over RPC where the server has forgotten. */
+async function followHonestly(simulator: Simulator, until: number) {
+  const places = new Set<string>()
+  const candidates = new Map<number, Set<string>>()
+  const blocks = new Map<number, number>()
+  const ended = { cuts: 0, outOfRange: 0 }
+  let whole = simulator.confirmedSlot
+  const take = async (from: number, to: number) => {
+    const slots = (await callPatiently(simulator, 'getBlocks', from, to, COMMITTED)) as number[]
+    for (const slot of slots) {
+      const block = (await callPatiently(simulator, 'getBlock', slot, BLOCK)) as {
+        signatures: string[]
+      }
+      blocks.set(slot, block.signatures.length)
+      candidates.set(slot, new Set(block.signatures.map((_, index) => `${slot}/${index}`)))
+    }
+  }
+  let first = true
+  while (whole < until) {
+    const request = { ...followWallets(simulator), fromSlot: String(whole + 1) }
+    const stream = await collect(
+      await (await connect(simulator)).subscribe(first ? followWallets(simulator) : request),
+    )
+    first = false
+    let read = 0
+    const digest = () => {
+      for (; read < stream.updates.length; read += 1) {
+        const { transaction, blockMeta, slot } = stream.updates[read]!
+        if (transaction !== undefined) {
+          const at = Number(transaction.slot)
+          const place = `${at}/${transaction.transaction?.index}`
+          candidates.set(at, (candidates.get(at) ?? new Set()).add(place))
+        }
+        if (blockMeta !== undefined) {
+          blocks.set(Number(blockMeta.slot), Number(blockMeta.executedTransactionCount))
+        }
+        if (slot !== undefined) whole = Math.max(whole, Number(slot.slot))
+      }
+    }
+    let over: Error | null | undefined
+    void stream.ended.then((error) => {
+      over = error
+    })
+    while (over === undefined && whole < until) {
+      simulator.advance(1)
+      await new Promise((resolve) => setImmediate(resolve))
+      await Promise.race([stream.pong(), stream.ended])
+      digest()
+    }
+    digest()
+    stream.close()
+    if (over === undefined) break
+    if (/is not available/.test(String((over?.cause as Error | undefined)?.message))) {
+      ended.outOfRange += 1
+      await take(whole + 1, simulator.confirmedSlot)
+      whole = simulator.confirmedSlot
+    } else ended.cuts += 1
+  }
+  return { candidates, blocks, places, ended }
+}
+
+const COMMITTED = { commitment: 'confirmed' }
+const BLOCK = {
+  ...COMMITTED,
+  transactionDetails: 'signatures',
+  maxSupportedTransactionVersion: 0,
+  rewards: false,
+}
+
+async function callPatiently(simulator: Simulator, method: string, ...params: unknown[]) {
+  for (;;) {
+    const answer = await callRpc(simulator, method, ...params)
+    if ((answer as { status?: number }).status !== 429) return answer
+  }
+}
+
+for (const [name, trouble] of [
+  [
+    'each trouble of the stream but cuts',
+    { ...ALL_TROUBLE, cuts: false, lostReplay: false, slowRpc: false },
+  ],
+  ['all trouble at once', { ...ALL_TROUBLE, slowRpc: false }],
+] satisfies [string, Trouble][]) {
+  test(`${name}: who keeps books by slot has the truth in the end`, async (t) => {
+    const simulator = await start(t, { trouble, trackedPerSlot: 3 })
+    const until = START + 300
+    const { candidates, blocks, ended } = await followHonestly(simulator, until)
+    let compared = 0
+    for (let slot = START + 1; slot <= until - 20; slot += 1) {
+      const produced =
+        ((await callPatiently(simulator, 'getBlocks', slot, slot, COMMITTED)) as number[]).length >
+        0
+      // Slots that were skipped or died with their fork count for nothing; indexes beyond the block are garbage.
+      if (!produced) continue
+      const wanted = truePlaces(simulator, slot, slot)
+      const got = candidates.get(slot) ?? new Set()
+      t.deepEqual(
+        wanted.filter((place) => !got.has(place)),
+        [],
+        `slot ${slot}`,
+      )
+      t.true((blocks.get(slot) ?? 0) >= wanted.length)
+      compared += wanted.length
+    }
+    t.true(compared > 300)
+    if (trouble.cuts) t.true(ended.cuts > 0 && ended.outOfRange > 0, JSON.stringify(ended))
+  })
+}
+
+test('trouble is there when asked for, and nothing of it when not', async (t) => {
+  const quiet = await start(t)
+  const calm = await follow(quiet, followWallets(quiet), 80)
+  t.is(new Set(placesOf(calm)).size, placesOf(calm).length)
+  const trouble = {
+    shuffle: true,
+    duplicates: true,
+    metaFirst: true,
+    garbage: true,
+    late: true,
+    forks: true,
+    skippedSlots: true,
+  }
+  const simulator = await start(t, { trouble, trackedPerSlot: 4 })
+  const stream = await collect(
+    await (await connect(simulator)).subscribe({
+      ...followWallets(simulator),
+      slots: { slots: { interslotUpdates: true } },
+    }),
+  )
+  simulator.advance(160)
+  const last = START + 150
+  await stream.until(
+    ({ slot }) =>
+      slot !== undefined && Number(slot.slot) >= last && slot.status === SlotStatus.SLOT_CONFIRMED,
+  )
+  const { updates } = stream
+  const places = placesOf(updates)
+  t.true(new Set(places).size < places.length, 'duplicates')
+  t.notDeepEqual([...places].sort(), places, 'shuffled')
+  const malformed = updates.filter(
+    ({ transaction: update }) =>
+      update !== undefined &&
+      (update.transaction?.transaction?.message === undefined ||
+        update.transaction.meta === undefined),
+  )
+  t.true(malformed.length > 0, 'garbage')
+  const positions = new Map<string, number>()
+  updates.forEach(({ blockMeta }, position) => {
+    if (blockMeta !== undefined) positions.set(blockMeta.slot, position)
+  })
+  t.true(
+    updates.some(
+      ({ transaction }, position) =>
+        transaction !== undefined &&
+        (positions.get(transaction.slot) ?? Number.POSITIVE_INFINITY) < position,
+    ),
+    'after its meta',
+  )
+  const dead = updates.filter(({ slot }) => slot?.status === SlotStatus.SLOT_DEAD)
+  t.true(dead.length > 5, 'forks')
+  const seen = new Set(
+    updates.flatMap(({ slot }) => (slot === undefined ? [] : [Number(slot.slot)])),
+  )
+  const skipped = Array.from({ length: 140 }, (_, i) => START + 2 + i).filter(
+    (slot) => !seen.has(slot),
+  )
+  t.true(skipped.length > 5, 'skipped')
+  const sealed = new Map<string, number>()
+  updates.forEach(({ slot }, position) => {
+    if (slot?.status === SlotStatus.SLOT_CONFIRMED) sealed.set(slot.slot, position)
+  })
+  const late = updates.filter(
+    ({ transaction }, position) =>
+      transaction !== undefined &&
+      (sealed.get(transaction.slot) ?? Number.POSITIVE_INFINITY) < position,
+  )
+  t.true(late.length > 0, 'late')
+  stream.close()
+})
+
+test('slots follow the wall clock: a second simulator is on the same chain', async (t) => {
+  const [one, other] = [
+    await startSimulator({ wallets: 5, coins: 20 }),
+    await startSimulator({ wallets: 5, coins: 20 }),
+  ]
+  t.teardown(() => Promise.all([one.close(), other.close()]))
+  t.true(Math.abs(one.slot - other.slot) <= 3)
+  const slot = one.slot
+  t.deepEqual(one.market.block(slot), other.market.block(slot))
+  t.true(Math.abs(one.market.timeOf(slot) - Date.now() / 1_000) < 3)
 })

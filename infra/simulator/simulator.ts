@@ -112,7 +112,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     for (const server of servers) await server.close()
     throw error
   })
-  if (played === null) clock.start()
+  if (played === null) {
+    // The first block is the dearest, so that it is not the first client that waits for it.
+    market.block(shape.atOrAfter(clock.slot))
+    clock.start()
+  }
   const stream = yellowstone
   const tracked =
     blocks === null

@@ -91,7 +91,8 @@ export async function startYellowstone(
 
   /** What a slot brings when it reaches a commitment. */
   const dataOf = (slot: number): readonly Update[] => {
-    if (slot < chain.firstSlot || chain.kind(slot) === 'skipped') return []
+    if (slot < chain.firstSlot) return []
+    if (chain.kind(slot) === 'skipped') return slots.late(slot)
     return [...slots.late(slot), ...slots.data(slot, slot)]
   }
 

@@ -10,7 +10,7 @@ import { createAccounts } from './accounts.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
-import { SYSTEM } from './programs.ts'
+import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
 import { swapOnVenue } from './trades.ts'
@@ -39,6 +39,11 @@ export interface SlotTruth {
   readonly records: readonly WalletRecord[]
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
+  /**
+   * Indexes of the transactions that name a tracked wallet or change what its token accounts hold: what a subscription by wallet must bring. Some
+   * leave no record, as USDC that comes in.
+   */
+  readonly transactions: readonly number[]
 }
 
 /** The market: what each slot holds is a function of the options and the slot alone. */
@@ -174,9 +179,11 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     const { actions, bases } = place(slot)
     const recentBlockhash = blockhashBytes(slot - 12)
     const records: WalletRecord[] = []
+    const concerning: number[] = []
     const transactions = actions.map((placed, index) => {
       const action = placed.act()
       const { draft } = action
+      if (placed.desk !== null && concerns(universe, draft)) concerning.push(index)
       const first = signatures.of(slot, index)
       const tokenBefore = tokenAmounts(draft, draft.preTokens)
       const tokenAfter = tokenAmounts(draft, draft.postTokens)
@@ -214,6 +221,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       return info
     })
     const truth: SlotTruth = {
+      transactions: concerning,
       records,
       events: records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded'),
       balances: records.filter((record) => record.kind === 'balance'),
@@ -280,7 +288,13 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     tokenAccounts(owner, slot) {
       const wallet = universe.wallets.find((found) => found.key.address === owner)
       const desk = wallet && desksByKey.get(wallet.key.id)
-      if (desk === undefined) return []
+      if (wallet === undefined || desk === undefined) return []
+      const usdc = associatedTokenAccount(wallet.key, USDC.key, USDC.program)
+      const amount = scales.reduce(
+        (sum, scale) => sum + episodeAt(desk, scale, slot).relativeBefore(usdc.id, slot + 1),
+        wallet.baseUsdc,
+      )
+      const token = { mint: USDC, owner: wallet.key, amount }
       const found = new Map<string, OwnedTokenAccount | null>()
       for (const scale of scales) {
         for (const [at, actions] of episodeAt(desk, scale, slot).actions) {
@@ -289,11 +303,13 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
             ...draft.after.values(),
           ])) {
             if (token !== null && token.owner.address !== owner) continue
+            if (key.id === usdc.id) continue
             found.set(key.address, token === null ? null : ownedAccount(key, lamports, token))
           }
         }
       }
-      return [...found.values()].filter((account) => account !== null)
+      const others = [...found.values()].filter((account) => account !== null)
+      return [ownedAccount(usdc, TOKEN_ACCOUNT_RENT, token), ...others]
     },
     blockhash: (slot) => bs58.encode(blockhashBytes(slot)),
     block(slot) {
@@ -445,6 +461,17 @@ function eventOf(
 
 function tokenAmounts(draft: Draft, balances: readonly DraftBalance[]): Map<string, bigint> {
   return new Map(balances.map(({ account, token }) => [draft.keys[account]!.id, token.amount]))
+}
+
+/** Whether a transaction names a tracked wallet or changes what one of its token accounts holds. */
+function concerns(universe: Universe, draft: Draft): boolean {
+  if (draft.keys.some((key) => walletOf(universe, key) !== undefined)) return true
+  const before = tokenAmounts(draft, draft.preTokens)
+  const after = tokenAmounts(draft, draft.postTokens)
+  return [...draft.preTokens, ...draft.postTokens].some(({ account, token }) => {
+    const { id } = draft.keys[account]!
+    return walletOf(universe, token.owner) !== undefined && before.get(id) !== after.get(id)
+  })
 }
 
 function walletOf(universe: Universe, key: Key): Wallet | undefined {

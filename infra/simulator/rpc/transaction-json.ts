@@ -117,7 +117,8 @@ export function infoFromJson(json: TransactionJson, index: number): SubscribeUpd
       },
     },
     meta: {
-      err: meta.err === null ? undefined : { err: encodeTransactionError(meta.err) },
+      // Some old recordings leave the field out.
+      err: meta.err == null ? undefined : { err: encodeTransactionError(meta.err) },
       fee: String(meta.fee),
       preBalances: meta.preBalances.map(String),
       postBalances: meta.postBalances.map(String),

@@ -26,7 +26,7 @@ const EXCEEDED_AMOUNT_SLIPPAGE_TOLERANCE = 6_003
 export const meteoraDlmm: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
   table: (coin) =>
-    tableOf(coin, [
+    tableOf(coin, () => [
       EVENT_AUTHORITY,
       METEORA_DLMM,
       MEMO,

@@ -23,7 +23,7 @@ const AMOUNT_OUT_BELOW_MINIMUM = 6_036
 export const orcaWhirlpool: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
   table: (coin) =>
-    tableOf(coin, [
+    tableOf(coin, () => [
       TOKEN,
       ...['pool', 'vault-base', 'vault-quote', 'ticks-1', 'ticks-2', 'ticks-3', 'oracle'].map(
         (name) => coin.key(name),

@@ -111,10 +111,16 @@ export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
   ]
 }
 
-/** The lookup table of a pool: keys that its swaps name, in any order. */
-export function tableOf(coin: Coin, entries: readonly Key[]): LookupTable {
-  return { key: derivedKey(0, `table/${coin.mint.key.address}`), entries }
+/** The lookup table of a pool: keys that its swaps name, in any order. Made once. */
+export function tableOf(coin: Coin, entries: () => readonly Key[]): LookupTable {
+  let table = tables.get(coin)
+  if (table === undefined) {
+    table = { key: derivedKey(0, `table/${coin.mint.key.address}`), entries: entries() }
+    tables.set(coin, table)
+  }
+  return table
 }
+const tables = new WeakMap<Coin, LookupTable>()
 
 /** Whether the coin comes before its quote in the order of bytes, which is how pools with two equal sides order their mints. */
 export function baseFirst(coin: Coin): boolean {

@@ -47,7 +47,7 @@ export const pumpswap: Venue = {
     vault(coin.key('creator-account'), WSOL, coin.key('creator-authority'), () => 16_793_172_269n),
   ],
   table: (coin) =>
-    tableOf(coin, [
+    tableOf(coin, () => [
       GLOBAL_CONFIG,
       EVENT_AUTHORITY,
       GLOBAL_VOLUME,

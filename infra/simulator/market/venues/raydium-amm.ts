@@ -26,7 +26,7 @@ const EXCEEDED_SLIPPAGE = 30
 export const raydiumAmm: Venue = {
   accounts: (coin) => poolVaults(coin, AUTHORITY),
   table: (coin) =>
-    tableOf(coin, [
+    tableOf(coin, () => [
       TOKEN,
       AUTHORITY,
       OPENBOOK,

@@ -27,7 +27,7 @@ const TOO_LITTLE_OUTPUT_RECEIVED = 6_022
 export const raydiumClmm: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
   table: (coin) =>
-    tableOf(coin, [
+    tableOf(coin, () => [
       CONFIG,
       MEMO,
       TOKEN_2022,

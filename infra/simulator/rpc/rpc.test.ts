@@ -1,0 +1,239 @@
+import { VersionedTransaction } from '@solana/web3.js'
+import test, { type ExecutionContext } from 'ava'
+import bs58 from 'bs58'
+import type { SimulatorOptions } from '../options.ts'
+import { type Simulator, startSimulator } from '../simulator.ts'
+import { callRpc } from '../testing/client.ts'
+import { decodeTransactionError, encodeTransactionError } from './transaction-error.ts'
+import { jsonFromInfo } from './transaction-json.ts'
+
+const START = 405_000_000
+const CONFIRMED = { commitment: 'confirmed' } as const
+const FULL = { ...CONFIRMED, maxSupportedTransactionVersion: 0 } as const
+
+async function start(t: ExecutionContext, options: SimulatorOptions = {}): Promise<Simulator> {
+  const clock = { kind: 'manual', startSlot: START } as const
+  const simulator = await startSimulator({
+    clock,
+    wallets: 5,
+    coins: 40,
+    othersPerSlot: 2,
+    ...options,
+  })
+  t.teardown(() => simulator.close())
+  return simulator
+}
+
+interface SignatureInfo {
+  readonly signature: string
+  readonly slot: number
+  readonly err: unknown
+}
+
+const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
+
+test('getBlock gives what the stream gives, in every encoding and detail', async (t) => {
+  const simulator = await start(t)
+  const slot = START - 40
+  const block = simulator.market.block(slot)
+  const infos = block.transactions
+  const head = {
+    blockHeight: block.height,
+    blockTime: block.time,
+    blockhash: block.blockhash,
+    parentSlot: slot - 1,
+    previousBlockhash: block.parentBlockhash,
+  }
+  t.deepEqual(await callRpc(simulator, 'getBlock', slot, { ...FULL, rewards: false }), {
+    ...head,
+    transactions: plain(infos.map((info) => jsonFromInfo(info))),
+  })
+  const base64 = (await callRpc(simulator, 'getBlock', slot, { ...FULL, encoding: 'base64' })) as {
+    transactions: { transaction: [string, string]; meta: unknown; version: unknown }[]
+  }
+  base64.transactions.forEach(({ transaction, meta, version }, index) => {
+    const parsed = VersionedTransaction.deserialize(Buffer.from(transaction[0], 'base64'))
+    t.is(bs58.encode(parsed.signatures[0]!), bs58.encode(infos[index]!.signature))
+    t.is(transaction[1], 'base64')
+    t.deepEqual(
+      { meta, version },
+      plain({ meta: jsonFromInfo(infos[index]!).meta, version: parsed.version }),
+    )
+  })
+  const signatures = { ...FULL, rewards: false, transactionDetails: 'signatures' }
+  t.deepEqual(await callRpc(simulator, 'getBlock', slot, signatures), {
+    ...head,
+    signatures: infos.map((info) => bs58.encode(info.signature)),
+  })
+  const none = { ...FULL, transactionDetails: 'none' }
+  t.deepEqual(await callRpc(simulator, 'getBlock', slot, none), { ...head, rewards: [] })
+  t.is(await callRpc(simulator, 'getBlockTime', slot), block.time)
+})
+
+test('blocks that cannot be had are refused with the codes of a node', async (t) => {
+  const simulator = await start(t, { historySlots: 100, trouble: { skippedSlots: true } })
+  const produced = (await callRpc(
+    simulator,
+    'getBlocks',
+    START - 60,
+    START - 40,
+    CONFIRMED,
+  )) as number[]
+  const skipped = Array.from({ length: 21 }, (_, i) => START - 60 + i).find(
+    (slot) => !produced.includes(slot),
+  )!
+  const codeOf = async (slot: number, config: object) =>
+    ((await callRpc(simulator, 'getBlock', slot, config)) as { error: { code: number } }).error.code
+  t.is(await codeOf(START + 5, FULL), -32_004)
+  t.is(await codeOf(START - 5, { maxSupportedTransactionVersion: 0 }), -32_004, 'not finalized yet')
+  t.is(await codeOf(START - 200, FULL), -32_001)
+  t.is(await codeOf(skipped, FULL), -32_007)
+  const first = (await callRpc(simulator, 'getFirstAvailableBlock')) as number
+  t.true(first >= START - 99 && first <= START - 97)
+  const answers = await Promise.all(
+    produced.map((slot) => callRpc(simulator, 'getBlock', slot, CONFIRMED)),
+  )
+  t.true(answers.some((answer) => (answer as { error?: { code: number } }).error?.code === -32_015))
+})
+
+test('slots and ranges of slots follow the commitment', async (t) => {
+  const simulator = await start(t)
+  t.is(await callRpc(simulator, 'getSlot', { commitment: 'processed' }), START)
+  t.is(await callRpc(simulator, 'getSlot', CONFIRMED), START - 1)
+  t.is(await callRpc(simulator, 'getSlot'), START - 32)
+  t.deepEqual(await callRpc(simulator, 'getBlocks', START - 3, START, CONFIRMED), [
+    START - 3,
+    START - 2,
+    START - 1,
+  ])
+  t.deepEqual(await callRpc(simulator, 'getBlocks', START - 34), [
+    START - 34,
+    START - 33,
+    START - 32,
+  ])
+  t.deepEqual(await callRpc(simulator, 'getBlocksWithLimit', START - 9, 2, CONFIRMED), [
+    START - 9,
+    START - 8,
+  ])
+})
+
+test('signatures of an address come newest first, in pages, and lead to transactions and statuses', async (t) => {
+  const simulator = await start(t, { historySlots: 400 })
+  const wallet = simulator.wallets[0]!
+  const page = async (config: object) =>
+    (await callRpc(simulator, 'getSignaturesForAddress', wallet, {
+      ...CONFIRMED,
+      ...config,
+    })) as SignatureInfo[]
+  const all = await page({})
+  const expected: string[] = []
+  for (let slot = START - 1; slot > START - 400; slot -= 1) {
+    const infos = simulator.market.block(slot).transactions
+    const numbers = simulator.truth(slot).balances.filter((record) => record.wallet === 1)
+    for (const { txIndex } of numbers.reverse())
+      expected.push(bs58.encode(infos[txIndex]!.signature))
+  }
+  t.deepEqual(
+    all.map(({ signature }) => signature),
+    expected,
+  )
+  t.true(all.length > 20)
+  t.deepEqual(await page({ limit: 4 }), all.slice(0, 4))
+  t.deepEqual(await page({ limit: 4, before: all[3]!.signature }), all.slice(4, 8))
+  t.deepEqual(await page({ before: all[1]!.signature, until: all[6]!.signature }), all.slice(2, 6))
+  const { signature, slot, err } = all[5]!
+  const transaction = (await callRpc(simulator, 'getTransaction', signature, FULL)) as Record<
+    string,
+    unknown
+  >
+  t.like(transaction, { slot, blockTime: simulator.market.timeOf(slot), meta: { err } })
+  const statuses = (await callRpc(simulator, 'getSignatureStatuses', [
+    signature,
+    bs58.encode(new Uint8Array(64)),
+  ])) as {
+    value: unknown[]
+  }
+  t.like(statuses.value[0], { slot, err })
+  t.is(statuses.value[1], null)
+})
+
+test('accounts: mints, their metadata, the price pool, wallets and their token accounts', async (t) => {
+  const simulator = await start(t)
+  const { coins } = simulator.market.universe
+  const coin = coins.find(({ venue }) => venue === 'raydium_amm')!
+  const pump = coins.find(({ venue }) => venue === 'pumpfun')!
+  const wallet = simulator.wallets[1]!
+  const addresses = [
+    coin.mint.key.address,
+    pump.mint.key.address,
+    simulator.solPricePool,
+    wallet,
+    bs58.encode(new Uint8Array(32).fill(9)),
+  ]
+  const { value } = (await callRpc(simulator, 'getMultipleAccounts', addresses, {
+    ...CONFIRMED,
+    encoding: 'base64',
+  })) as {
+    value: ({ data: [string, string]; owner: string; lamports: number } | null)[]
+  }
+  const data = value.map((account) =>
+    account === null ? null : Buffer.from(account.data[0], 'base64'),
+  )
+  t.is(data[0]!.length, 82)
+  t.deepEqual(
+    [data[0]!.readBigUInt64LE(36), data[0]!.readUInt8(44)],
+    [coin.supply, coin.mint.decimals],
+  )
+  t.true(data[1]!.includes(Buffer.from(pump.symbol)))
+  t.is(value[1]!.owner, 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
+  t.is(data[2]!.length, 653)
+  const root =
+    Number(data[2]!.readBigUInt64LE(65) + (data[2]!.readBigUInt64LE(73) << 64n)) / 2 ** 64
+  t.true(root ** 2 * 1_000 > 130 && root ** 2 * 1_000 < 170)
+  const balances: bigint[] = []
+  for (let slot = START - 1; slot > START - 300 && balances.length === 0; slot -= 1) {
+    for (const record of simulator.truth(slot).balances) {
+      if (record.wallet === 2) balances.push(record.lamports)
+    }
+  }
+  t.is(BigInt(value[3]!.lamports), balances.at(-1)!)
+  t.is(value[4], null)
+  const owned = (await callRpc(
+    simulator,
+    'getTokenAccountsByOwner',
+    wallet,
+    { mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
+    { ...CONFIRMED, encoding: 'jsonParsed' },
+  )) as {
+    value: { account: { data: { parsed: { info: { owner: string; tokenAmount: object } } } } }[]
+  }
+  t.is(owned.value.length, 1)
+  const { owner, tokenAmount } = owned.value[0]!.account.data.parsed.info
+  t.is(owner, wallet)
+  t.like(tokenAmount, { decimals: 6 })
+})
+
+test('in trouble some answers are 429 with Retry-After, and none is wrong', async (t) => {
+  const simulator = await start(t, { trouble: { rateLimitedRpc: true } })
+  const answers: unknown[] = []
+  for (let i = 0; i < 60; i += 1) answers.push(await callRpc(simulator, 'getSlot', CONFIRMED))
+  const refused = answers.filter((answer) => typeof answer === 'object')
+  t.true(refused.length > 3 && refused.length < 30)
+  t.deepEqual(refused[0], { status: 429, retryAfter: '1' })
+  t.true(answers.filter((answer) => typeof answer === 'number').every((slot) => slot === START - 1))
+})
+
+test('errors of transactions go to bincode and back', (t) => {
+  const errors = [
+    'AccountInUse',
+    'CommitCancelled',
+    { InstructionError: [3, { Custom: 6_003 }] },
+    { InstructionError: [0, 'IllegalOwner'] },
+    { InstructionError: [1, { BorshIoError: 'unexpected end' }] },
+    { InsufficientFundsForRent: { account_index: 4 } },
+    { DuplicateInstruction: 2 },
+  ]
+  for (const error of errors)
+    t.deepEqual(decodeTransactionError(encodeTransactionError(error)), error)
+  t.throws(() => encodeTransactionError('NoSuchError'), { instanceOf: RangeError })
+})
