@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { BEGINNING } from '../cursor.ts'
 import { TradeItem, tradeItem } from '../items/trade.ts'
-import { type SwapRow, swapOfRow } from '../rows/swap-row.ts'
+import { readNewestSwaps } from '../rows/newest-swaps.ts'
 import { cursor, integer, NONE } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -11,15 +11,9 @@ import { type ResourceDeps, resource } from './resource.ts'
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
 export function trades({ store, position, cursors }: ResourceDeps) {
-  async function newest(before: EventKey | null, limit: number): Promise<SwapRow[]> {
+  const newest = async (before: EventKey | null, limit: number) => {
     const stored = position.stored()
-    if (stored === null) return []
-    const key = before ?? BEGINNING
-    return store.query<SwapRow>(before === null ? NEWEST : OLDER, {
-      stored: stored.slot,
-      ...{ slot: key.slot, tx: key.txIndex, wallet: key.wallet, event: key.eventIndex },
-      limit,
-    })
+    return stored === null ? [] : readNewestSwaps(store, stored.slot, before, limit)
   }
 
   return resource({
@@ -35,17 +29,16 @@ export function trades({ store, position, cursors }: ResourceDeps) {
       items: z.array(TradeItem),
     }),
     async handle({ query: { limit, cursor } }) {
-      const [rows, head] = await Promise.all([
+      const [found, head] = await Promise.all([
         newest(cursor, limit + 1),
-        cursor === null ? undefined : newest(null, 1),
+        cursor === null ? null : newest(null, 1),
       ])
-      const swaps = rows.slice(0, limit).map(swapOfRow)
-      const hasMore = rows.length > limit
+      const swaps = found.slice(0, limit)
+      const hasMore = found.length > limit
       const last = swaps.at(-1)
-      const newestRow = (head ?? rows)[0]
-      const headKey = newestRow === undefined ? BEGINNING : swapOfRow(newestRow)
+      const [newestOfAll = BEGINNING] = head ?? found
       return {
-        headers: { 'X-Head-Cursor': cursors.encode('trades', headKey) },
+        headers: { 'X-Head-Cursor': cursors.encode('trades', newestOfAll) },
         body: {
           count: swaps.length,
           limit,
@@ -57,19 +50,3 @@ export function trades({ store, position, cursors }: ResourceDeps) {
     },
   })
 }
-
-const page = (before: string) => `
-  SELECT slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program
-  FROM
-  (
-    SELECT * FROM swaps WHERE slot <= {stored:UInt64} ${before}
-    ORDER BY slot DESC, tx_index DESC, wallet DESC, event_index DESC, version DESC
-    LIMIT 1 BY slot, tx_index, wallet, event_index
-  )
-  WHERE is_deleted = 0
-  LIMIT {limit:UInt32}`
-const NEWEST = page('')
-// The first condition says to the primary key what the second one means.
-const OLDER = page(
-  'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {tx:UInt32}, {wallet:UInt32}, {event:UInt32})',
-)

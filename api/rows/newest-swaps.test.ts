@@ -1,0 +1,79 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { QueryParams, Store } from '../../pipeline/store/store.ts'
+import { readNewestSwaps } from './newest-swaps.ts'
+import type { SwapRow } from './swap-row.ts'
+
+type Row = SwapRow & { readonly version: string; readonly is_deleted: number }
+
+const small = (max: number) => fc.nat({ max })
+const aRow: fc.Arbitrary<Row> = fc
+  .tuple(small(9), small(1), fc.integer({ min: 1, max: 3 }), small(1), small(40), small(3))
+  .map(([slot, tx_index, wallet, event_index, version, fate]) => ({
+    slot: String(slot),
+    ...{ tx_index, wallet, event_index, version: String(version), is_deleted: fate === 0 ? 1 : 0 },
+    ...{ block_time: version, side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0 },
+    ...{ quote_mint: null, quote_amount: '0', program: 'unknown' },
+  }))
+const aKey = fc.record(
+  { slot: small(10), txIndex: small(1), wallet: small(3), eventIndex: small(1) },
+  { noNullPrototype: true },
+)
+
+const keyOf = (row: Row): EventKey => ({
+  slot: Number(row.slot),
+  txIndex: row.tx_index,
+  wallet: row.wallet,
+  eventIndex: row.event_index,
+})
+
+/** Answers as the table does: rows up to a slot and before a key, by key descending, versions of a key in any order. */
+function table(rows: readonly Row[]): Store {
+  const sorted = [...rows].sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
+  const answer = (params: QueryParams = {}) => {
+    const { stored, slot, txIndex, wallet, eventIndex, limit } = params as Record<string, number>
+    const before = slot === undefined ? null : ({ slot, txIndex, wallet, eventIndex } as EventKey)
+    return sorted
+      .filter((row) => Number(row.slot) <= (stored ?? 0))
+      .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
+      .slice(0, limit)
+  }
+  // Nothing but `query` is asked.
+  return { query: async (_sql: string, params?: QueryParams) => answer(params) } as unknown as Store
+}
+
+test('of the rows of a key the newest version counts, however many there are and wherever pages end', async (t) => {
+  const rows = fc.uniqueArray(aRow, {
+    maxLength: 300,
+    size: 'max',
+    selector: (row) => `${eventKeyText(keyOf(row))} ${row.version}`,
+  })
+  await fc.assert(
+    fc.asyncProperty(
+      rows,
+      small(10),
+      fc.option(aKey),
+      fc.integer({ min: 1, max: 40 }),
+      async (rows, stored, before, limit) => {
+        const newest = new Map<string, Row>()
+        for (const row of rows) {
+          const known = newest.get(eventKeyText(keyOf(row)))
+          if (known === undefined || Number(known.version) < Number(row.version))
+            newest.set(eventKeyText(keyOf(row)), row)
+        }
+        const expected = [...newest.values()]
+          .filter((row) => row.is_deleted === 0 && Number(row.slot) <= stored)
+          .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
+          .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
+          .slice(0, limit)
+        const swaps = await readNewestSwaps(table(rows), stored, before, limit)
+        t.deepEqual(
+          swaps.map((swap) => [eventKeyText(swap), swap.blockTime]),
+          expected.map((row) => [eventKeyText(keyOf(row)), row.block_time]),
+        )
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
