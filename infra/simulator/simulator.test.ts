@@ -302,7 +302,6 @@ test('a client that is too far behind is dropped with the words of the plugin', 
 
 /** Follows like an honest client: bookkeeping by slot, reconnecting from the last whole slot, over RPC where the server has forgotten. */
 async function followHonestly(simulator: Simulator, until: number) {
-  const places = new Set<string>()
   const candidates = new Map<number, Set<string>>()
   const blocks = new Map<number, number>()
   const ended = { cuts: 0, outOfRange: 0 }
@@ -358,7 +357,7 @@ async function followHonestly(simulator: Simulator, until: number) {
       whole = simulator.confirmedSlot
     } else ended.cuts += 1
   }
-  return { candidates, blocks, places, ended }
+  return { candidates, blocks, ended }
 }
 
 const COMMITTED = { commitment: 'confirmed' }

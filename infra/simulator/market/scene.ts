@@ -30,6 +30,9 @@ const TIP_ACCOUNTS = [
   'ADaUMid9yfUytqMBgopwjb2DTLSokTSzL1zt6iGPaS49',
 ].map(wellKnown)
 
+/** Accounts of which a message of 1,232 bytes has room for in full, beside its instructions. */
+const MOST_ACCOUNTS_SPELT_OUT = 27
+
 /** A transaction, mostly with a compute budget. */
 export function begin(scene: Scene, payer: Key): TransactionBuilder {
   const tx = new TransactionBuilder(payer, scene.ledger)
@@ -45,13 +48,17 @@ export function tip(tx: TransactionBuilder, scene: Scene, from: Key): void {
   transferSol(tx, from, scene.random.pick(TIP_ACCOUNTS), lamports)
 }
 
-/** Compiles the message in one of the forms seen on chain (legacy, version 0, with lookup tables) and keeps what it left in the ledger. */
+/**
+ * Compiles the message in one of the forms seen on chain (legacy, version 0, with lookup tables) and keeps what it left in the ledger. What names
+ * many accounts is too long for a packet without tables.
+ */
 export function finish(
   tx: TransactionBuilder,
   scene: Scene,
   tables: readonly LookupTable[] = [],
 ): Draft {
-  const form = scene.random.float()
+  const drawn = scene.random.float()
+  const form = tx.accountCount > MOST_ACCOUNTS_SPELT_OUT ? 1 : drawn
   const draft = tx.build({ versioned: form > 0.3, tables: form > 0.55 ? tables : [] })
   scene.ledger.apply(draft)
   return draft

@@ -235,6 +235,11 @@ export class TransactionBuilder {
     throw new InstructionFailed(code)
   }
 
+  /** How many accounts it names so far, programs among them. */
+  get accountCount(): number {
+    return this.#entries.size
+  }
+
   log(line: string): void {
     this.#logs.push(`Program log: ${line}`)
   }
