@@ -32,21 +32,12 @@ test.before(async () => {
   }
   await trackWallets(store, 27)
   await markStored(store, 100)
-  api = await startApi(flaky, { feed: noFeed })
+  api = await startApi(flaky)
 })
 test.after.always(async () => {
   await api.close()
   await opened.drop()
 })
-
-const noFeed = {
-  sealed: () => null,
-  sent: () => null,
-  connections: () => 0,
-  accept: () => {},
-  start: async () => {},
-  stop: async () => {},
-}
 
 interface Answer {
   readonly status: number

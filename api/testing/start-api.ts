@@ -7,11 +7,13 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
-import { createApi, type Feed } from '../api.ts'
+import { createApi } from '../api.ts'
 import { Credits } from '../credits/credits.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import type { Meter } from '../credits/meter.ts'
+import { createCursorCodec } from '../cursor.ts'
+import { createFeed } from '../stream/feed.ts'
 
 export interface TestApi {
   readonly url: string
@@ -28,11 +30,11 @@ export interface TestApi {
 /** The whole API on a free port over `store`, with log and meter in memory. */
 export async function startApi(
   store: Store,
-  options: { readonly meter?: Meter; readonly feed: Feed },
+  options: { readonly meter?: Meter } = {},
 ): Promise<TestApi> {
   const logger = createLogger('silent')
   const registry = createRegistry()
-  const { meter = createMemoryMeter(), feed } = options
+  const { meter = createMemoryMeter() } = options
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const accounts = new Accounts({ store, ledger })
@@ -43,6 +45,11 @@ export async function startApi(
     secretKey: Buffer.alloc(32, 7),
     connectionsPerKey: 1,
   }
+  const feed = createFeed({
+    ...{ log, credits, logger, registry },
+    cursors: createCursorCodec(config.secretKey),
+    connectionsPerKey: config.connectionsPerKey,
+  })
   const api = createApi({ config, store, log, feed, credits, accounts, logger, registry })
   const { url } = await api.listen()
   return {

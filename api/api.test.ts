@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { WebSocket } from 'ws'
+import type { Swap } from '../pipeline/domain/event.ts'
+import { USDC } from '../pipeline/domain/quote.ts'
+import type { Store } from '../pipeline/store/store.ts'
+import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
+import { markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { startApi, type TestApi } from './testing/start-api.ts'
+import { connect } from './testing/start-feed.ts'
+
+const { CLICKHOUSE_URL } = process.env
+let opened: TestStore
+let store: Store
+let api: TestApi
+let slot = 1000
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+  await trackWallets(store, 5)
+  api = await startApi(store)
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+const socketUrl = () => `${api.url.replace('http', 'ws')}/ws`
+
+/** A slot goes through the pipeline: over the log to the feed, and into the tables. */
+async function seal(...swaps: Partial<Swap>[]): Promise<void> {
+  slot++
+  const marker = aMarker(slot)
+  const records = swaps.map((swap, eventIndex) =>
+    aSwap({ slot, eventIndex, blockTime: marker.blockTime, ...swap }),
+  )
+  await api.log.appendSlot({ marker, records })
+  if (records.length > 0)
+    await store.insert(
+      'swaps',
+      records.map((swap) =>
+        swapRow(slot, {
+          ...{ tx_index: swap.txIndex, wallet: swap.wallet, event_index: swap.eventIndex },
+          ...{ block_time: swap.blockTime, side: swap.side, program: swap.program },
+          ...{
+            base_mint: swap.baseMint,
+            base_amount: swap.baseAmount,
+            base_decimals: swap.baseDecimals,
+          },
+          ...{ quote_mint: swap.quoteMint, quote_amount: swap.quoteAmount },
+        }),
+      ),
+    )
+  await markStored(store, slot)
+}
+
+async function get(path: string, key: string) {
+  const response = await fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  const body: unknown = await response.json()
+  return { status: response.status, headers: response.headers, body: body as { items: unknown[] } }
+}
+
+async function stored(): Promise<void> {
+  for (;;) {
+    const status = (await get('/status', '')).body as unknown as { storage: { slot: number } }
+    if (status.storage.slot === slot) return
+    await pause(10)
+  }
+}
+
+test.serial(
+  'what the socket brought is what GET /trades lists, and both are paid from one balance',
+  async (t) => {
+    const { key, wallet } = await api.customer(100)
+    const client = await connect(socketUrl(), key)
+    t.like(await client.subscribe(), { type: 'subscribed', wallets: null, mints: null })
+    await seal({}, { wallet: 2, side: 'sell', quoteMint: USDC, quoteAmount: 7n })
+    await seal({ wallet: 3, quoteMint: null, quoteAmount: 0n, baseMint: JUP })
+    const messages = (await client.take(3)) as { id: string; data: unknown }[]
+    await stored()
+    const { body, headers } = await get('/trades', key)
+    t.deepEqual(
+      messages.map(({ data }) => data),
+      [...body.items].reverse(),
+    )
+    t.is(headers.get('x-head-cursor'), messages[2]?.id ?? '')
+    const older = await get(`/trades?cursor=${messages[1]?.id}`, key)
+    t.deepEqual(older.body.items, [messages[0]?.data])
+    await client.close()
+    while ((await api.credits.left(wallet)) < 100 - 3 - 6) await pause(5)
+    t.is(await api.credits.left(wallet), 100 - 3 - 6)
+    while (await api.ledger.rollUp());
+    t.deepEqual((await api.ledger.check()).mismatches, [])
+  },
+)
+
+test.serial(
+  'a client that lists trades and follows from X-Head-Cursor misses and repeats nothing (decisions D4, F4)',
+  async (t) => {
+    const { key } = await api.customer(1000)
+    await seal({ program: 'listed' })
+    await stored()
+    const list = await get('/trades?limit=1', key)
+    await seal({ program: 'missed' }, { program: 'missed', baseMint: JUP })
+    const client = await connect(socketUrl(), key)
+    const answer = await client.subscribe({ after: list.headers.get('x-head-cursor') })
+    t.like(answer, { type: 'subscribed' })
+    await seal({ program: 'live' })
+    const messages = (await client.take(3)) as { data: { program: string; mint: string } }[]
+    t.deepEqual(
+      messages.map(({ data }) => [data.program, data.mint]),
+      [
+        ['missed', BONK],
+        ['missed', JUP],
+        ['live', BONK],
+      ],
+    )
+    await client.close()
+  },
+)
+
+test.serial(
+  'a browser names its key in the subprotocol; a refusal comes before the upgrade (decisions F1)',
+  async (t) => {
+    const { key } = await api.customer(2)
+    const browser = new WebSocket(socketUrl(), ['bearer', key])
+    await once(browser, 'open')
+    t.is(browser.protocol, 'bearer')
+    browser.close()
+    const { key: poor } = await api.customer(0)
+    const refusals: [string | undefined, number][] = [
+      [undefined, 401],
+      [`${key}x`, 401],
+      [poor, 402],
+    ]
+    for (const [bearer, expected] of refusals) {
+      const socket = new WebSocket(socketUrl(), {
+        headers: bearer === undefined ? {} : { authorization: `Bearer ${bearer}` },
+      })
+      const [, response] = await once(socket, 'unexpected-response')
+      t.is(response.statusCode, expected)
+      t.is(response.headers['content-type'], 'application/problem+json')
+      response.destroy()
+    }
+    const notThere = new WebSocket(`${socketUrl()}x`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    const [, response] = await once(notThere, 'unexpected-response')
+    t.is(response.statusCode, 404)
+    response.destroy()
+  },
+)
+
+test.serial('a wallet that is not tracked is no filter', async (t) => {
+  const { key } = await api.customer(5)
+  const client = await connect(socketUrl(), key)
+  t.like(await client.subscribe({ wallets: ['W6'] }), { type: 'error', code: 'wallet_not_found' })
+  t.like(await client.subscribe({ wallets: ['W5'] }), { type: 'subscribed', wallets: ['W5'] })
+  await client.close()
+})
+
+test.serial(
+  'once a slot has come the service is ready, and says how far it is (decisions J4)',
+  async (t) => {
+    await seal()
+    await stored()
+    const { key } = await api.customer(5)
+    const client = await connect(socketUrl(), key)
+    t.deepEqual((await get('/readyz', '')).body as unknown, {
+      ready: true,
+      checks: { store: 'ok', log: 'ok', meter: 'ok', marker: 'ok' },
+    })
+    const { lag_seconds, ...status } = (await get('/status', '')).body as unknown as Record<
+      string,
+      unknown
+    >
+    t.deepEqual(status, {
+      ingest: { slot, block_time: aMarker(slot).blockTime },
+      storage: { slot, block_time: 1_700_000_000 + slot },
+      metrics: { slot },
+      feed: { slot, connections: 1 },
+    })
+    t.true(Number.isInteger(lag_seconds))
+    await client.close()
+  },
+)
+
+test.serial(
+  'stopping tells followers to come back, returns what they held and rolls up what they used (decisions F7, J5)',
+  async (t) => {
+    const going = await startApi(store)
+    const { key, wallet } = await going.customer(50)
+    const client = await connect(`${going.url.replace('http', 'ws')}/ws`, key)
+    await client.subscribe()
+    await going.log.appendSlot({ marker: aMarker(2000), records: [aSwap({ slot: 2000 })] })
+    t.like((await client.take(1))[0], { channel: 'trades' })
+    await fetch(`${going.url}/wallets`, { headers: { authorization: `Bearer ${key}` } })
+    await going.close()
+    t.deepEqual(await client.take(1), [{ type: 'restarting' }])
+    t.is(await client.closed, 1012)
+    await t.throwsAsync(fetch(`${going.url}/healthz`))
+    // Another process knows from the ledger alone what is left.
+    t.is(await api.credits.left(wallet), 48)
+  },
+)
