@@ -1,0 +1,80 @@
+import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
+import { DexParser } from 'solana-dex-parser'
+import { createDecoder } from '../../pipeline/decode/decoder.ts'
+import { type Address, addressFromBytes } from '../../pipeline/domain/address.ts'
+import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
+import { normalizeGrpc } from '../../pipeline/ingest/normalize-grpc.ts'
+import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
+import { toGrpcUpdate } from '../corpus/to-grpc-update.ts'
+
+/** Rounds over all recorded transactions, every contender once a round. */
+const ROUNDS = 30
+
+/**
+ * `npm run bench -- decode [rounds]`: recorded transactions as decoded gRPC updates, from there to events, normalisation included; ours with every fee payer tracked and
+ * with 250, 10,000 and 1,000,000 wallets, beside `solana-dex-parser` 2.6.7, interleaved in one process. Prints the median round of each.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const rounds = Number(args[0] ?? ROUNDS)
+  const recorded = readCorpus().filter(({ encoding }) => encoding === 'json')
+  if (recorded.length === 0) throw new Error('no recorded transactions: set CORPUS_DIR')
+  const updates = recorded.map(({ json, tx }) => toGrpcUpdate(json, tx.slot, tx.index))
+  const payers = feePayers(recorded)
+  const some = payers.filter((_, i) => i % Math.ceil(payers.length / 250) === 0).slice(0, 250)
+  const parser = new DexParser()
+  const contenders = [
+    { name: 'solana-dex-parser', decode: theirs(parser) },
+    {
+      name: `ours, ${payers.length} wallets: every fee payer`,
+      decode: ours(createWallets(payers)),
+    },
+    { name: 'ours, 250 wallets', decode: ours(withStrangers(some, 250)) },
+    { name: 'ours, 10,000 wallets', decode: ours(withStrangers(some, 10_000)) },
+    { name: 'ours, 1,000,000 wallets', decode: ours(withStrangers(some, 1_000_000)) },
+  ]
+  const times = contenders.map((): number[] => [])
+  for (let round = 0; round < rounds; round++) {
+    contenders.forEach(({ decode }, i) => {
+      const start = process.hrtime.bigint()
+      for (const update of updates) decode(update)
+      times[i]!.push(Number(process.hrtime.bigint() - start) / 1000 / updates.length)
+    })
+  }
+  const medians = times.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)]!)
+  process.stdout.write(`${updates.length} recorded transactions, median of ${rounds} rounds\n`)
+  contenders.forEach(({ name }, i) => {
+    const median = medians[i]!
+    const ratio = (medians[0]! / median).toFixed(1)
+    const perSecond = Math.round(1_000_000 / median).toLocaleString('en')
+    process.stdout.write(
+      `${name.padEnd(42)}${median.toFixed(2).padStart(9)} us${perSecond.padStart(12)} tx/s${ratio.padStart(8)} x\n`,
+    )
+  })
+}
+
+function ours(wallets: Wallets): (update: SubscribeUpdateTransaction) => void {
+  const decoder = createDecoder(wallets)
+  return (update) => {
+    const tx = normalizeGrpc(update)
+    if (tx.kind === 'transaction') decoder.decode(tx, 1_700_000_000)
+  }
+}
+
+/** In the shape that its adapter reads of a Yellowstone update: slot, block time, transaction and meta side by side. */
+function theirs(parser: DexParser): (update: SubscribeUpdateTransaction) => void {
+  return (update) => {
+    const tx = { ...update.transaction, slot: Number(update.slot), blockTime: 1_700_000_000 }
+    parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0]) // its types know RPC answers alone
+  }
+}
+
+/** The given wallets and as many strangers as make `count`. */
+function withStrangers(some: readonly Address[], count: number): Wallets {
+  const strangers = Array.from({ length: count - some.length }, (_, i) => {
+    const key = Buffer.alloc(32, 1)
+    key.writeUInt32LE(Math.imul(i + 1, 0x9e3779b1) >>> 0, 20)
+    key.writeUInt32LE(i + 1, 4)
+    return addressFromBytes(key)
+  })
+  return createWallets([...some, ...strangers])
+}

@@ -1,0 +1,155 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
+import { knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
+import { addressFromBytes, parseAddress } from '../../pipeline/domain/address.ts'
+import type { WalletEvent } from '../../pipeline/domain/event.ts'
+import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { difference, type Expectation } from './compare.ts'
+import { CONVENTIONS } from './conventions.ts'
+import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
+
+/**
+ * `npm run corpus`: decodes every recorded transaction with every fee payer tracked, prints what each venue gave, and compares with what independent
+ * sources state. Ends 1 when a difference has no explanation in `conventions.ts`, 0 also when there is no corpus.
+ */
+function main(): number {
+  const folder = corpusFolder()
+  if (folder === null) {
+    print('no corpus: set CORPUS_DIR to a folder of recorded transactions')
+    return 0
+  }
+  const recorded = readCorpus()
+  const decoder = createDecoder(createWallets(feePayers(recorded)))
+  printVenues(recorded, decoder)
+  printCoverage(recorded, decoder)
+  return printDifferences(folder, recorded)
+}
+
+const COLUMNS = [
+  'transactions',
+  'swaps',
+  'transfers',
+  'delta_only',
+  'mismatch',
+  'undecoded',
+] as const
+type Row = Record<(typeof COLUMNS)[number], number>
+
+/** One row a venue, router or order program that a successful transaction calls; its events count in the row of each of them. */
+function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder): void {
+  const rows = new Map<string, Row>()
+  for (const { tx, blockTime } of recorded) {
+    if (tx.failed) continue
+    const result = decoder.decode(tx, blockTime)
+    const records = result.kind === 'decoded' ? result.records : []
+    const names = calledPrograms(tx)
+    for (const name of names.size === 0 ? ['(none of the table)'] : names) {
+      const row = rows.get(name) ?? {
+        transactions: 0,
+        swaps: 0,
+        transfers: 0,
+        delta_only: 0,
+        mismatch: 0,
+        undecoded: 0,
+      }
+      rows.set(name, row)
+      row.transactions++
+      for (const record of records) {
+        if (record.kind === 'undecoded') row.undecoded++
+        if (record.kind === 'token_transfer' || record.kind === 'sol_transfer') row.transfers++
+        if (record.kind !== 'swap') continue
+        row.swaps++
+        if (record.confidence === 'delta_only') row.delta_only++
+        if (record.quoteMismatch) row.mismatch++
+      }
+    }
+  }
+  const order = [...PROGRAMS.map(({ name }) => name), '(none of the table)']
+  const missing = [...new Set(PROGRAMS.map(({ name }) => name))].filter((name) => !rows.has(name))
+  print(`${'program'.padEnd(20)}${COLUMNS.map((column) => column.padStart(13)).join('')}`)
+  for (const [name, row] of [...rows].sort(([a], [b]) => order.indexOf(a) - order.indexOf(b))) {
+    print(`${name.padEnd(20)}${COLUMNS.map((column) => String(row[column]).padStart(13)).join('')}`)
+  }
+  print(`not recorded: ${missing.join(', ')}\n`)
+}
+
+/** Of transactions in which the fee payer exchanged something on a venue: how many swaps are `high`. */
+function printCoverage(recorded: readonly RecordedTransaction[], decoder: Decoder): void {
+  let touching = 0
+  let high = 0
+  let deltaOnly = 0
+  for (const { tx, blockTime } of recorded) {
+    if (tx.failed || calledPrograms(tx, ['venue', 'router', 'order']).size === 0) continue
+    const result = decoder.decode(tx, blockTime)
+    const swaps =
+      result.kind === 'decoded' ? result.records.filter(({ kind }) => kind === 'swap') : []
+    if (swaps.length === 0) continue
+    touching++
+    if (swaps.every((swap) => swap.kind === 'swap' && swap.confidence === 'high')) high++
+    else deltaOnly++
+  }
+  print(
+    `${touching} transactions that touch the table gave swaps: ${high} high, ${deltaOnly} delta_only\n`,
+  )
+}
+
+function calledPrograms(
+  tx: RecordedTransaction['tx'],
+  kinds: readonly string[] = ['venue', 'router', 'order', 'not_trading'],
+): Set<string> {
+  const names = new Set<string>()
+  for (const { programIndex } of tx.instructions) {
+    const program = knownProgram(tx.accountKeys[programIndex]!)
+    if (program !== null && 'name' in program && kinds.includes(program.kind))
+      names.add(program.name)
+  }
+  return names
+}
+
+function printDifferences(folder: string, recorded: readonly RecordedTransaction[]): number {
+  const path = join(folder, 'expectations.jsonl')
+  if (!existsSync(path)) return 0
+  const bySignature = new Map(recorded.map((entry) => [entry.signature, entry]))
+  const counts = { agree: 0, explained: 0, unexplained: 0, absent: 0 }
+  for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
+    const expected = JSON.parse(line) as Expectation // the corpus's own format, see its README
+    const entry = bySignature.get(expected.signature)
+    if (entry === undefined) {
+      counts.absent++
+      continue
+    }
+    const found = difference(expected, eventsOf(entry, expected.wallet))
+    const convention = CONVENTIONS[expected.signature]
+    if (found === null) {
+      counts.agree++
+    } else if (convention !== undefined) {
+      counts.explained++
+      print(`${expected.signature}\n  ${found}\n  explained: ${convention}`)
+    } else {
+      counts.unexplained++
+      print(`${expected.signature}\n  ${found}\n  UNEXPLAINED`)
+    }
+  }
+  const { agree, explained, unexplained, absent } = counts
+  print(
+    `\nexpectations: ${agree} agree, ${explained} explained, ${unexplained} unexplained, ${absent} without a transaction`,
+  )
+  return unexplained === 0 ? 0 : 1
+}
+
+function eventsOf(
+  { tx, blockTime }: RecordedTransaction,
+  wallet: string | undefined,
+): WalletEvent[] {
+  const tracked = parseAddress(wallet ?? '') ?? addressFromBytes(tx.accountKeys[0]!)
+  const result = createDecoder(createWallets([tracked])).decode(tx, blockTime)
+  if (result.kind !== 'decoded') return []
+  return result.records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded')
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+process.exitCode = main()
