@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
@@ -24,21 +24,21 @@ export interface RecordedJson {
   readonly _source?: { readonly encoding?: string; readonly block?: { readonly index?: number } }
 }
 
-const FILES = ['transactions.jsonl.gz', 'blocks/254170887.jsonl.gz', 'blocks/432104870.jsonl.gz']
-
 /** Folder of recorded mainnet transactions: `CORPUS_DIR`, else beside the project; null where there is none. */
 export function corpusFolder(): string | null {
   const folder = process.env.CORPUS_DIR ?? join(import.meta.dirname, '../../../../shared/corpus')
   return existsSync(folder) ? folder : null
 }
 
-/** Every recorded transaction of the corpus, file by file; none where it is absent. */
+/** Every recorded transaction of the corpus (files `*.jsonl.gz`), file by file; none where it is absent. */
 export function readCorpus(): RecordedTransaction[] {
   const folder = corpusFolder()
   if (folder === null) return []
-  return FILES.flatMap((file) => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.jsonl.gz'))
+    .sort()
+  return files.flatMap((file) => {
     const path = join(folder, file)
-    if (!existsSync(path)) return []
     const lines = gunzipSync(readFileSync(path)).toString('utf8').trim().split('\n')
     return lines.map((line) => readLine(file, line))
   })
