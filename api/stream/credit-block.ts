@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Account, BlockRenewal } from '../credits/meter.ts'
 
 /** Where blocks come from; rejects when none can be had now, whether it was done is then not known. */
@@ -16,6 +16,13 @@ export interface BlockHooks {
   onFailure(sinceMs: number): void
 }
 
+export interface BlockOptions {
+  /** Milliseconds of a clock that does not go back. */
+  readonly now?: () => number
+  /** Waits before the meter is asked again. */
+  readonly pause?: () => Promise<unknown>
+}
+
 /**
  * The credits one connection holds in reserve (decisions F5): taken one by one without asking anybody, renewed in the background before they run
  * out. A renewal books what was used, returns the rest and reserves the next block in one step. While it is under way the rest may still be used:
@@ -27,7 +34,7 @@ export class CreditBlock {
   readonly #account: Account
   readonly #connection: string
   readonly #hooks: BlockHooks
-  readonly #options: { readonly now: () => number; readonly retryMs: number }
+  readonly #options: Required<BlockOptions>
   /** May be used now. */
   #credits = 0
   #granted = 0
@@ -51,14 +58,14 @@ export class CreditBlock {
       readonly left: number
       readonly hooks: BlockHooks
     },
-    options: { readonly now?: () => number; readonly retryMs?: number } = {},
+    options: BlockOptions = {},
   ) {
     this.#source = deps.source
     this.#account = deps.account
     this.#connection = deps.connection
     this.#left = deps.left
     this.#hooks = deps.hooks
-    this.#options = { now: () => performance.now(), retryMs: 250, ...options }
+    this.#options = { now: () => performance.now(), pause, ...options }
   }
 
   /** Credits in hand. */
@@ -137,7 +144,7 @@ export class CreditBlock {
           return null
         }
         this.#hooks.onFailure(now - started)
-        await pause(this.#options.retryMs, undefined, { ref: false })
+        await this.#options.pause()
       }
     }
   }
@@ -158,3 +165,7 @@ const MAX_BLOCK = 1024
 /** The meter takes a block back 60 s after it was given (`METER_LIMITS.blockMs`). */
 const TRUSTED_MS = 50_000
 const KEEP_MS = 20_000
+
+function pause(): Promise<void> {
+  return delay(250, undefined, { ref: false })
+}

@@ -227,7 +227,7 @@ test('while the meter does not answer trades wait, none is free and none is lost
 test('a meter that does not answer for long ends the connection with 1013; a client that waits for nothing stays', async (t) => {
   let now = 0
   const service = await startFeed({
-    now: () => now,
+    block: { now: () => now, pause: async () => {} },
     connectionsPerKey: 2,
     beforeRenewal: async () => {
       now += 1000

@@ -12,7 +12,7 @@ import { ApiError, problem } from '../errors.ts'
 import type { Upgrade } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { Connection, type EndReason } from './connection.ts'
-import { type BlockSource, CreditBlock } from './credit-block.ts'
+import { type BlockOptions, type BlockSource, CreditBlock } from './credit-block.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
 import { createTransport } from './transport.ts'
@@ -31,9 +31,7 @@ export interface FeedOptions {
   readonly relay?: RelayOptions
   /** Runs something again and again until what it gives is called; the feed's pulse. */
   readonly every?: (ms: number, run: () => void) => () => void
-  /** Of a meter that does not answer: pause before it is asked again, and the clock that tells for how long, in milliseconds. */
-  readonly retryMs?: number
-  readonly now?: () => number
+  readonly block?: BlockOptions
   /** How long a client may take to answer a close. */
   readonly closeMs?: number
 }
@@ -69,8 +67,7 @@ class LiveFeed implements Feed {
     this.#options = {
       relay: {},
       every: everyMs,
-      retryMs: 250,
-      now: () => performance.now(),
+      block: {},
       closeMs: 2000,
       ...options,
     }
@@ -161,7 +158,7 @@ class LiveFeed implements Feed {
         creditBlock: (hooks) =>
           new CreditBlock(
             { source: credits, account, connection: randomUUID(), left, hooks },
-            this.#options,
+            this.#options.block,
           ),
         onSent: (trades) => this.#metrics.messages.inc(trades),
         onEnd: (reason) => {

@@ -2,12 +2,13 @@ import test from 'ava'
 import { pino } from 'pino'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
-import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { BEGINNING, createCursorCodec, endOfSlot } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { handLog } from '../testing/hand-log.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
 import type { FeedTrade } from './trade-window.ts'
@@ -171,31 +172,3 @@ test('partitions that are ahead wait at the bound for the one that is behind, an
   await relay.close()
   await stuck
 })
-
-/** An empty log whose batches are handed over by the test. */
-function handLog(partitions = 1) {
-  let handler: BatchHandler = async () => {}
-  const next = Array.from({ length: partitions }, () => 0)
-  type Entries = LogBatch['records'] extends readonly (infer R)[] ? WithoutOffset<R>[] : never
-  const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
-    partitions,
-    checkpoint: async () => null,
-    async consume(_: ConsumeOptions, given: BatchHandler) {
-      handler = given
-      return { close: async () => {} }
-    },
-    async hand(entries, partition = 0) {
-      const from = next[partition]!
-      next[partition] = from + entries.length
-      const records = entries.map((entry, i) => ({ offset: BigInt(from + i), ...entry }))
-      await handler({ partition, records })
-    },
-    appendSlot: async () => {},
-    appendLate: async () => {},
-    ping: async () => {},
-    close: async () => {},
-  }
-  return log
-}
-
-type WithoutOffset<R> = R extends unknown ? Omit<R, 'offset'> : never

@@ -60,7 +60,7 @@ export async function startFeed(
   const { connectionsPerKey = 1 } = options
   const feed = createFeed(
     { log, cursors, credits, connectionsPerKey, logger, registry },
-    { every, retryMs: 1, ...options },
+    { every, block: { pause: async () => {} }, ...options },
   )
   await feed.start({ walletCount: () => 100 })
   const server = createServer()

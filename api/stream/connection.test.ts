@@ -1,0 +1,232 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { pino } from 'pino'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createMemoryMeter } from '../credits/memory.ts'
+import type { BlockRenewal } from '../credits/meter.ts'
+import { createCursorCodec } from '../cursor.ts'
+import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { handLog } from '../testing/hand-log.ts'
+import { blocksOf, fund } from '../testing/start-feed.ts'
+import { Connection, type EndReason } from './connection.ts'
+import { CreditBlock } from './credit-block.ts'
+import { createRelay } from './relay.ts'
+import { createFeedMetrics } from './telemetry.ts'
+
+/** `down`: not done, and said so; `lost`: done, but the answer got lost. */
+type Answer = 'granted' | 'down' | 'lost'
+
+type Step =
+  | { readonly kind: 'slot'; readonly trades: number }
+  | { readonly kind: 'late'; readonly slotsAgo: number }
+  | { readonly kind: 'meter'; readonly answer: Answer }
+  | { readonly kind: 'reconnect' }
+  /** A REST call of the same account. */
+  | { readonly kind: 'call'; readonly price: number }
+
+const aStep: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('slot' as const), trades: fc.nat(30) }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('late' as const), slotsAgo: fc.nat(2) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('meter' as const),
+      answer: fc.constantFrom<Answer>('granted', 'granted', 'granted', 'down', 'lost'),
+    }),
+  },
+  { weight: 2, arbitrary: fc.constant({ kind: 'reconnect' as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('call' as const), price: fc.nat(30) }) },
+)
+
+/** One client that comes back whenever it is cut off, over a meter whose answers come when the test says so. */
+async function startClient(balance: number) {
+  const log = handLog()
+  const cursors = createCursorCodec(Buffer.alloc(32, 1))
+  const relay = await createRelay({
+    ...{ log, cursors, logger: pino({ level: 'silent' }) },
+    metrics: createFeedMetrics(createRegistry()),
+  })
+  const meter = createMemoryMeter()
+  await fund(meter, 'alice', balance)
+  const blocks = blocksOf(meter)
+  const asked: ((answer: Answer) => void)[] = []
+  const source = {
+    async renewBlock(account: string, renewal: BlockRenewal) {
+      const answer = await new Promise<Answer>((resolve) => asked.push(resolve))
+      if (answer === 'down') throw new ServiceError('unavailable', 'down', { retriable: true })
+      const grant = await blocks.renewBlock(account, renewal)
+      if (answer === 'lost') throw new ServiceError('unavailable', 'lost', { retriable: true })
+      return grant
+    },
+  }
+  const received: { id: string; late?: true; data: { block_time: number } }[] = []
+  let ended: EndReason | null = null
+  let start: string | undefined
+  let count = 0
+  let connection: Connection
+  const unlisten = relay.listen((trades) => connection.offer(trades))
+
+  /** Lets everything happen that waits for nothing outside. */
+  const settle = () => new Promise((resolve) => setImmediate(resolve))
+  const answer = async (how: Answer) => {
+    await settle()
+    asked.shift()?.(how)
+    await settle()
+  }
+  const finish = async (work: Promise<void>) => {
+    let isDone = false
+    void work.then(() => {
+      isDone = true
+    })
+    while (!isDone) await answer('granted')
+  }
+  const connect = async () => {
+    const left = (await meter.left('alice')) ?? 0
+    const name = `connection ${++count}`
+    ended = null
+    connection = new Connection(
+      {
+        transport: {
+          send: (message) => {
+            const read = JSON.parse(message.toString())
+            if (read.channel === 'trades') received.push(read)
+            if (read.type === 'subscribed') start ??= read.cursor
+          },
+          ...{ hold() {}, flush() {}, ping() {}, close() {}, terminate() {} },
+          unsentBytes: 0,
+        },
+        relay,
+        isTracked: () => true,
+        creditBlock: (hooks) =>
+          new CreditBlock(
+            { source, account: 'alice', connection: name, left, hooks },
+            { now: () => 0, pause: async () => {} },
+          ),
+        onSent: () => {},
+        onEnd: (reason) => {
+          ended = reason
+        },
+      },
+      left,
+    )
+    const after = received.at(-1)?.id ?? start
+    const subscribe = { action: 'subscribe', channels: ['trades'], ...(after && { after }) }
+    connection.receive(JSON.stringify(subscribe), 100)
+  }
+  await connect()
+  return {
+    ...{ log, meter, received, answer },
+    ended: () => ended,
+    async reconnect() {
+      await finish(connection.closed())
+      await connect()
+    },
+    /** The meter answers from now on; resolves when nothing is left to do. */
+    async calm() {
+      await settle()
+      while (asked.length > 0) await answer('granted')
+    },
+    async close() {
+      unlisten()
+      await finish(connection.closed())
+    },
+  }
+}
+
+test('whatever the meter answers and however often the client comes back, it gets each trade once, in order, and pays for what it got', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(aStep, { maxLength: 40 }),
+      fc.oneof(fc.nat(60), fc.constant(10_000)),
+      async (steps, balance) => {
+        const client = await startClient(balance)
+        const ordered: Swap[] = []
+        const late: Swap[] = []
+        const calls: number[] = []
+        let slot = 0
+        for (const step of steps) {
+          if (step.kind === 'slot') {
+            slot++
+            const swaps = Array.from({ length: step.trades }, (_, txIndex) =>
+              aSwap({ slot, txIndex, blockTime: ordered.length + txIndex }),
+            )
+            ordered.push(...swaps)
+            await client.log.hand([
+              ...swaps.map((record) => ({ kind: 'record' as const, record, late: null })),
+              { kind: 'marker', marker: aMarker(slot) },
+            ])
+          } else if (step.kind === 'late' && slot > 0) {
+            const of = Math.max(1, slot - step.slotsAgo)
+            const fields = { txIndex: 100 + late.length, blockTime: 1_000_000 + late.length }
+            const record = aSwap({ slot: of, ...fields })
+            late.push(record)
+            await client.log.hand([{ kind: 'record', record, late: 'stream' }])
+          } else if (step.kind === 'meter') await client.answer(step.answer)
+          else if (step.kind === 'reconnect') await client.reconnect()
+          else if (step.kind === 'call') {
+            const { kind } = await client.meter.charge('alice', step.price, `call ${calls.length}`)
+            calls.push(kind === 'charged' ? step.price : 0)
+          }
+          t.true(((await client.meter.left('alice')) ?? 0) >= 0, 'more was used than there was')
+        }
+        await client.calm()
+        const isExhausted = client.ended() === 'balance_exhausted'
+        await client.close()
+
+        const paid = balance - calls.reduce((sum, price) => sum + price, 0)
+        const got = client.received.map(({ data }) => data.block_time)
+        const reconnects = steps.filter(({ kind }) => kind === 'reconnect').length
+        // Times name the trades: ordered ones count from 0, late ones from a million.
+        const inOrder = got.filter((time) => time < 1_000_000)
+        t.deepEqual(
+          inOrder,
+          ordered.slice(0, inOrder.length).map(({ blockTime }) => blockTime),
+        )
+        const gotLate = got.filter((time) => time >= 1_000_000)
+        t.is(new Set(gotLate).size, gotLate.length)
+        const everything = [...ordered, ...late].sort(compareEventKeys)
+        if (reconnects === 0) {
+          const unmarked = client.received.filter((trade) => trade.late === undefined)
+          const times = new Set(unmarked.map(({ data }) => data.block_time))
+          t.deepEqual(
+            unmarked.map(({ data }) => data.block_time),
+            everything.filter((swap) => times.has(swap.blockTime)).map((swap) => swap.blockTime),
+          )
+          t.is(got.length, Math.min(paid, everything.length))
+          t.is(isExhausted, paid < everything.length)
+        } else if (!isExhausted && paid >= everything.length) {
+          t.is(inOrder.length, ordered.length)
+        }
+        t.is(await client.meter.left('alice'), paid - got.length)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('a late trade that comes while others wait is sent after them: its id says that they have been', async (t) => {
+  const client = await startClient(100)
+  const hand = (...swaps: Swap[]) =>
+    client.log.hand([
+      ...swaps.map((record) => ({ kind: 'record' as const, record, late: null })),
+      { kind: 'marker', marker: aMarker(swaps[0]!.slot) },
+    ])
+  await client.answer('granted')
+  await hand(aSwap({ slot: 1 }))
+  await client.calm()
+  await hand(...Array.from({ length: 40 }, (_, txIndex) => aSwap({ slot: 2, txIndex })))
+  const late = aSwap({ slot: 1, txIndex: 9, blockTime: 7 })
+  await client.log.hand([{ kind: 'record', record: late, late: 'stream' }])
+  await hand(aSwap({ slot: 3 }))
+  t.true(client.received.length < 41)
+  await client.calm()
+  t.is(client.received.length, 43)
+  t.deepEqual(
+    client.received.flatMap((trade, place) => (trade.late ? [place, trade.data.block_time] : [])),
+    [41, 7],
+  )
+  await client.close()
+})

@@ -1,0 +1,29 @@
+import type { BatchHandler, ConsumeOptions, EventLog, LogBatch } from '../../pipeline/log/log.ts'
+
+/** An empty log whose batches are handed over by the test. */
+export function handLog(partitions = 1) {
+  let handler: BatchHandler = async () => {}
+  const next = Array.from({ length: partitions }, () => 0)
+  type Entries = LogBatch['records'] extends readonly (infer R)[] ? WithoutOffset<R>[] : never
+  const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
+    partitions,
+    checkpoint: async () => null,
+    async consume(_: ConsumeOptions, given: BatchHandler) {
+      handler = given
+      return { close: async () => {} }
+    },
+    async hand(entries, partition = 0) {
+      const from = next[partition]!
+      next[partition] = from + entries.length
+      const records = entries.map((entry, i) => ({ offset: BigInt(from + i), ...entry }))
+      await handler({ partition, records })
+    },
+    appendSlot: async () => {},
+    appendLate: async () => {},
+    ping: async () => {},
+    close: async () => {},
+  }
+  return log
+}
+
+type WithoutOffset<R> = R extends unknown ? Omit<R, 'offset'> : never
