@@ -1,0 +1,80 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { z } from 'zod'
+import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { OperatorParts } from './parts.ts'
+
+/** What a command ends with: one JSON document for stdout, and whether it found something wrong (exit code 1). */
+export interface Outcome {
+  readonly document: unknown
+  readonly failed?: boolean
+}
+
+/** One command of `npm run -s operator` (decisions J3); one file each. */
+export interface Command {
+  /** Its words, for example `account create`. */
+  readonly name: string
+  /** What follows the words, for the usage line. */
+  readonly usage: string
+  /** Checks `args` and does it. Rejects with a ServiceError; `invalid_argument` names the argument. */
+  run(args: readonly string[], parts: OperatorParts): Promise<Outcome>
+}
+
+/** A command whose options are `--name value`, each required; `schema` checks and converts them. */
+export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
+  readonly name: string
+  readonly usage: string
+  readonly options: Shape
+  run(options: z.output<z.ZodObject<Shape>>, parts: OperatorParts): Promise<Outcome>
+}): Command {
+  const { name, usage, options, run } = definition
+  const flags = Object.fromEntries(
+    Object.keys(options).map((option) => [option, { type: 'string' as const }]),
+  )
+  return {
+    name,
+    usage,
+    async run(args, parts) {
+      const parsed = z.object(options).safeParse(parseFlags(args, flags))
+      if (!parsed.success) {
+        const faults = parsed.error.issues.map(
+          (issue) =>
+            `--${String(issue.path[0])}: ${issue.code === 'invalid_type' ? 'required' : issue.message}`,
+        )
+        throw new ServiceError('invalid_argument', faults.join('; '))
+      }
+      return run(parsed.data, parts)
+    },
+  }
+}
+
+/** `--wallet`: the wallet a customer connected. */
+export const walletOption = z.string().transform((text, context): Address => {
+  const address = parseAddress(text)
+  if (address !== null) return address
+  context.addIssue({ code: 'custom', message: 'expected a base58 address of 32 bytes' })
+  return z.NEVER
+})
+
+/** `--credits`: an integer within bounds. */
+export function creditsOption(min: number, max: number) {
+  return z.string().transform((text, context) => {
+    const credits = /^-?[0-9]{1,13}$/.test(text) ? Number(text) : Number.NaN
+    if (credits >= min && credits <= max) return credits
+    context.addIssue({ code: 'custom', message: `expected an integer from ${min} to ${max}` })
+    return z.NEVER
+  })
+}
+
+function parseFlags(words: readonly string[], options: ParseArgsConfig['options'] & object) {
+  // `--credits -20` says what `--credits=-20` says: every flag has a value.
+  const args = words.flatMap((word, at) => {
+    if (words[at - 1]?.match(/^--[a-z]+$/)) return []
+    return /^--[a-z]+$/.test(word) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
+  })
+  try {
+    return parseArgs({ args, options, allowPositionals: false }).values
+  } catch (error) {
+    throw new ServiceError('invalid_argument', error instanceof Error ? error.message : 'bad flags')
+  }
+}

@@ -1,0 +1,160 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
+import { address } from '../../pipeline/domain/address.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
+import { openMoney } from '../service/money.ts'
+import { runCommand, USAGE } from './commands.ts'
+import type { OperatorParts } from './parts.ts'
+import { askOperator, serveOperator } from './socket.ts'
+
+const logger = createLogger('silent')
+const CUSTOMER = 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg'
+const TRACKED = [
+  address('9xQeWvG816bUx9EPjHmaT23yvVM2ZWbrrpZb9PusVFin'),
+  address('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX'),
+]
+
+let opened: Awaited<ReturnType<typeof openEmbeddedStore>>
+let parts: OperatorParts
+
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  const { store } = opened
+  parts = { store, ...(await openMoney({ kind: 'memory' }, { store, logger })) }
+})
+test.after.always(() => opened.drop())
+
+const run = (...args: string[]) => runCommand(args, parts)
+
+/** The code and message with which a command is refused. */
+const refused = async (...args: string[]) => {
+  const error = await run(...args).then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${args.join(' ')}`)
+  return `${error.code}: ${error.message}`
+}
+
+test.serial('an account is made once, credited, and its books agree (decisions J3)', async (t) => {
+  const { document } = await run('account', 'create', '--wallet', CUSTOMER, '--credits', '500')
+  const { api_key, ...rest } = document as { api_key: string }
+  t.regex(api_key, /^tw_[1-9A-HJ-NP-Za-km-z]{43,44}$/)
+  t.deepEqual(rest as object, { wallet: CUSTOMER, balance_credits: 500 })
+  t.is(
+    await refused('account', 'create', '--wallet', CUSTOMER, '--credits', '1'),
+    'account_exists: this wallet has an account already',
+  )
+  const credit = ['account', 'credit', '--wallet', CUSTOMER, '--credits', '-20']
+  t.deepEqual(await run(...credit, '--reason', 'typing error'), {
+    document: { wallet: CUSTOMER, balance_credits: 480 },
+  })
+  t.deepEqual(await run('ledger', 'check'), {
+    document: { accounts: 1, mismatches: [] },
+    failed: false,
+  })
+})
+
+test('what is wrong with a command is said, argument by argument', async (t) => {
+  t.is(
+    await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
+    'invalid_argument: --wallet: expected a base58 address of 32 bytes; --credits: expected an integer from 0 to 1000000000000',
+  )
+  t.is(await refused('account', 'create', '--credits', '1'), 'invalid_argument: --wallet: required')
+  t.is(
+    await refused(
+      'account',
+      'credit',
+      '--wallet',
+      TRACKED[0] ?? '',
+      '--credits',
+      '1',
+      '--reason',
+      'x',
+    ),
+    'account_not_found: this wallet has no account',
+  )
+  t.is(await refused('account'), `invalid_argument: no such command\n${USAGE}`)
+})
+
+test('one query that reads may be run, and no other (decisions J3)', async (t) => {
+  t.deepEqual(await run('sql', 'SELECT toUInt64(18446744073709551615) AS n, 1 AS one'), {
+    document: { items: [{ n: '18446744073709551615', one: 1 }] },
+  })
+  for (const statement of [
+    'DROP TABLE swaps',
+    "INSERT INTO tracked_wallets VALUES (9, 'x', 1)",
+    'SELECT 1; DROP TABLE swaps',
+    'SYSTEM FLUSH LOGS',
+    '1) ; DROP TABLE swaps; SELECT * FROM (SELECT 1',
+    "SELECT 1 INTO OUTFILE '/tmp/x'",
+    'SELEC 1',
+    '',
+  ]) {
+    t.regex(await refused('sql', statement), /^invalid_argument: /, statement)
+  }
+  for (const statement of [
+    'SELECT count() AS n FROM tracked_wallets WHERE wallet = 9',
+    'SELECT count() AS n FROM swaps -- with a comment',
+  ]) {
+    t.deepEqual(await run('sql', statement), { document: { items: [{ n: '0' }] } })
+  }
+})
+
+test.serial('the tracked wallets are listed, also those that did nothing', async (t) => {
+  await trackWallets(opened.store, TRACKED, 'wallets.txt', () => 1_700_000_000_000)
+  t.deepEqual(await run('wallets'), {
+    document: {
+      items: TRACKED.map((tracked, at) => ({
+        alias: `W${at + 1}`,
+        address: tracked,
+        first_event_at: null,
+        last_event_at: null,
+        complete_since: 1_700_000_000,
+      })),
+    },
+  })
+})
+
+test.serial(
+  'wallets are only added: a changed or missing one is refused by its alias',
+  async (t) => {
+    const track = (addresses: readonly (typeof TRACKED)[number][]) =>
+      trackWallets(opened.store, addresses, 'wallets.txt').catch(
+        (error: ServiceError) => error.message,
+      )
+    t.is(await track([...TRACKED, address(CUSTOMER)]), 1)
+    t.is(
+      await track([...TRACKED].reverse()),
+      'WALLETS_FILE: wallets.txt changes what is known: W1 is another address than before; lines may only be added at the end',
+    )
+    t.is(
+      await track(TRACKED),
+      'WALLETS_FILE: wallets.txt changes what is known: W3 is missing; lines may only be added at the end',
+    )
+  },
+)
+
+test('commands reach the process that owns the data through its socket', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'))
+  t.is(await askOperator(folder, ['wallets']), null)
+  const server = await serveOperator(folder, (args) => runCommand(args, parts), logger)
+  t.deepEqual(await askOperator(folder, ['sql', 'SELECT 1 AS one']), {
+    kind: 'done',
+    outcome: { document: { items: [{ one: 1 }] } },
+  })
+  const answer = await askOperator(folder, ['sql', 'DROP TABLE swaps'])
+  t.deepEqual(answer, {
+    kind: 'error',
+    code: 'invalid_argument',
+    message: answer?.kind === 'error' ? answer.message : '',
+  })
+  await server.close()
+  t.is(await askOperator(folder, ['wallets']), null)
+  rmSync(folder, { recursive: true })
+})

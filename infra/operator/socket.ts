@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { chmod, rm } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { Outcome } from './command.ts'
+
+/** How a command ended in the process that owns the data, as JSON over the socket. */
+export type Reply =
+  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'error'; readonly code: ServiceErrorCode; readonly message: string }
+
+/** The socket by which operator commands reach the process that owns `dataDir` (decisions J3); elsewhere when the name were longer than Unix allows. */
+function socketPath(dataDir: string): string {
+  const path = resolve(dataDir, 'operator.sock')
+  if (Buffer.byteLength(path) < MAX_PATH_BYTES) return path
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
+  return join(tmpdir(), `tracked-wallets-${name}.sock`)
+}
+
+/** `sun_path` of unix(7) has 108 bytes on Linux, 104 on macOS. */
+const MAX_PATH_BYTES = 100
+
+/** Lets `run` be called through the socket, by the user who owns the process alone. */
+export async function serveOperator(
+  dataDir: string,
+  run: (args: readonly string[]) => Promise<Outcome>,
+  logger: Logger,
+): Promise<{ close(): Promise<void> }> {
+  const path = socketPath(dataDir)
+  await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
+  const server = createServer(async (incoming, response) => {
+    const reply = await answer(async () => run(JSON.parse(await text(incoming)) as string[])) // written by askOperator
+    if (reply.kind === 'error') logger.warn({ code: reply.code }, 'operator command failed')
+    response.end(JSON.stringify(reply))
+  })
+  await new Promise<void>((settle, reject) => {
+    server.once('error', reject).listen(path, settle)
+  })
+  await chmod(path, 0o600)
+  return {
+    close: () =>
+      new Promise((settle) => {
+        server.close(() => settle())
+        server.closeIdleConnections()
+      }),
+  }
+}
+
+/** Runs a command in the process that owns `dataDir`; null when no process listens there. */
+export function askOperator(dataDir: string, args: readonly string[]): Promise<Reply | null> {
+  return new Promise((settle, reject) => {
+    const socket = { socketPath: socketPath(dataDir), agent: false }
+    const asked = request({ ...socket, method: 'POST', path: '/' })
+    asked.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') settle(null)
+      else reject(new ServiceError('unreachable', 'the service went away', { cause: error }))
+    })
+    asked.on('response', (response) => {
+      text(response).then((body) => settle(JSON.parse(body) as Reply), reject) // written by serveOperator
+    })
+    asked.end(JSON.stringify(args))
+  })
+}
+
+/** What a command came to, whether it was done or refused; a bug does not show its inside. */
+export async function answer(run: () => Promise<Outcome>): Promise<Reply> {
+  try {
+    return { kind: 'done', outcome: await run() }
+  } catch (error) {
+    if (error instanceof ServiceError) {
+      return { kind: 'error', code: error.code, message: error.message }
+    }
+    return { kind: 'error', code: 'internal', message: 'internal error: see the log' }
+  }
+}

@@ -1,0 +1,146 @@
+import { apiEnv } from '../../api/config.ts'
+import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/config.ts'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { type EnvOf, envInteger, envList, readEnv } from '../../pipeline/runtime/env.ts'
+import type { LogLevel } from '../../pipeline/runtime/logger.ts'
+import type { StoreConfig } from '../../pipeline/store/store.ts'
+
+const simulatorEnv = {
+  SIMULATOR_BLOCKS: envList('files of recorded blocks', 'a.jsonl.gz,b.jsonl.gz', (text) =>
+    text === '' ? undefined : text,
+  ).optional(),
+  SIMULATOR_SEED: envInteger(0, 4_294_967_295, 1).default(1),
+}
+
+const serviceEnv = { ...pipelineEnv, ...apiEnv, ...simulatorEnv }
+type ServiceEnv = EnvOf<typeof serviceEnv>
+
+/** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (decisions J1, J2). */
+export interface ServiceConfig {
+  readonly roles: ReadonlySet<Role>
+  readonly source: SourceConfig
+  readonly log: { readonly kind: 'memory' } | ({ readonly kind: 'kafka' } & KafkaConfig)
+  readonly store: StoreConfig
+  readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
+  readonly solPricesFile: string | null
+  readonly solPriceMaxAgeSeconds: number
+  readonly dataDir: string
+  readonly metricsPort: number
+  readonly logLevel: LogLevel
+  readonly api: EnvOf<typeof apiEnv>
+}
+
+/** Where transactions come from. */
+export type SourceConfig =
+  | {
+      readonly kind: 'yellowstone'
+      readonly endpoint: URL
+      readonly xToken: string | null
+      readonly rpcUrl: URL
+      readonly walletsFile: string
+      readonly solPricePool: Address
+    }
+  | {
+      readonly kind: 'simulator'
+      readonly seed: number
+      readonly blocks: readonly string[]
+      readonly walletsFile: string | null
+    }
+
+/** Where the data is: all that an operator's command needs to know. */
+export type DataConfig = Pick<ServiceConfig, 'store' | 'meter' | 'dataDir' | 'logLevel'>
+
+const dataEnv = {
+  CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
+  DATA_DIR: pipelineEnv.DATA_DIR,
+  LOG_LEVEL: pipelineEnv.LOG_LEVEL,
+  REDIS_URL: apiEnv.REDIS_URL,
+}
+
+/** Reads the part of the environment that says where the data is; throws like `loadConfig`. */
+export function loadDataConfig(env: Readonly<Record<string, string | undefined>>): DataConfig {
+  return dataOf(readEnv(dataEnv, env))
+}
+
+function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
+  return {
+    store: values.CLICKHOUSE_URL
+      ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
+      : { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` },
+    meter: values.REDIS_URL ? { kind: 'redis', url: values.REDIS_URL } : { kind: 'memory' },
+    dataDir: values.DATA_DIR,
+    logLevel: values.LOG_LEVEL,
+  }
+}
+
+/** Reads the whole environment; throws one ServiceError `bad_config` that names every bad key. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): ServiceConfig {
+  const values = readEnv(serviceEnv, env, contradictions)
+  return {
+    roles: new Set(values.ROLES),
+    source: sourceOf(values),
+    log: values.KAFKA_BROKERS
+      ? {
+          kind: 'kafka',
+          brokers: values.KAFKA_BROKERS,
+          topicPrefix: values.KAFKA_TOPIC_PREFIX,
+          ssl: values.KAFKA_SSL,
+          sasl: values.KAFKA_SASL ?? null,
+        }
+      : { kind: 'memory' },
+    ...dataOf(values),
+    solPricesFile: values.SOL_PRICES_FILE ?? null,
+    solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
+    metricsPort: values.METRICS_PORT,
+    api: values,
+  }
+}
+
+function sourceOf(values: ServiceEnv): SourceConfig {
+  const { YELLOWSTONE_ENDPOINT, SOLANA_RPC_URL, WALLETS_FILE } = values
+  if (YELLOWSTONE_ENDPOINT && SOLANA_RPC_URL && WALLETS_FILE) {
+    return {
+      kind: 'yellowstone',
+      endpoint: YELLOWSTONE_ENDPOINT,
+      xToken: values.YELLOWSTONE_X_TOKEN ?? null,
+      rpcUrl: SOLANA_RPC_URL,
+      walletsFile: WALLETS_FILE,
+      solPricePool: values.SOL_PRICE_POOL,
+    }
+  }
+  return {
+    kind: 'simulator',
+    seed: values.SIMULATOR_SEED,
+    blocks: values.SIMULATOR_BLOCKS ?? [],
+    walletsFile: WALLETS_FILE ?? null,
+  }
+}
+
+/** Faults that only several keys together show. */
+function contradictions(values: ServiceEnv): string[] {
+  const faults: string[] = []
+  const need = (key: keyof ServiceEnv, why: string) => {
+    if (values[key] === undefined) faults.push(`${key}: required ${why}`)
+  }
+  const roles = new Set(values.ROLES)
+  if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
+    need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for gaps and facts about mints')
+    need('WALLETS_FILE', 'with YELLOWSTONE_ENDPOINT: one base58 address a line')
+  }
+  if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
+    faults.push('SIMULATOR_BLOCKS: has no use with YELLOWSTONE_ENDPOINT; set one of them')
+  }
+  if (roles.size < ROLES.length) {
+    const why = 'when ROLES names fewer than all: processes share only real servers'
+    need('KAFKA_BROKERS', why)
+    need('CLICKHOUSE_URL', why)
+    need('REDIS_URL', why)
+  }
+  if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
+    need(
+      'SECRET_KEY',
+      'by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32',
+    )
+  }
+  return faults
+}
