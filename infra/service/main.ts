@@ -1,0 +1,39 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { loadConfig } from './config.ts'
+import { type Service, startService } from './service.ts'
+
+/** What is held is finished within this long after SIGTERM, else the process ends without it (decisions J5). */
+const STOP_MS = 9_500
+
+/** Tells why the process ends; what is no expected failure keeps its stack. */
+function fail(error: unknown): never {
+  const known = error instanceof ServiceError && error.code !== 'internal'
+  process.stderr.write(
+    `${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`,
+  )
+  process.exit(1)
+}
+
+async function stop(service: Service): Promise<void> {
+  setTimeout(() => fail(new ServiceError('internal', `not stopped after ${STOP_MS} ms`)), STOP_MS)
+  await service.stop()
+  process.exit(0)
+}
+
+try {
+  let stopping = false
+  const starting = startService(loadConfig(process.env))
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping) return
+      stopping = true
+      starting.then(stop).catch(fail)
+    })
+  }
+  const service = await starting
+  process.on('SIGHUP', () => void service.reload())
+  for (const line of service.lines) process.stdout.write(`${line}\n`)
+  service.failed.catch(fail)
+} catch (error) {
+  fail(error)
+}

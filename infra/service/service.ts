@@ -1,0 +1,185 @@
+import { createApi } from '../../api/api.ts'
+import { apiConfig } from '../../api/config.ts'
+import { createCursorCodec } from '../../api/cursor.ts'
+import { keptSecretKey } from '../../api/secret-key.ts'
+import { createFeed } from '../../api/stream/feed.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
+import { createKafkaLog } from '../../pipeline/log/kafka.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { type ReadyCheck, startHealthServer } from '../../pipeline/runtime/health-server.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
+import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { startIngest } from '../../pipeline/workers/ingest.ts'
+import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
+import { runCommand } from '../operator/commands.ts'
+import { serveOperator } from '../operator/socket.ts'
+import type { ServiceConfig } from './config.ts'
+import { demoApiKey } from './demo-account.ts'
+import { openMoney } from './money.ts'
+import { openSource, readTextFile } from './source.ts'
+
+/** A running process of the service, in the roles of its configuration. */
+export interface Service {
+  /** What it tells on stdout: where it is, and with the demo market a key and a call to try (decisions J1). */
+  readonly lines: readonly string[]
+  /** Rejects when the process is to end: a bug, or a log broken for good. */
+  readonly failed: Promise<never>
+  /** Reads `WALLETS_FILE` again (decisions J5); a bad file is logged, and the old list stays in force. */
+  reload(): Promise<void>
+  /** Stops taking, finishes what is held, and closes everything. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts everything that the configuration names, each part after those it needs. Rejects with a ServiceError that names the key, file or line at
+ * fault; what was opened until then is closed again, and nothing is written before every input has been read.
+ */
+export async function startService(config: ServiceConfig): Promise<Service> {
+  const opened: (() => Promise<unknown>)[] = []
+  const stop = async () => {
+    for (const close of opened.splice(0).reverse()) await close()
+  }
+  try {
+    return await start(config, opened, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function start(
+  config: ServiceConfig,
+  opened: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<Service> {
+  const { roles, dataDir } = config
+  const logger = createLogger(config.logLevel)
+  const registry = createRegistry()
+  const checks: Record<string, ReadyCheck> = {}
+  const lines: string[] = []
+  let fail: (error: unknown) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failed.catch(() => {}) // whoever started it looks at it; until then it waits
+
+  const source = roles.has('ingest') ? await openSource(config.source) : null
+  if (source) opened.push(() => source.close())
+  const prices =
+    config.solPricesFile === null
+      ? []
+      : parseSolPrices(
+          await readTextFile('SOL_PRICES_FILE', config.solPricesFile),
+          config.solPricesFile,
+        )
+
+  const store = await createStore(config.store)
+  opened.push(() => store.close())
+  const money = await openMoney(config.meter, { store, logger })
+  opened.push(() => money.meter.close())
+  const log =
+    config.log.kind === 'kafka'
+      ? await createKafkaLog(config.log, { logger, registry })
+      : createMemoryLog({ logger, registry })
+  opened.push(() => log.close())
+  checks.store = () => store.ping()
+  checks.schema = () => checkSchema(store)
+  checks.log = () => log.ping()
+
+  const applied = await migrate(store)
+  if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
+  if (source) await trackWallets(store, source.wallets, source.walletsFile)
+
+  if (roles.has('api')) {
+    const secretKey = config.api.SECRET_KEY ?? (await keptSecretKey(dataDir))
+    const { credits, accounts } = money
+    const settings = apiConfig(config.api, secretKey)
+    const { connectionsPerKey } = settings
+    const cursors = createCursorCodec(secretKey)
+    const feed = createFeed({ log, cursors, credits, connectionsPerKey, logger, registry })
+    const api = createApi({
+      config: settings,
+      ...{ store, log, feed, credits, accounts, logger, registry, otherChecks: checks },
+    })
+    const { url } = await api.listen()
+    opened.push(() => api.close())
+    lines.push(`url=${url}`)
+    Object.assign(checks, api.checks)
+    if (config.source.kind === 'simulator' && source && config.store.kind === 'chdb') {
+      const key = await demoApiKey(dataDir, accounts)
+      lines.push(`api_key=${key}`)
+      lines.push(`curl -s -H 'Authorization: Bearer ${key}' '${url}/trades?limit=3'`)
+    }
+  }
+
+  if (roles.has('workers')) {
+    const fold = await startFold({ store, log, logger, registry, onBug: fail })
+    opened.push(() => fold.stop())
+  }
+
+  if (config.metricsPort !== 0) {
+    const { HOST: host } = config.api
+    const server = await startHealthServer({ host, port: config.metricsPort, registry, checks })
+    opened.push(() => server.close())
+  }
+
+  const ingest = source
+    ? await startIngest({
+        config: {
+          endpoint: source.endpoint,
+          xToken: source.xToken,
+          rpcUrl: source.rpcUrl,
+          pricePool: source.pricePool,
+          priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+        },
+        wallets: createWallets(source.wallets),
+        log,
+        checkpoint: () =>
+          config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
+        ...{ prices, logger, registry },
+      })
+    : null
+  if (ingest) {
+    opened.push(() => ingest.stop())
+    ingest.done.catch(fail)
+    checks.ingest = async () => {
+      if (ingest.status() === null) {
+        throw new ServiceError('unavailable', 'no slot sealed since the start', { retriable: true })
+      }
+    }
+  }
+
+  if (config.store.kind === 'chdb' || config.meter.kind === 'memory') {
+    const operator = await serveOperator(
+      dataDir,
+      (args) => runCommand(args, { store, ...money }),
+      logger,
+    )
+    opened.push(() => operator.close())
+  }
+  logger.info({ roles: [...roles] }, 'service started')
+
+  return {
+    lines,
+    failed,
+    async reload() {
+      if (!source || !ingest) return
+      try {
+        const addresses = await source.readWallets()
+        const added = await trackWallets(store, addresses, source.walletsFile)
+        if (added > 0) ingest.updateWallets(createWallets(addresses))
+        logger.info({ added, wallets: addresses.length }, 'wallets read again')
+      } catch (error) {
+        const reason = error instanceof ServiceError ? error.message : String(error)
+        logger.error({ reason }, 'wallets not read again, the old list stays in force')
+      }
+    },
+    stop,
+  }
+}
