@@ -34,7 +34,7 @@ const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
 )
 
 const isTest = (file: string) =>
-  /(\.test|\.contract|\.bench)\.ts$/.test(file) || file.includes('/testing/')
+  /(\.test|\.contract|\.bench)\.ts$/.test(file) || /\/(testing|whole-service)\//.test(file)
 
 const imports = sources.flatMap((file) =>
   [

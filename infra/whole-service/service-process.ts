@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 
@@ -11,7 +11,8 @@ export interface ServiceProcess {
   readonly child: ChildProcess
   /** The `key=value` lines printed so far. */
   readonly lines: ReadonlyMap<string, string>
-  /** Everything written to stderr so far. */
+  /** Everything written so far. */
+  stdout(): string
   stderr(): string
   /** Resolves with the value of `key` when its line is printed; rejects when the process ends first. */
   line(key: string): Promise<string>
@@ -35,12 +36,14 @@ export function startProcess(
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines = new Map<string, string>()
-  const waiting = new Map<string, (value: string) => void>()
+  const printed = new EventEmitter().setMaxListeners(0)
+  let stdout = ''
   createInterface(child.stdout).on('line', (text) => {
+    stdout = `${stdout}${text}\n`.slice(-1_000_000)
     const [, key, value] = /^(\w+)=(.*)$/.exec(text) ?? []
     if (key === undefined || value === undefined) return
     lines.set(key, value)
-    waiting.get(key)?.(value)
+    printed.emit(key, value)
   })
   let stderr = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -54,13 +57,14 @@ export function startProcess(
   return {
     child,
     lines,
+    stdout: () => stdout,
     stderr: () => stderr,
     ended,
     line: (key) =>
       new Promise((settle, reject) => {
-        const printed = lines.get(key)
-        if (printed !== undefined) return settle(printed)
-        waiting.set(key, settle)
+        const value = lines.get(key)
+        if (value !== undefined) return settle(value)
+        printed.once(key, settle)
         ended.then((code) =>
           reject(new Error(`${script} ended (${code}) before it printed ${key}=\n${stderr}`)),
         )

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import WebSocket from 'ws'
+
+/** A trade as the contract shows it (section 2.2), compared as a whole. */
+export type TradeItem = Readonly<Record<string, unknown>>
+
+export interface Answer<Body = unknown> {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: Body
+}
+
+/** A program of a customer: calls the API with its key and follows the feed, as the README shows. */
+export class Customer {
+  readonly url: string
+  readonly #key: string
+
+  constructor(url: string, key: string) {
+    this.url = url
+    this.#key = key
+  }
+
+  async get<Body = unknown>(path: string): Promise<Answer<Body>> {
+    const response = await fetch(`${this.url}${path}`, {
+      headers: { authorization: `Bearer ${this.#key}` },
+    })
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Body, // the API answers JSON alone
+    }
+  }
+
+  /** Walks `GET /trades` to its end, newest first. */
+  async walkTrades(limit = 100): Promise<{ trades: TradeItem[]; calls: number }> {
+    const trades: TradeItem[] = []
+    let cursor: string | null = null
+    let calls = 0
+    do {
+      const { status, body }: Answer<{ items: TradeItem[]; next_cursor: string | null }> =
+        await this.get(`/trades?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`)
+      if (status !== 200) throw new Error(`GET /trades: ${status} ${JSON.stringify(body)}`)
+      trades.push(...body.items)
+      cursor = body.next_cursor
+      calls++
+    } while (cursor !== null)
+    return { trades, calls }
+  }
+
+  /** Opens the feed and subscribes to all trades; resolves when the subscription is confirmed. */
+  async follow(): Promise<Feed> {
+    const socket = new WebSocket(`${this.url.replace('http', 'ws')}/ws`, {
+      headers: { authorization: `Bearer ${this.#key}` },
+    })
+    const feed = new Feed(socket)
+    await once(socket, 'open')
+    socket.send(JSON.stringify({ action: 'subscribe', channels: ['trades'] }))
+    await feed.notice('subscribed')
+    return feed
+  }
+}
+
+interface FeedMessage {
+  readonly type?: string
+  readonly channel?: string
+  readonly late?: boolean
+  readonly data?: TradeItem
+}
+
+/** What came over one socket, in order of arrival. */
+export class Feed {
+  readonly trades: TradeItem[] = []
+  readonly late: TradeItem[] = []
+  readonly notices: FeedMessage[] = []
+  readonly #socket: WebSocket
+  readonly #changed = new EventTarget()
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+    socket.on('message', (text) => {
+      const message = JSON.parse(String(text)) as FeedMessage // the server's own JSON
+      if (message.channel !== 'trades') this.notices.push(message)
+      else (message.late ? this.late : this.trades).push(message.data ?? {})
+      this.#changed.dispatchEvent(new Event('changed'))
+    })
+    socket.on('close', () => this.#changed.dispatchEvent(new Event('changed')))
+    socket.on('error', () => {}) // a cut connection shows as `closed`
+  }
+
+  /** Resolves with the first notice of a type; rejects when the socket closes before one came. */
+  async notice(type: string): Promise<FeedMessage> {
+    return this.#until(() => this.notices.find((notice) => notice.type === type), `a ${type}`)
+  }
+
+  /** Resolves when `count` trades have come. */
+  async received(count: number): Promise<void> {
+    await this.#until(() => this.trades.length >= count || undefined, `${count} trades`)
+  }
+
+  close(): void {
+    this.#socket.close()
+  }
+
+  async #until<T>(read: () => T | undefined, what: string): Promise<T> {
+    for (;;) {
+      const value = read()
+      if (value !== undefined) return value
+      if (this.#socket.readyState === WebSocket.CLOSED) {
+        throw new Error(`the feed closed before ${what} came: ${this.trades.length} trades so far`)
+      }
+      await once(this.#changed, 'changed')
+    }
+  }
+}
+
+/** Asks again until the answer satisfies; for states that only polling shows, such as `/status`. */
+export async function until<T>(
+  ask: () => Promise<T>,
+  satisfies: (answer: T) => boolean,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (satisfies(answer)) return answer
+    if (Date.now() > deadline)
+      throw new Error(`still ${JSON.stringify(answer)} after ${timeoutMs} ms`)
+    await pause(25)
+  }
+}

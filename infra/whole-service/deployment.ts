@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@clickhouse/client'
+import bs58 from 'bs58'
+import { Redis } from 'ioredis'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { Customer } from './customer.ts'
+import { type ServiceProcess, startProcess } from './service-process.ts'
+
+export type Role = 'ingest' | 'workers' | 'api'
+
+/** How the parts of the service are deployed in a test. */
+export interface Deployment {
+  readonly kind: 'embedded' | 'servers'
+  /** The processes that run, by the role that each is for; all roles are in `all` when embedded. */
+  readonly processes: ReadonlyMap<string, ServiceProcess>
+  /** The environment that every process of it gets. */
+  readonly env: Readonly<Record<string, string>>
+  /** Starts the process of a role, or the one process. */
+  start(role: Role | 'all'): ServiceProcess
+  /** Starts what the kind consists of. */
+  startAll(): void
+  /** Makes an account with so many credits through the operator's command; gives its key. */
+  createAccount(credits: number): Promise<string>
+  /** Runs an operator command; gives its exit code and its document. */
+  operator(...args: string[]): Promise<{ code: number | string; document: unknown }>
+  /** The API as it stands now, for a customer with this key. */
+  customer(key: string): Promise<Customer>
+  /** Stops every process and removes what the test has left. */
+  remove(): Promise<void>
+}
+
+const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = process.env
+
+/** Why the tests on real servers cannot run; empty when they can. */
+export const WHY_NO_SERVERS =
+  KAFKA_BROKERS && CLICKHOUSE_URL && REDIS_URL
+    ? ''
+    : 'KAFKA_BROKERS, CLICKHOUSE_URL and REDIS_URL are not set'
+
+/** A fresh deployment: its own folder, and with servers its own topics, database and Redis database. `env` comes on top. */
+export async function deploy(
+  kind: Deployment['kind'],
+  wallets: readonly Address[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Deployment> {
+  const folder = mkdtempSync(join(tmpdir(), 'whole-service-'))
+  const walletsFile = join(folder, 'wallets.txt')
+  writeFileSync(walletsFile, `${wallets.join('\n')}\n`)
+  const servers = kind === 'servers' ? await emptyServers() : null
+  const environment: Record<string, string> = {
+    DATA_DIR: join(folder, 'data'),
+    PORT: '0',
+    METRICS_PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '0',
+    LOG_LEVEL: 'info',
+    ...(wallets.length === 0 ? {} : { WALLETS_FILE: walletsFile }),
+    ...servers?.env,
+    ...env,
+  }
+  const processes = new Map<string, ServiceProcess>()
+
+  function start(role: Role | 'all'): ServiceProcess {
+    const roles = role === 'all' ? {} : { ROLES: role }
+    const started = startProcess('infra/service/main.js', { ...environment, ...roles })
+    processes.set(role, started)
+    return started
+  }
+
+  async function operator(...args: string[]) {
+    const command = startProcess('infra/operator/main.js', environment, args)
+    const code = await command.ended
+    return { code, document: JSON.parse(command.stdout()) as unknown }
+  }
+
+  return {
+    kind,
+    processes,
+    env: environment,
+    start,
+    operator,
+    startAll() {
+      // The API first: its relay then sees every slot.
+      for (const role of kind === 'embedded' ? ['all' as const] : ROLES) start(role)
+    },
+    async createAccount(credits) {
+      const wallet = bs58.encode(randomBytes(32))
+      const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
+      const { code, document } = await operator(...args)
+      if (code !== 0) throw new Error(JSON.stringify(document))
+      return (document as { api_key: string }).api_key // decisions J3
+    },
+    async customer(key) {
+      const api = processes.get('api') ?? processes.get('all')
+      if (api === undefined) throw new Error('no process with the role api was started')
+      return new Customer(await api.line('url'), key)
+    },
+    async remove() {
+      await Promise.all([...processes.values()].map((one) => one.kill()))
+      await servers?.drop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
+
+/** Names on the real servers that nobody else uses, all marked as belonging to tests. */
+async function emptyServers() {
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const clickhouseUrl = new URL(CLICKHOUSE_URL ?? '')
+  const clickhouse = createClient({ url: new URL('/', clickhouseUrl) })
+  await clickhouse.command({ query: `CREATE DATABASE ${name}` })
+  clickhouseUrl.pathname = `/${name}`
+  const redisUrl = new URL(REDIS_URL ?? '')
+  redisUrl.pathname = `/${1 + ((randomBytes(1)[0] ?? 0) % 15)}`
+  const redis = new Redis(redisUrl.href)
+  await redis.flushdb() // numbers 1 to 15 belong to tests
+  await redis.quit()
+  return {
+    env: {
+      KAFKA_BROKERS: KAFKA_BROKERS ?? '',
+      KAFKA_TOPIC_PREFIX: `${name}-`,
+      CLICKHOUSE_URL: clickhouseUrl.href,
+      REDIS_URL: redisUrl.href,
+      SECRET_KEY: randomBytes(32).toString('hex'),
+    },
+    async drop() {
+      await clickhouse.command({ query: `DROP DATABASE ${name}` })
+      await clickhouse.close()
+    },
+  }
+}
