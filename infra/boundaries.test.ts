@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import test from 'ava'
+import { z } from 'zod'
 
 /** The project's root, two folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -83,4 +84,23 @@ test('the client of a server is imported by one file', (t) => {
     })
     .map(({ file, specifier }) => `${file} imports ${specifier}`)
   t.deepEqual(wrong, [])
+})
+
+test('the lock file names the optional packages of every platform, else npm ci refuses it', (t) => {
+  const lock: unknown = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
+  const { packages } = LockFile.parse(lock)
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies }]) =>
+    Object.keys(optionalDependencies).filter(
+      (name) =>
+        !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+    ),
+  )
+  t.deepEqual(missing, [])
+})
+
+const LockFile = z.object({
+  packages: z.record(
+    z.string(),
+    z.object({ optionalDependencies: z.record(z.string(), z.string()).default({}) }),
+  ),
 })
