@@ -1,0 +1,337 @@
+import test from 'ava'
+import { addressFromBytes } from '../domain/address.ts'
+import type { Swap } from '../domain/event.ts'
+import { USDC, USDT, WSOL } from '../domain/quote.ts'
+import { createWallets } from '../domain/wallets.ts'
+import { readCorpus } from '../testing/corpus.ts'
+import { addressOf, bytes, Scene, trackedNames } from '../testing/scene.ts'
+import { createDecoder } from './decoder.ts'
+import { anchorDiscriminator } from './program.ts'
+import { PROGRAMS } from './registry.ts'
+
+/**
+ * Recorded mainnet swaps of fee payers. Amounts are those of the payer's balances in the transaction's own meta, worked out apart from the decoder, or an independent
+ * source's (`expectations.jsonl`): side, base amount, start of the base mint, quote amount, quote mint, program.
+ */
+const RECORDED: Readonly<Record<string, string>> = {
+  '4Phe2wzBZx4Q': 'buy 126386099 AXSx for 250000000 WSOL on raydium_amm',
+  NM2EdRBQWvHm: 'buy 539260103542471 D8r8 for 40000000000 WSOL on raydium_amm',
+  '3aQZsNRUbNXp': 'sell 836112233953 2Crt for 352936256 WSOL on raydium_amm',
+  '3fk7bxRi5jGK': 'sell 1006739562068 CLug for 539297876 WSOL on raydium_clmm',
+  mqSGNwKK8GZW: 'buy 96087352138307 AqFe for 1000000000 WSOL on raydium_launchlab',
+  '4XaCfTLNno3r': 'buy 4466643 XsDo for 20000000 USDC on raydium_clmm',
+  KoEZgXaNZms1: 'buy 25185050000023 8kwf for 200000 WSOL on meteora_damm_v2',
+  '5LFGhoLsJXPE': 'sell 5378340441642 BgQE for 1240746840 WSOL on meteora_damm_v2',
+  '3KoUwXVsM5V2': 'sell 481315710848 9iSs for 146026090 WSOL on meteora_dbc',
+  '47Uf4bjgNn1U': 'buy 309765362157 9iSs for 93693283 WSOL on meteora_dbc',
+  '28voYKxB1E': 'sell 1941584805 DezX for 999387 WSOL on meteora_dlmm',
+  // Direct credits, checked against the seller's lamports: 26 accounts of sell_v2, 16 of sell; and an event without fee fields.
+  '2kDi38muoppa': 'sell 27744412388022 DerC for 1755737581 WSOL on pumpfun',
+  '4ey9csqjqX2Z': 'sell 12081779750012 H9RN for 2900572879 WSOL on pumpfun',
+  '3tJczs8y2bR8': 'sell 94443000000 FstB for 3520709 WSOL on pumpfun',
+  '5KEMtQuv4Ki1': 'sell 50287397622085 4fSY for 1634447259 WSOL on pumpfun',
+  '628Q5CDNX5mW': 'buy 5609742876530 HQ4S for 399999999 WSOL on pumpfun',
+  '4ozK1xPjYQAq': 'buy 5460328478971 HhcG for 450000000 WSOL on pumpfun',
+  '5wrZ6o5aVvSk': 'sell 1000 SRMu for 364885 WSOL on token_swap',
+  '5vBFfTGrcdkE': 'buy 287442 7vfC for 52708178 WSOL on jupiter_rfq',
+  '4G1gvudg2PyQ': 'buy 812420478 9BB6 for 500000000 USDC on solfi',
+  '5LuTa5k9UvgM': 'buy 2143812 JUPy for 1100000 USDC on zerofi',
+  '3e3mx5RcppoA': 'sell 4613254 SKHY for 792746700 USDC on zerofi',
+  '31ycbQtF5EEi': 'buy 998528432013 KMnD for 10000000000 WSOL on meteora_dlmm',
+  '4o4hLvZb9MBN': 'buy 2190151370200 HmMu for 56061275 USDC on raydium_clmm',
+  '51SfoFAgv3nx': 'buy 944945170 oreo for 100000000 USDC on jupiter',
+  '673WYx7A9yqW': 'buy 29200568 BANK for 20000000 USDC on jupiter',
+  SuN6K9f4YL4V: 'sell 1000000 2b1k for 999932 USDT on jupiter',
+  '54E52Wj6BKvm': 'sell 581363053234 HC6G for 1901383 USDT on jupiter',
+  '5c113yaZxBcJ': 'buy 1018736368 9cRC for 250000000 USDT on jupiter',
+  '2nLWcmrav8Zi': 'buy 66980582126 CFJx for 2000000 USDC on jupiter',
+  '5XYf7V6rNjRu': 'buy 10000000000 5Tfq for 27853252 USDC on jupiter',
+  '5pcpYhqJyyHH': 'buy 3913523 2b1k for 27309941 WSOL on jupiter',
+}
+
+const recorded = readCorpus()
+const onCorpus = recorded.length > 0 ? test : test.skip
+
+onCorpus(
+  'recorded swaps of venues and routers are what the balances and other sources say',
+  (t) => {
+    const found = Object.keys(RECORDED).map((start) => {
+      const entry = recorded.find(({ signature }) => signature.startsWith(start))
+      if (entry === undefined) return [start, 'not recorded']
+      const payer = addressFromBytes(entry.tx.accountKeys[0]!)
+      const result = createDecoder(createWallets([payer])).decode(entry.tx, entry.blockTime)
+      const swaps =
+        result.kind === 'decoded' ? result.records.filter(({ kind }) => kind === 'swap') : []
+      return [start, swaps.map((swap) => text(swap as Swap)).join(', ')]
+    })
+    t.deepEqual(Object.fromEntries(found), RECORDED)
+  },
+)
+
+function text({ side, baseAmount, baseMint, quoteAmount, quoteMint, program }: Swap): string {
+  const quotes: Readonly<Record<string, string>> = {
+    [WSOL]: 'WSOL',
+    [USDC]: 'USDC',
+    [USDT]: 'USDT',
+  }
+  return `${side} ${baseAmount} ${baseMint.slice(0, 4)} for ${quoteAmount} ${quotes[quoteMint ?? '']} on ${program}`
+}
+
+const anchor = (...names: string[]) => names.map(anchorDiscriminator)
+const tags = (...values: number[]) => values.map((tag) => bytes([tag], new Uint8Array(24)))
+
+/** Entry points of each program by its name, and instructions of it that are none although they move two mints. */
+const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8Array[] }>> = {
+  pumpfun: {
+    swaps: anchor('buy', 'sell', 'buy_exact_sol_in', 'buy_v2', 'sell_v2', 'buy_exact_quote_in_v2'),
+    others: anchor('create', 'migrate', 'collect_creator_fee'),
+  },
+  pumpswap: {
+    swaps: anchor('buy', 'sell', 'buy_exact_quote_in'),
+    others: anchor('deposit', 'withdraw', 'create_pool'),
+  },
+  raydium_amm: { swaps: tags(9, 11, 16, 17), others: tags(1, 3, 4) },
+  raydium_cpmm: {
+    swaps: anchor('swap_base_input', 'swap_base_output'),
+    others: anchor('deposit', 'withdraw'),
+  },
+  raydium_clmm: {
+    swaps: anchor('swap', 'swap_v2', 'swap_router_base_in'),
+    others: anchor('increase_liquidity_v2', 'decrease_liquidity'),
+  },
+  raydium_launchlab: {
+    swaps: anchor('buy_exact_in', 'buy_exact_out', 'sell_exact_in', 'sell_exact_out'),
+    others: anchor('initialize', 'migrate_to_amm'),
+  },
+  raydium_stable: { swaps: tags(9, 11), others: tags(3, 4) },
+  orca_whirlpool: {
+    swaps: anchor('swap', 'swap_v2', 'two_hop_swap', 'two_hop_swap_v2'),
+    others: anchor('increase_liquidity', 'collect_fees'),
+  },
+  orca_v2: { swaps: tags(1), others: tags(2, 3, 4, 5) },
+  orca_v1: { swaps: tags(1), others: tags(2, 3) },
+  meteora_dlmm: {
+    swaps: anchor(
+      'swap',
+      'swap2',
+      'swap_exact_out',
+      'swap_exact_out2',
+      'swap_with_price_impact',
+      'swap_with_price_impact2',
+    ),
+    others: anchor('add_liquidity', 'remove_liquidity', 'claim_fee'),
+  },
+  meteora_damm_v1: {
+    swaps: anchor('swap'),
+    others: anchor('add_balance_liquidity', 'remove_balance_liquidity'),
+  },
+  meteora_damm_v2: {
+    swaps: anchor('swap', 'swap2'),
+    others: anchor('add_liquidity', 'claim_position_fee'),
+  },
+  meteora_dbc: { swaps: anchor('swap', 'swap2'), others: anchor('claim_trading_fee') },
+  lifinity_v2: { swaps: anchor('swap'), others: anchor('deposit_all_token_types') },
+  lifinity_v1: { swaps: anchor('swap'), others: anchor('deposit_all_token_types') },
+  phoenix: { swaps: tags(0, 2), others: tags(1, 3, 12) },
+  openbook_v2: { swaps: anchor('place_take_order'), others: anchor('settle_funds', 'place_order') },
+  openbook_v1: {
+    swaps: [bytes([0, 13, 0, 0, 0]), bytes([0, 10, 0, 0, 0])],
+    others: [bytes([0, 5, 0, 0, 0])],
+  },
+  serum_v3: { swaps: [bytes([0, 10, 0, 0, 0])], others: [bytes([0, 5, 0, 0, 0]), bytes([0])] },
+  manifest: { swaps: tags(4, 13), others: tags(2, 3, 6) },
+  saber: { swaps: tags(1), others: tags(2, 3, 4) },
+  aldrin_v1: { swaps: anchor('swap'), others: anchor('create_basket') },
+  aldrin_v2: { swaps: anchor('swap'), others: anchor('redeem_basket') },
+  fluxbeam: { swaps: tags(1), others: tags(2, 3) },
+  moonshot: { swaps: anchor('buy', 'sell'), others: anchor('migrate_funds') },
+  boop: { swaps: anchor('buy_token', 'sell_token'), others: anchor('graduate') },
+  heaven: { swaps: anchor('buy', 'sell'), others: anchor('create_standard_liquidity_pool') },
+  invariant: { swaps: anchor('swap'), others: anchor('create_position') },
+  saros: { swaps: tags(1), others: tags(2, 3) },
+  token_swap: { swaps: tags(1), others: tags(2, 3, 4, 5) },
+  stabble: { swaps: anchor('swap', 'swap_v2'), others: anchor('deposit', 'withdraw') },
+  stabble_weighted: { swaps: anchor('swap', 'swap_v2'), others: anchor('deposit', 'withdraw') },
+  byreal: {
+    swaps: anchor('swap', 'swap_v2', 'swap_router_base_in'),
+    others: anchor('increase_liquidity_v2'),
+  },
+  mercurial: { swaps: tags(4), others: tags(1, 2, 3) },
+  pancakeswap: {
+    swaps: anchor('swap', 'swap_v2', 'swap_router_base_in'),
+    others: anchor('decrease_liquidity_v2'),
+  },
+  cropper: {
+    swaps: anchor('swap', 'swap_v2', 'two_hop_swap'),
+    others: anchor('increase_liquidity'),
+  },
+  futarchy_amm: {
+    swaps: anchor('spot_swap', 'conditional_swap'),
+    others: anchor('provide_liquidity'),
+  },
+  omnipair: { swaps: anchor('swap'), others: anchor('add_liquidity') },
+  jupiter_rfq: { swaps: anchor('fill'), others: anchor('pre_fill') },
+  jupiter: {
+    swaps: anchor(
+      'route',
+      'route_v2',
+      'shared_accounts_route',
+      'shared_accounts_route_v2',
+      'shared_accounts_route_with_token_ledger',
+      'route_with_token_ledger',
+      'exact_out_route',
+      'exact_out_route_v2',
+      'shared_accounts_exact_out_route',
+      'shared_accounts_exact_out_route_v2',
+    ),
+    others: anchor('claim', 'set_token_ledger'),
+  },
+  dflow: {
+    swaps: anchor(
+      'swap',
+      'swap2',
+      'swap_with_destination',
+      'swap2_with_destination',
+      'swap_with_destination_native',
+      'swap2_with_destination_native',
+    ),
+    others: anchor('close_order'),
+  },
+  ...Object.fromEntries(
+    [
+      'solfi',
+      'obric_v2',
+      'humidifi',
+      'tessera',
+      'goonfi',
+      'zerofi',
+      'bisonfi',
+      'alphaq',
+      'quantum',
+      'raydium_route',
+      'titan',
+    ].map((name) => [name, { swaps: [bytes([7, 1, 2, 3])], others: [] }]),
+  ),
+}
+
+test("each program's entry points give its name, what else it does gives transfers (B4, B11)", (t) => {
+  for (const { name, id, kind } of PROGRAMS) {
+    if (kind !== 'venue' && kind !== 'router') continue
+    if (name === 'okx') continue // its entry points are another test's
+    const points = ENTRY_POINTS[name]
+    if (points === undefined) {
+      t.fail(`${name} has no entry points here`)
+      continue
+    }
+    for (const data of points.swaps) t.deepEqual(programsOf(id, data), [name], name)
+    for (const data of points.others) t.deepEqual(programsOf(id, data), [], name)
+  }
+})
+
+test('each OKX router has its entry points; the one without published names routes when two mints move', (t) => {
+  const [first, second, third] = PROGRAMS.filter(({ name }) => name === 'okx')
+  for (const name of ['swap', 'swap2', 'commission_sol_swap2', 'proxy_swap']) {
+    t.deepEqual(programsOf(first!.id, anchorDiscriminator(name)), ['okx'])
+  }
+  for (const name of ['swap_tob', 'swap_toc', 'swap_tob_with_receiver']) {
+    t.deepEqual(programsOf(second!.id, anchorDiscriminator(name)), ['okx'])
+  }
+  t.deepEqual(programsOf(second!.id, anchorDiscriminator('wrap_unwrap')), [])
+  t.deepEqual(programsOf(third!.id, Uint8Array.of(1)), ['okx'])
+})
+
+test('a call of a maker whose data nobody publishes is a swap only when two mints move (B4)', (t) => {
+  const maker = PROGRAMS.find(({ name }) => name === 'humidifi')!
+  const update = new Scene('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
+  t.deepEqual(swapsOf(update), [])
+})
+
+test('an order that only rests in a book is no swap (B4)', (t) => {
+  const phoenix = PROGRAMS.find(({ name }) => name === 'phoenix')!
+  const resting = new Scene('w')
+    .token('w COIN', 'w', 'COIN', 1000n)
+    .token('vault', 'market', 'COIN', 0n)
+  resting.call(phoenix.id, Uint8Array.of(2), ['w'], () =>
+    resting.transfer('w COIN', 'vault', 1000n),
+  )
+  t.deepEqual(swapsOf(resting), [])
+})
+
+test('direct credits of curves whose events do not tell are what the balance shows, shared by what was sold (B5)', (t) => {
+  const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
+  const sale = (amount: bigint) => bytes(anchorDiscriminator('sell'), u64(amount))
+  const story = new Scene('w')
+    .token('w COIN', 'w', 'COIN', 4000n)
+    .token('vault', 'curve', 'COIN', 0n)
+  story.sol('curve', 10_000_000n).transferSol('w', 'friend', 77n)
+  story.call(moonshot.id, sale(1000n), ['w', 'w COIN', 'curve'], () =>
+    story.transfer('w COIN', 'vault', 1000n).credit('curve', 'w', 300_000n),
+  )
+  story.call(moonshot.id, sale(3000n), ['w', 'w COIN', 'curve'], () =>
+    story.transfer('w COIN', 'vault', 3000n).credit('curve', 'w', 900_001n),
+  )
+  t.deepEqual(
+    swapsOf(story).map(({ baseAmount, quoteAmount }) => [baseAmount, quoteAmount]),
+    [
+      [1000n, 300_000n],
+      [3000n, 900_001n],
+    ],
+  )
+})
+
+test('what closed accounts give back is no part of such a credit (B3, B5)', (t) => {
+  const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
+  const story = new Scene('w')
+    .token('w COIN', 'w', 'COIN', 1000n)
+    .token('vault', 'curve', 'COIN', 0n)
+  story.sol('curve', 10_000_000n).sol('ticket', 5000n)
+  story.call(
+    moonshot.id,
+    bytes(anchorDiscriminator('sell'), u64(1000n)),
+    ['w', 'w COIN', 'curve'],
+    () => {
+      story
+        .transfer('w COIN', 'vault', 1000n)
+        .credit('curve', 'w', 300_000n)
+        .credit('ticket', 'w', 5000n)
+    },
+  )
+  story.close('w COIN', 'w')
+  t.deepEqual(
+    swapsOf(story).map(({ quoteAmount }) => quoteAmount),
+    [300_000n],
+  )
+})
+
+/** Names of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
+function programsOf(program: string, data: Uint8Array): string[] {
+  const story = new Scene('w')
+  for (const mint of ['COIN', WSOL]) {
+    story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
+  }
+  story.call(program, data, [], () => {
+    story.transfer(`w ${WSOL}`, `pool ${WSOL}`, 500n).transfer('pool COIN', 'w COIN', 1000n)
+  })
+  return swapsOf(story)
+    .filter(({ confidence }) => confidence === 'high')
+    .map(({ program }) => program)
+}
+
+function swapsOf(story: Scene): Swap[] {
+  const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
+  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  return result.records.filter((record) => record.kind === 'swap')
+}
+
+function u64(value: bigint): Uint8Array {
+  const data = Buffer.alloc(8)
+  data.writeBigUInt64LE(value)
+  return data
+}
+
+test('a truncated instruction of a venue is none of its entry points', (t) => {
+  const pumpfun = PROGRAMS.find(({ name }) => name === 'pumpfun')!
+  t.deepEqual(programsOf(pumpfun.id, anchorDiscriminator('sell').subarray(0, 7)), [])
+  t.deepEqual(programsOf(pumpfun.id, new Uint8Array()), [])
+  t.is(addressOf(pumpfun.id), pumpfun.id)
+})
