@@ -1,6 +1,8 @@
+import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
 import { readCorpus } from '../testing/corpus.ts'
 import { plain, toBase64Json, toGrpcUpdate } from '../testing/encodings.ts'
+import { toParsedJson } from '../testing/parsed-encoding.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 
@@ -19,3 +21,160 @@ onCorpus('a transaction is the same value in base64 as in json', (t) => {
     t.deepEqual(plain(normalizeRpc(toBase64Json(json), tx)), plain(tx))
   }
 })
+
+onCorpus('instructions that a node has parsed are put back into the bytes they came from', (t) => {
+  for (const { json, tx } of inJson) {
+    const parsed = normalizeRpc(toParsedJson(json), tx)
+    t.deepEqual(plain(parsed), plain(tx))
+  }
+})
+
+test('what is missing or contradicts itself is refused with its reason', (t) => {
+  const update = (change: (info: Info) => void) => {
+    const made = {
+      slot: '5',
+      transaction: {
+        signature: new Uint8Array(64),
+        isVote: false,
+        index: '2',
+        transaction: {
+          signatures: [new Uint8Array(64)],
+          message: {
+            header: {
+              numRequiredSignatures: 1,
+              numReadonlySignedAccounts: 0,
+              numReadonlyUnsignedAccounts: 0,
+            },
+            accountKeys: [new Uint8Array(32), new Uint8Array(32).fill(1)],
+            recentBlockhash: new Uint8Array(32),
+            instructions: [
+              { programIdIndex: 1, accounts: Uint8Array.of(0), data: new Uint8Array() },
+            ],
+            versioned: false,
+            addressTableLookups: [],
+          },
+        },
+        meta: {
+          err: undefined,
+          fee: '5000',
+          preBalances: ['9', '1'],
+          postBalances: ['4', '1'],
+          innerInstructions: [],
+          innerInstructionsNone: false,
+          logMessages: [],
+          logMessagesNone: false,
+          preTokenBalances: [],
+          postTokenBalances: [],
+          rewards: [],
+          loadedWritableAddresses: [],
+          loadedReadonlyAddresses: [],
+          returnData: undefined,
+          returnDataNone: true,
+        },
+      },
+    } satisfies SubscribeUpdateTransaction
+    change(made.transaction)
+    const result = normalizeGrpc(made)
+    return result.kind === 'malformed' ? result.reason : result.kind
+  }
+  const message = (info: Info) => info.transaction!.message!
+  t.is(
+    update(() => {}),
+    'transaction',
+  )
+  t.is(
+    update((info) => {
+      info.transaction = undefined
+    }),
+    'not_a_transaction',
+  )
+  t.is(
+    update((info) => {
+      info.meta = undefined
+    }),
+    'no_meta',
+  )
+  t.is(
+    update((info) => {
+      info.index = ''
+    }),
+    'transaction',
+  )
+  t.is(
+    update((info) => {
+      info.index = 'x'
+    }),
+    'bad_place',
+  )
+  t.is(
+    update((info) => {
+      info.signature = new Uint8Array(63)
+    }),
+    'bad_signature',
+  )
+  t.is(
+    update((info) => {
+      message(info).accountKeys.push(new Uint8Array(31))
+    }),
+    'bad_account_keys',
+  )
+  t.is(
+    update((info) => {
+      message(info).header!.numRequiredSignatures = 3
+    }),
+    'bad_account_keys',
+  )
+  t.is(
+    update((info) => {
+      info.meta!.postBalances.pop()
+    }),
+    'bad_balances',
+  )
+  t.is(
+    update((info) => {
+      message(info).instructions[0]!.accounts = Uint8Array.of(2)
+    }),
+    'bad_instruction',
+  )
+  t.is(
+    update((info) => {
+      message(info).instructions[0]!.programIdIndex = 2
+    }),
+    'bad_instruction',
+  )
+  t.is(
+    update((info) => {
+      info.meta!.innerInstructions = [{ index: 1, instructions: [] }]
+    }),
+    'bad_instruction',
+  )
+  const balance = (accountIndex: number, amount: string) => ({
+    accountIndex,
+    mint: 'So11111111111111111111111111111111111111112',
+    owner: '',
+    programId: '',
+    uiTokenAmount: { amount, decimals: 9, uiAmount: 0, uiAmountString: '' },
+  })
+  t.is(
+    update((info) => {
+      info.meta!.preTokenBalances = [balance(2, '1')]
+    }),
+    'bad_token_balance',
+  )
+  t.is(
+    update((info) => {
+      info.meta!.preTokenBalances = [balance(1, '1e3')]
+    }),
+    'bad_token_balance',
+  )
+  t.is(normalizeRpc(null).kind, 'malformed')
+  t.deepEqual(normalizeRpc({ transaction: ['AAAA', 'base32'], slot: 3 }), {
+    kind: 'malformed',
+    slot: 3,
+    index: 0,
+    signature: null,
+    reason: 'unknown_encoding',
+  })
+})
+
+type Info = NonNullable<SubscribeUpdateTransaction['transaction']>
