@@ -6,6 +6,7 @@ import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { mayMove, readFacts } from './facts.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
+import { REGISTRY, type Registry } from './registry.ts'
 import { whyUndecoded } from './undecoded.ts'
 import { Decimals, hasEvents, type RecordKey, walletEvents } from './wallet-events.ts'
 
@@ -29,17 +30,17 @@ export type Decoded =
 const NOTHING: Decoded = { kind: 'decoded', records: [] }
 const NOBODY_KNOWS: DecimalsOf = () => undefined
 
-/** A decoder for a set of tracked wallets. Its cost a transaction does not grow with their number. */
-export function createDecoder(wallets: Wallets): Decoder {
+/** A decoder for a set of tracked wallets, with the programs of the table unless told others. Its cost a transaction does not grow with the number of wallets. */
+export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): Decoder {
   return {
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
       // A failed transaction moved nothing, but its fee changed balances (decisions B1, B14).
-      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx))) {
+      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx, registry))) {
         return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
       }
-      return decodeNamed(tx, named, wallets, blockTime, decimalsOf)
+      return decodeNamed(tx, named, wallets, registry, blockTime, decimalsOf)
     },
   }
 }
@@ -48,10 +49,11 @@ function decodeNamed(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,
+  registry: Registry,
   blockTime: number,
   decimalsOf: DecimalsOf,
 ): Decoded {
-  const facts = readFacts(tx, named, wallets)
+  const facts = readFacts(tx, named, wallets, registry)
   const undecoded = whyUndecoded(facts)
   const decimals = new Decimals(facts.movements.mints, decimalsOf)
   const records: WalletRecord[] = []

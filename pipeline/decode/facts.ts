@@ -5,7 +5,7 @@ import { Movements, type Step } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
 import { NO_ORDERS, type OrderBook, type PlacedStep, readOrders } from './orders.ts'
 import type { Credit, EntryPoints, Program } from './program.ts'
-import { type KnownProgram, knownProgram } from './registry.ts'
+import type { KnownProgram, Registry } from './registry.ts'
 import { readSystemInstruction } from './system-program.ts'
 import { readTokenInstruction } from './token-program.ts'
 
@@ -30,10 +30,15 @@ export interface Facts {
 }
 
 /** Reads a transaction's instructions: who called whom, what is a swap, what moved. */
-export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets): Facts {
+export function readFacts(
+  tx: Transaction,
+  named: NamedWallets,
+  wallets: Wallets,
+  registry: Registry,
+): Facts {
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
-  const programs = knownPrograms(tx)
+  const programs = knownPrograms(tx, registry)
   const steps: Step[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
   const credits = new Map<number, Credit>()
@@ -81,12 +86,15 @@ export function readFacts(tx: Transaction, named: NamedWallets, wallets: Wallets
 }
 
 /** Looks each program of a transaction up once. */
-function knownPrograms({ instructions, accountKeys }: Transaction): (KnownProgram | null)[] {
+function knownPrograms(
+  { instructions, accountKeys }: Transaction,
+  registry: Registry,
+): (KnownProgram | null)[] {
   const seen: (KnownProgram | null)[] = []
   return instructions.map(({ programIndex }) => {
     const program = seen[programIndex]
     if (program !== undefined) return program
-    const found = knownProgram(accountKeys[programIndex]!)
+    const found = registry.programOf(accountKeys[programIndex]!)
     seen[programIndex] = found
     return found
   })
@@ -108,12 +116,12 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
  * Whether instructions of this transaction may have moved anything at all: tokens and SOL move by the token programs and the System program, and with what else there
  * is (votes, oracles, games) the rest of the decoder need not bother.
  */
-export function mayMove({ instructions, accountKeys }: Transaction): boolean {
+export function mayMove({ instructions, accountKeys }: Transaction, registry: Registry): boolean {
   let last = -1
   for (const { programIndex } of instructions) {
     if (programIndex === last) continue
     last = programIndex
-    const kind = knownProgram(accountKeys[programIndex]!)?.kind
+    const kind = registry.programOf(accountKeys[programIndex]!)?.kind
     if (kind === 'system' || kind === 'token') return true
   }
   return false

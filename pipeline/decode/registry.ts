@@ -118,15 +118,33 @@ export const PROGRAMS: readonly Program[] = [
   ...notTrading,
 ]
 
-const KNOWN: readonly KnownProgram[] = [...PLUMBING, ...PROGRAMS]
-const known = createKeyTable(KNOWN.map(({ id }) => addressBytes(id)))
-const tips = createKeyTable(TIP_ACCOUNTS.map(addressBytes))
-
-/** The known program behind 32 key bytes; null for every other. */
-export function knownProgram(key: Uint8Array): KnownProgram | null {
-  const number = known.get(key)
-  return number === 0 ? null : KNOWN[number - 1]!
+/** Looks programs up by their keys. */
+export interface Registry {
+  /** The known program behind 32 key bytes; null for every other. */
+  programOf(key: Uint8Array): KnownProgram | null
 }
+
+/** A registry of the given programs and the chain's plumbing. */
+export function createRegistry(programs: readonly Program[]): Registry {
+  const known: readonly KnownProgram[] = [...PLUMBING, ...programs]
+  const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
+  return {
+    programOf(key) {
+      const number = numbers.get(key)
+      return number === 0 ? null : known[number - 1]!
+    },
+  }
+}
+
+/** The registry of `PROGRAMS`. */
+export const REGISTRY: Registry = createRegistry(PROGRAMS)
+
+/** The program of the table, or of the chain's plumbing, behind 32 key bytes; null for every other. */
+export function knownProgram(key: Uint8Array): KnownProgram | null {
+  return REGISTRY.programOf(key)
+}
+
+const tips = createKeyTable(TIP_ACCOUNTS.map(addressBytes))
 
 /** Whether the 32 key bytes are an account that takes tips (decisions B3). */
 export function isTip(key: Uint8Array): boolean {

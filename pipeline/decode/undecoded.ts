@@ -5,6 +5,8 @@ import { isAccepted } from './traded-programs.ts'
 export type UndecodedReason =
   /** The node kept no inner instructions, though a program was called that may have moved something. */
   | 'no_inner_instructions'
+  /** Tokens moved, and the node kept no token balances. */
+  | 'no_token_balances'
   /** Tokens moved between accounts of which neither balances nor instructions tell the mint. */
   | 'unknown_mint'
 
@@ -23,6 +25,12 @@ export function whyUndecoded(facts: Facts): UndecodedCause | null {
       return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
     }
   }
-  if (facts.movements.unreadable > 0) return { reason: 'unknown_mint', program: null }
+  const { moves, unreadable } = facts.movements
+  if (tx.preTokenBalances.length + tx.postTokenBalances.length === 0) {
+    if (unreadable > 0 || moves.some(({ kind }) => kind === 'token')) {
+      return { reason: 'no_token_balances', program: null }
+    }
+  }
+  if (unreadable > 0) return { reason: 'unknown_mint', program: null }
   return null
 }
