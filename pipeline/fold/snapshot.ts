@@ -2,10 +2,7 @@ import type { Lot } from './fifo.ts'
 import { createWalletState, type TokenState, type WalletState } from './wallet-state.ts'
 
 /** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
-const SNAPSHOT_VERSION = 1
-
-/** How the text of every readable snapshot begins. */
-export const SNAPSHOT_PREFIX = `[${SNAPSHOT_VERSION},`
+export const SNAPSHOT_FORMAT = 1
 
 /**
  * The state as JSON arrays, bigints as decimal strings: about 200 bytes a token and 90 a lot before compression. Lots used up are not part of
@@ -13,7 +10,6 @@ export const SNAPSHOT_PREFIX = `[${SNAPSHOT_VERSION},`
  */
 export function encodeSnapshot(state: WalletState): string {
   return JSON.stringify([
-    SNAPSHOT_VERSION,
     state.wallet,
     state.revision,
     COUNTS.map((field) => state[field]),
@@ -24,10 +20,9 @@ export function encodeSnapshot(state: WalletState): string {
   ])
 }
 
-/** Reads a snapshot; null when there is none, or one of another version. Throws on a damaged one. */
-export function decodeSnapshot(text: string): WalletState | null {
-  if (!text.startsWith(SNAPSHOT_PREFIX)) return null
-  const [, wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as Snapshot // written by encodeSnapshot
+/** Reads what `encodeSnapshot` wrote in the same format. */
+export function decodeSnapshot(text: string): WalletState {
+  const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as Snapshot // written by encodeSnapshot
   const state: WalletState = {
     ...createWalletState(wallet, revision),
     hours,
@@ -78,7 +73,6 @@ const SUMS = [
 ] as const
 
 type Snapshot = [
-  number,
   number,
   number,
   number[],

@@ -25,8 +25,10 @@ export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readon
   const pending = pendingFiles(files, await readApplied(store))
   if (pending.length === 0) return []
   await store.command(MIGRATIONS_TABLE)
+  const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   for (const file of pending) {
-    for (const statement of file.statements) await store.command(statement)
+    for (const statement of file.statements)
+      await apply(store, file, statement.replaceAll('{analyst}', analystDatabase(own?.name ?? '')))
     await store.insert('schema_migrations', [
       { name: file.name, checksum: file.checksum, applied_at: Math.floor(Date.now() / 1000) },
     ])
@@ -43,6 +45,25 @@ export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<vo
     throw new ServiceError('schema_changed', `sql/${first.name} has not been applied yet`, {
       retriable: true,
     })
+}
+
+/** Where the views for analysts are: each database of the service has its own. */
+export function analystDatabase(database: string): string {
+  return database === 'tracked_wallets' ? 'analyst' : `analyst_${database}`
+}
+
+async function apply(store: Store, file: SchemaFile, statement: string): Promise<void> {
+  try {
+    await store.command(statement)
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const { code, retriable, context } = error
+    throw new ServiceError(code, `sql/${file.name}: ${error.message}`, {
+      retriable,
+      context: { ...context },
+      cause: error,
+    })
+  }
 }
 
 const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations

@@ -1,11 +1,11 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestFn } from 'ava'
 import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
-import { checkSchema, migrate, SQL_FOLDER } from './migrate.ts'
+import { analystDatabase, checkSchema, migrate, SQL_FOLDER } from './migrate.ts'
 import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
 import { addTrackedWallets, readTrackedWallets } from './tracked-wallets.ts'
@@ -69,7 +69,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
 
   test.serial(`${name}: every table and column of the pipeline has a comment`, async (t) => {
     const tables = readdirSync(SQL_FOLDER)
-      .filter((file) => /^00[0-2]/.test(file))
+      .filter((file) => /^00/.test(file))
       .map((file) => file.slice(5, -4))
     t.true(tables.includes('swaps'))
     const without = (from: string, column: string) =>
@@ -79,6 +79,35 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
       )
     t.deepEqual(await without('columns', 'table'), [])
     t.deepEqual(await without('tables', 'name'), [])
+  })
+
+  test.serial(`${name}: analysts see aliases, and no address, signature or slot`, async (t) => {
+    const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+    const analyst = analystDatabase(own?.name ?? '')
+    const columns = await store.query<{
+      table: string
+      name: string
+      type: string
+      comment: string
+    }>('SELECT table, name, type, comment FROM system.columns WHERE database = {analyst:String}', {
+      analyst,
+    })
+    t.is(new Set(columns.map((column) => column.table)).size, 9)
+    t.deepEqual(
+      columns.filter(
+        ({ name: column, type, comment }) =>
+          /address|signature|slot|tx_index|program_id|inserted_at/.test(column) ||
+          comment === '' ||
+          (column === 'wallet' && type !== 'String'),
+      ),
+      [],
+    )
+    for (const table of new Set(columns.map((column) => column.table)))
+      await store.query(`SELECT * FROM ${analyst}.${table} LIMIT 1`)
+    const readme = readFileSync(join(SQL_FOLDER, 'README.md'), 'utf8')
+    const worked = [...readme.matchAll(/^```sql\n(.*?)^```/gms)].map((match) => match[1] ?? '')
+    t.true(worked.length >= 5)
+    for (const sql of worked) await store.query(sql.replaceAll('analyst.', `${analyst}.`))
   })
 
   test.serial(`${name}: wide integers go in and come out to the last digit`, async (t) => {

@@ -1,4 +1,4 @@
-import { decodeSnapshot, encodeSnapshot, SNAPSHOT_PREFIX } from '../fold/snapshot.ts'
+import { decodeSnapshot, encodeSnapshot, SNAPSHOT_FORMAT } from '../fold/snapshot.ts'
 import { stateVersion } from '../fold/wallet-metrics.ts'
 import {
   type Changes,
@@ -36,8 +36,8 @@ export async function readBooks(
     const some = wallets.slice(at, at + SNAPSHOTS_PER_INSERT)
     const params = { wallets: some }
     const [snapshots, metrics] = await Promise.all([
-      store.query<{ wallet: number; revision: number; state: string }>(
-        'SELECT wallet, revision, state FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
+      store.query<{ wallet: number; revision: number; format: number; state: string }>(
+        'SELECT wallet, revision, format, state FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
         params,
       ),
       store.query<{
@@ -57,7 +57,7 @@ export async function readBooks(
     for (const wallet of some) {
       const saved = snapshotOf.get(wallet)
       const row = metricsOf.get(wallet)
-      const snapshot = saved === undefined ? null : decodeSnapshot(saved.state)
+      const snapshot = saved?.format === SNAPSHOT_FORMAT ? decodeSnapshot(saved.state) : null
       books.set(wallet, {
         snapshot,
         broken: saved !== undefined && snapshot === null,
@@ -75,8 +75,8 @@ export async function readBooks(
 /** Wallets whose books have to be folded from their beginning before anything else is done with them. */
 export async function findBroken(store: Store): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
-    'SELECT wallet FROM fold_snapshots FINAL WHERE NOT startsWith(state, {prefix:String}) ORDER BY wallet LIMIT 10000000',
-    { prefix: SNAPSHOT_PREFIX },
+    'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt16} ORDER BY wallet LIMIT 10000000',
+    { readable: SNAPSHOT_FORMAT },
   )
   return rows.map((row) => row.wallet)
 }
@@ -93,6 +93,7 @@ export async function markBroken(
     wallet,
     revision,
     slot: 0,
+    format: 0,
     state: '',
     version: revision * 2 ** 32,
   }))
@@ -135,6 +136,7 @@ export async function saveSnapshots(store: Store, states: readonly WalletState[]
         wallet: state.wallet,
         revision: state.revision,
         slot: Math.max(state.slot, 0),
+        format: SNAPSHOT_FORMAT,
         state: encodeSnapshot(state),
         version: stateVersion(state),
       })),

@@ -1,5 +1,6 @@
 import test from 'ava'
 import { addressFromBytes } from '../domain/address.ts'
+import type { WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { WalletRecord } from '../domain/slot.ts'
@@ -20,6 +21,7 @@ import { openTestStore, type TestStore, testDatabase } from '../testing/test-sto
 import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
 import { startFold } from './fold.ts'
+import { readEvents, START } from './stored-events.ts'
 
 const logger = createLogger('silent')
 const PARTITIONS = 3
@@ -83,12 +85,15 @@ const recordsOf = (chain: Chain): WalletRecord[] => [
   ...chain.late.flatMap((late) => late.records),
 ]
 
+const eventsOf = (chain: Chain): WalletEvent[] =>
+  recordsOf(chain)
+    .flatMap((r) => (r.kind === 'balance' || r.kind === 'undecoded' ? [] : [r]))
+    .sort(compareEventKeys)
+
 /** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
 function expectedDump(chain: Chain): Dump {
   const records = recordsOf(chain)
-  const events = records
-    .flatMap((r) => (r.kind === 'balance' || r.kind === 'undecoded' ? [] : [r]))
-    .sort(compareEventKeys)
+  const events = eventsOf(chain)
   const rows: Record<Table, Row[]> = {
     swaps: events.flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : [])),
     transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [transferRow(e, null)] : [])),
@@ -213,7 +218,12 @@ async function run(
         tell = resolve
       })
   }
+  let fail: (error: unknown) => void = () => {}
+  const bug = new Promise<never>((_resolve, reject) => {
+    fail = reject
+  })
   const fold = await startFold({
+    onBug: fail,
     store: watched,
     log,
     logger,
@@ -222,12 +232,12 @@ async function run(
     windowMs: 1,
   })
   const played = play(log, chain, options, settled).then(() => 'played' as const)
-  const end = await Promise.race([
-    played,
-    ...(options.kill ? [options.kill.then(() => 'killed')] : []),
-  ])
-  if (end === 'played') await fold.stop()
-  await log.close()
+  const killed = options.kill?.then(() => 'killed' as const) ?? bug
+  try {
+    if ((await Promise.race([bug, played, killed])) === 'played') await fold.stop()
+  } finally {
+    await log.close()
+  }
 }
 
 /** The store of a process that is killed instead of its `n`-th write; what it had sent before may still be done. */
@@ -303,6 +313,55 @@ test.serial('what comes late, or again, leads to the same tables (C16, K1)', asy
     t.deepEqual(await countRows(store), before)
   }
 })
+
+test.serial('a history of many pages is folded page by page, to the same tables', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  const chain = aChain({ seed: 7, slots: 5, wallets: 1 })
+  // 45000 swaps before the chain begins: three pages, and more changes than one insert takes.
+  await store.command(
+    `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
+     SELECT intDiv(number, 50), number % 50, 1, 0, 1600000000 + number, 's', if(number % 5 < 3, 'buy', 'sell'), 'm', 1000 + number % 7, 6, NULL, number, 'p', 'p', 'high', 0, 0, number FROM numbers(45000)`,
+  )
+  const events = (await collect(readEvents(store, new Map([[1, START]])))).flatMap((e) => e.events)
+  t.is(events.length, 45_000)
+  const state = createWalletState(1)
+  for (const event of events) foldEvent(state, event)
+  for (const event of eventsOf(chain)) foldEvent(state, toFoldEvent(event))
+  for (const r of recordsOf(chain)) if (r.kind === 'balance') foldBalance(state, r)
+  await run(store, chain)
+  const { lots, disposals, tokens } = takeChanges(state)
+  const tables = await dump(store)
+  t.deepEqual(
+    tables.lots,
+    asRead(
+      'lots',
+      lots.map(({ mint, lot }) => lotRow(1, 0, mint, lot)),
+    ),
+  )
+  t.deepEqual(
+    tables.disposals,
+    asRead(
+      'disposals',
+      disposals.map((d) => disposalRow(1, 0, d)),
+    ),
+  )
+  t.deepEqual(
+    tables.positions,
+    asRead(
+      'positions',
+      tokens.map((x) => positionRow(1, 0, x)),
+    ),
+  )
+  t.is(tables.wallet_metrics[0]?.pnl_lamports, String(state.pnl))
+  t.is(tables.wallet_metrics[0]?.events, String(state.events))
+})
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
+}
 
 test.serial('without its snapshots a worker makes the same tables', async (t) => {
   const { store } = testStore

@@ -38,7 +38,7 @@ export interface FoldDeps {
   /** How long a flush waits for the other partitions after the first has something. */
   readonly windowMs?: number
   /** Called with what can only be a bug; the process should end, its supervisor starts it at the same place. */
-  readonly onBug?: (error: unknown) => void
+  readonly onBug: (error: unknown) => void
 }
 
 interface Waiting {
@@ -88,7 +88,11 @@ export async function runFold(
     } catch (error) {
       worker.assigned(assigned)
       for (const { reject } of taken) reject(error)
-      if (!(error instanceof ServiceError && error.code === 'closed')) onBug?.(error)
+      if (error instanceof ServiceError && error.code === 'closed') return
+      // Any other error's message may quote data.
+      const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
+      logger.error({ worker: worker.name, reason }, 'flush failed for good')
+      onBug(error)
     }
   }
 
