@@ -378,7 +378,7 @@ test.serial('without its snapshots a worker makes the same tables', async (t) =>
 test.serial(
   'killed instead of any of its writes, and started again, a worker makes the same tables (K1)',
   async (t) => {
-    t.timeout(180_000)
+    t.timeout(600_000)
     const { store } = testStore
     const chain = aChain({ seed: 4, slots: 8, wallets: 4, lateShare: 0.25 })
     const expected = expectedDump(chain)
