@@ -177,25 +177,25 @@ function instructionOf(from: InstructionUpdate, stackHeight: number): Instructio
 }
 
 function areKeys(keys: readonly Uint8Array[]): boolean {
-  for (const key of keys) if (key.length !== 32) return false
+  for (let i = 0; i < keys.length; i++) if (keys[i]!.length !== 32) return false
   return keys.length <= 256
 }
 
 function areTokenBalances(balances: readonly TokenBalanceUpdate[], keyCount: number): boolean {
-  for (const balance of balances) {
-    if (balance.accountIndex >= keyCount || balance.uiTokenAmount === undefined) return false
-    if (!isInteger(balance.uiTokenAmount.amount)) return false
-    if (!isAddressText(balance.mint)) return false
-    if (balance.owner !== '' && !isAddressText(balance.owner)) return false
-    if (balance.uiTokenAmount.decimals > 255) return false
+  for (let i = 0; i < balances.length; i++) {
+    const { accountIndex, uiTokenAmount, mint, owner } = balances[i]!
+    if (accountIndex >= keyCount || uiTokenAmount === undefined) return false
+    if (uiTokenAmount.decimals > 255 || !isInteger(uiTokenAmount.amount)) return false
+    if (!isAddressText(mint) || (owner !== '' && !isAddressText(owner))) return false
   }
   return true
 }
 
 function areInstructions(instructions: readonly InstructionUpdate[], keyCount: number): boolean {
-  for (const { programIdIndex, accounts } of instructions) {
+  for (let i = 0; i < instructions.length; i++) {
+    const { programIdIndex, accounts } = instructions[i]!
     if (programIdIndex >= keyCount) return false
-    for (let i = 0; i < accounts.length; i++) if (accounts[i]! >= keyCount) return false
+    for (let j = 0; j < accounts.length; j++) if (accounts[j]! >= keyCount) return false
   }
   return true
 }
