@@ -4,7 +4,7 @@
 CREATE TABLE IF NOT EXISTS accounts
 (
     wallet     String COMMENT 'base58 address the customer connected',
-    created_at DateTime64(3, 'UTC'),
+    created_at DateTime64(3, 'UTC') COMMENT 'when the account was made',
     version    UInt64 COMMENT 'unix milliseconds of this picture'
 )
 ENGINE = ReplacingMergeTree(version)

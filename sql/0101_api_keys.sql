@@ -5,8 +5,8 @@ CREATE TABLE IF NOT EXISTS api_keys
 (
     key_sha256 String COMMENT 'hex',
     wallet     String COMMENT 'account, see accounts',
-    last4      String,
-    created_at DateTime64(3, 'UTC'),
+    last4      String COMMENT 'last four characters of the key, for its owner to recognise it',
+    created_at DateTime64(3, 'UTC') COMMENT 'when the key was made',
     revoked_at Nullable(DateTime64(3, 'UTC')) COMMENT 'set: the key is invalid',
     version    UInt64 COMMENT 'unix milliseconds of this picture'
 )

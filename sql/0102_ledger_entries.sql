@@ -7,13 +7,13 @@
 CREATE TABLE IF NOT EXISTS ledger_entries
 (
     wallet          String COMMENT 'account, see accounts',
-    idempotency_key String,
+    idempotency_key String COMMENT 'one entry a wallet and key, however often it is written',
     credits         Int64 COMMENT 'granted above zero, used below',
-    cause           Enum8('grant' = 1, 'deposit' = 2, 'usage' = 3, 'adjustment' = 4),
+    cause           Enum8('grant' = 1, 'deposit' = 2, 'usage' = 3, 'adjustment' = 4) COMMENT 'why credits changed',
     reason          String COMMENT 'what an operator wrote',
     usage_ms        UInt64 COMMENT 'place in the usage stream up to which it is rolled up; 0 where it is no usage',
-    usage_sequence  UInt64,
-    created_at      DateTime64(3, 'UTC')
+    usage_sequence  UInt64 COMMENT 'second part of that place',
+    created_at      DateTime64(3, 'UTC') COMMENT 'when the entry was written'
 )
 ENGINE = ReplacingMergeTree(usage_ms)
 ORDER BY (wallet, idempotency_key)

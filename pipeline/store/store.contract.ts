@@ -67,9 +67,9 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual(await migrate(store), [])
   })
 
-  test.serial(`${name}: every table and column of the pipeline has a comment`, async (t) => {
+  test.serial(`${name}: every table and column has a comment`, async (t) => {
     const tables = readdirSync(SQL_FOLDER)
-      .filter((file) => /^00/.test(file))
+      .filter((file) => file.endsWith('.sql'))
       .map((file) => file.slice(5, -4))
     t.true(tables.includes('swaps'))
     const without = (from: string, column: string) =>
