@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { type Address, parseAddress } from '../domain/address.ts'
+import { type Address, addressFromBytes, parseAddress } from '../domain/address.ts'
 import type {
   Instruction,
   Malformed,
@@ -139,9 +139,8 @@ function readInstructions(
   keys: readonly Uint8Array[],
   logs: readonly string[] | null,
 ): Instruction[] {
-  const texts = keys.map((key) => bs58.encode(key))
-  const indexOf = new Map(texts.map((text, i) => [text, i]))
-  const read = (raw: unknown, stackHeight: number) => readInstruction(raw, indexOf, stackHeight)
+  const places = new KeyPlaces(keys)
+  const read = (raw: unknown, stackHeight: number) => readInstruction(raw, places, stackHeight)
   let told = true
   const groups = (rawGroups == null ? [] : list(rawGroups, 'bad_instruction')).map((raw) => {
     const group = record(raw)
@@ -157,26 +156,42 @@ function readInstructions(
     top.map((raw) => read(raw, 1)),
     groups,
   )
-  return told ? all : heightsFromLogs(all, logs, ({ programIndex }) => texts[programIndex]!)
+  if (told) return all
+  return heightsFromLogs(all, logs, ({ programIndex }) => addressFromBytes(keys[programIndex]!))
 }
 
-function readInstruction(
-  raw: unknown,
-  indexOf: ReadonlyMap<string, number>,
-  stackHeight: number,
-): Instruction {
+/** Indexes of account keys by their text, which only some encodings ask for. */
+class KeyPlaces {
+  readonly count: number
+  private readonly keys: readonly Uint8Array[]
+  private byText: Map<string, number> | undefined
+
+  constructor(keys: readonly Uint8Array[]) {
+    this.keys = keys
+    this.count = keys.length
+  }
+
+  indexOf(text: unknown): number {
+    this.byText ??= new Map(this.keys.map((key, i) => [addressFromBytes(key), i]))
+    const found = typeof text === 'string' ? this.byText.get(text) : undefined
+    if (found === undefined) throw new Fault('bad_instruction')
+    return found
+  }
+}
+
+function readInstruction(raw: unknown, places: KeyPlaces, stackHeight: number): Instruction {
   const instruction = record(raw)
   if (instruction === undefined) throw new Fault('bad_instruction')
   if (instruction.programIdIndex !== undefined) {
-    const programIndex = accountIndex(instruction.programIdIndex, indexOf.size)
+    const programIndex = accountIndex(instruction.programIdIndex, places.count)
     const accounts = instruction.accounts
     return {
       programIndex,
       accounts:
-        accounts instanceof Uint8Array && accounts.every((index) => index < indexOf.size)
+        accounts instanceof Uint8Array && accounts.every((index) => index < places.count)
           ? accounts
           : Uint8Array.from(list(accounts, 'bad_instruction'), (a) =>
-              accountIndex(a, indexOf.size),
+              accountIndex(a, places.count),
             ),
       data:
         instruction.data instanceof Uint8Array
@@ -185,11 +200,7 @@ function readInstruction(
       stackHeight,
     }
   }
-  const place = (text: unknown) => {
-    const found = typeof text === 'string' ? indexOf.get(text) : undefined
-    if (found === undefined) throw new Fault('bad_instruction')
-    return found
-  }
+  const place = (text: unknown) => places.indexOf(text)
   const programIndex = place(instruction.programId)
   if (instruction.parsed === undefined) {
     const accounts = Uint8Array.from(list(instruction.accounts, 'bad_instruction'), place)
