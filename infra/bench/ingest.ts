@@ -9,7 +9,6 @@ import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { subscribeRequest } from '../../pipeline/ingest/subscribe-request.ts'
 import { readEnvelope } from '../../pipeline/ingest/update-envelope.ts'
 import { openUpdateStream } from '../../pipeline/ingest/yellowstone.ts'
-import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -18,7 +17,7 @@ import { startSimulator } from '../simulator/simulator.ts'
 
 /**
  * Transactions a second from a gRPC server in another process through decode to the log in memory, beside the package's own client that only
- * receives and counts, in turns within one run. Prints each turn and the ratio of the medians.
+ * receives and counts, in turns within one run. Prints each turn and the ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -28,12 +27,17 @@ export async function run(args: readonly string[]): Promise<void> {
       slots: { type: 'string', default: '400' },
       'per-slot': { type: 'string', default: '50' },
       turns: { type: 'string', default: '5' },
+      profile: { type: 'boolean', default: false },
     },
   })
   const size = { slots: Number(values.slots), perSlot: Number(values['per-slot']) }
   if (values.serve) return serve(size)
 
   const source = await startSource(size)
+  if (values.profile) {
+    for (let turn = 0; turn < Number(values.turns); turn++) print(show(await ingest(source)))
+    return source.stop()
+  }
   const bare: number[] = []
   const encoded: number[] = []
   const whole: number[] = []
@@ -165,19 +169,7 @@ async function receive(source: Source): Promise<Turn> {
 async function ingest(source: Source): Promise<Turn> {
   const logger = createLogger('error')
   const log = createMemoryLog({ logger, registry: createRegistry() })
-  const transactions = new Set<string>()
-  const counting: EventLog = {
-    partitions: log.partitions,
-    appendSlot(slot) {
-      for (const { txIndex } of slot.records) transactions.add(`${slot.marker.slot}/${txIndex}`)
-      return log.appendSlot(slot)
-    },
-    appendLate: (records, origin) => log.appendLate(records, origin),
-    checkpoint: () => log.checkpoint(),
-    consume: (options, handler) => log.consume(options, handler),
-    ping: () => log.ping(),
-    close: () => log.close(),
-  }
+  const registry = createRegistry()
   const meter = startMeter()
   const running = await startIngest({
     config: {
@@ -188,7 +180,7 @@ async function ingest(source: Source): Promise<Turn> {
       priceMaxAgeSeconds: 3600,
     },
     wallets: createWallets(source.wallets),
-    log: counting,
+    log,
     checkpoint: async () => ({
       slot: source.first,
       parent: source.first - 1,
@@ -196,13 +188,14 @@ async function ingest(source: Source): Promise<Turn> {
       solPrice: null,
     }),
     logger,
-    registry: createRegistry(),
+    registry,
     limits: { recheckSlots: 0 },
   })
   while (running.status()?.slot !== source.last) {
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
-  const turn = meter(transactions.size)
+  const counted = await registry.getSingleMetric('ingest_transactions_total')?.get()
+  const turn = meter(counted?.values[0]?.value ?? 0)
   await running.stop()
   await log.close()
   return turn

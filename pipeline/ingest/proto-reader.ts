@@ -16,11 +16,13 @@ export class ProtoReader {
   start = 0
   /** Whether the bytes turned out to be no message. */
   broken = false
+  private readonly buffer: Buffer
   private high = 0
   private low = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   /** Goes to the next field before `end`; false at the end, or when the bytes are no message. */
@@ -93,9 +95,7 @@ export class ProtoReader {
 
   /** The bytes of wire type 2 as one character a byte: base58 and digits are such text. */
   text(): string {
-    if (this.wire !== 2) return ''
-    const { buffer, byteOffset } = this.bytes
-    return Buffer.from(buffer, byteOffset + this.start, this.at - this.start).toString('latin1')
+    return this.wire === 2 ? this.buffer.toString('latin1', this.start, this.at) : ''
   }
 
   private stop(): false {
