@@ -315,22 +315,29 @@ test('bytes that wait for their slot are bounded too', async (t) => {
   await chain.close()
 })
 
-test('after a cut the slots before it are compared with RPC, and what came meanwhile is late', async (t) => {
+test('after a cut the slots before it and those replayed are compared with RPC, and what came meanwhile is late', async (t) => {
   const server = fakeServer()
-  const rpc = fakeRpc(12, 2)
+  let tip = 10
+  const rpc = { ...fakeRpc(13, 2), getSlot: async () => tip }
   const chain = follow(10, rpc, server.open, { recheckSlots: 3 })
   const first = await server.stream(1)
+  t.deepEqual(
+    await take(chain, 6),
+    [8, 9, 10].flatMap((slot) => [1, 2].map((index) => ['late', slot, index, 'backfill'])),
+  )
   first.feed(tx(11, 1), ...endOf(11, 10), tx(12, 1), tx(12, 2), ...endOf(12, 11))
-  t.deepEqual(await take(chain, 8), [
-    [11, 10, 1],
-    [12, 11, 2],
-    ...[8, 9, 10].flatMap((slot) => [1, 2].map((index) => ['late', slot, index, 'backfill'])),
-  ])
+  tip = 13
   first.onEnd({ kind: 'failed', message: 'cut' })
   const second = await server.stream(2)
-  second.feed(encode({ ping: {} }))
-  t.deepEqual(await take(chain, 1), [['late', 11, 2, 'stream']])
-  t.deepEqual(rpc.asked, [8, 9, 10, 10, 11, 12].slice(0, rpc.asked.length))
+  second.feed(tx(13, 1), ...endOf(13, 12))
+  t.deepEqual(await take(chain, 5), [
+    [11, 10, 1],
+    [12, 11, 2],
+    [13, 12, 1],
+    ['late', 11, 2, 'stream'],
+    ['late', 13, 2, 'stream'],
+  ])
+  t.deepEqual(rpc.asked, [8, 9, 10, 10, 11, 12, 13])
   await chain.close()
 })
 

@@ -6,7 +6,7 @@ import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { IngestOutput } from './output.ts'
 import { createOutputQueue, type OutputQueue } from './output-queue.ts'
-import { Stopped } from './persist.ts'
+import { pause, Stopped } from './persist.ts'
 import { normalize, type RawTransaction, sizeOf, trackedOf } from './raw-transaction.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { createRpcHistory, type RpcHistory } from './rpc-history.ts'
@@ -17,7 +17,7 @@ import { subscribeRequest } from './subscribe-request.ts'
 import type { IngestMetrics } from './telemetry.ts'
 import type { UpdateEnvelope } from './update-envelope.ts'
 import { readSolPrice } from './whirlpool-account.ts'
-import { type OpenUpdateStream, openUpdateStream } from './yellowstone.ts'
+import { type OpenUpdateStream, openUpdateStream, type StreamEnd } from './yellowstone.ts'
 
 export interface FollowConfig {
   readonly endpoint: string
@@ -69,7 +69,7 @@ const LIMITS: FollowLimits = {
 export interface ChainFollower {
   /** The next output; null after `close`, when what was sealed has been taken. */
   next(): Promise<IngestOutput | null>
-  /** Resolves when the first stream brought something; rejects when it cannot be opened (`unreachable`, or `bad_config` for a bad token). */
+  /** Resolves when the first stream is open; rejects when it cannot be opened (`unreachable`, or `bad_config` for a bad token). */
   readonly opened: Promise<void>
   /** Rejects on a bug, never on trouble with the servers; resolves after `close`. */
   readonly done: Promise<void>
@@ -107,7 +107,9 @@ class Follower implements ChainFollower {
   #replays = true
   #addressesPerFilter: number | undefined
   #sealed = 0
-  #rechecking: Promise<void> | null = null
+  /** Slots before cuts that are still to be looked at. */
+  #recheckNext: SlotRange | null = null
+  #rechecking = false
   #resolveOpened: () => void = () => {}
   #rejectOpened: (error: Error) => void = () => {}
   #fail: (error: unknown) => void = () => {}
@@ -196,36 +198,32 @@ class Follower implements ChainFollower {
     const { head } = this.#sealer
     const fromSlot = head === null || !this.#replays ? null : head + 1
     this.#apply({ kind: 'cut', replayed: head === null || fromSlot !== null })
-    let heard = false
     const session = await openSession({
       ...this.#config,
       request: this.#request(fromSlot),
       open: this.#deps.openStream ?? openUpdateStream,
       limits: this.#limits,
-      onUpdate: (envelope, bytes) => {
-        if (!heard) this.#recheck(head)
-        if (!heard) this.#resolveOpened()
-        heard = true
-        this.#take(envelope, bytes)
-      },
+      onUpdate: (envelope, bytes) => this.#take(envelope, bytes),
     })
     if ('kind' in session) return this.#refuseFirst(session)
     this.#session = session
+    this.#resolveOpened()
+    this.#watch(this.#recheck(head))
     if (this.#closing.signal.aborted) session.end({ kind: 'closed' })
     this.#deps.logger.info({ resumed: fromSlot !== null }, 'stream opened')
     const end = await session.ended
     this.#session = null
-    return heard ? end : this.#refuseFirst(end)
+    return end
   }
 
   /** A server that was never reached ends the start, not the service. */
-  #refuseFirst(end: SessionEnd): SessionEnd {
+  #refuseFirst(end: StreamEnd): StreamEnd {
     if (end.kind === 'refused') {
       this.#rejectOpened(
         new ServiceError('bad_config', 'YELLOWSTONE_X_TOKEN: the server refuses the token'),
       )
-    } else if (end.kind === 'failed' || end.kind === 'silent') {
-      const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached${end.kind === 'failed' ? `: ${end.message}` : ''}`
+    } else if (end.kind === 'failed') {
+      const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached: ${end.message}`
       this.#rejectOpened(new ServiceError('unreachable', message, { retriable: true }))
     } else this.#resolveOpened()
     return end
@@ -275,17 +273,31 @@ class Follower implements ChainFollower {
     }
   }
 
-  /** Looks for transactions that came while no stream was open: those are not replayed. One look at a time. */
-  #recheck(head: number | null): void {
-    if (head === null || this.#rechecking !== null) return
-    const look = async () => {
-      const { recheckSlots } = this.#limits
-      for await (const block of this.#history.lastBlocks(head, recheckSlots)) {
+  /**
+   * Looks for transactions that came late while no stream was open, which no replay brings: in the slots before the cut, and in those replayed up
+   * to the newest at the reopening, once they are sealed. Cuts that come meanwhile are looked at together.
+   */
+  async #recheck(head: number | null): Promise<void> {
+    const { recheckSlots } = this.#limits
+    if (head === null || recheckSlots === 0) return
+    const to = Math.max(head, await this.#history.tip())
+    const from = Math.min(this.#recheckNext?.from ?? head, head - recheckSlots + 1)
+    this.#recheckNext = { from: Math.max(0, from, to - MOST_RECHECKED), to }
+    if (this.#rechecking) return
+    this.#rechecking = true
+    while (this.#recheckNext !== null) {
+      const range: SlotRange = this.#recheckNext
+      this.#recheckNext = null
+      await this.#sealedUpTo(range.to)
+      for await (const block of this.#history.pastBlocks(range.from, range.to)) {
         this.#apply({ kind: 'recheck', ...trackedOf(block, this.#wallets) })
       }
-      this.#rechecking = null
     }
-    this.#rechecking = look().catch(this.#fail)
+    this.#rechecking = false
+  }
+
+  async #sealedUpTo(slot: number): Promise<void> {
+    while ((this.#sealer.head ?? 0) < slot) await pause(250, this.#closing.signal)
   }
 
   async #fetch(slot: number): Promise<void> {
@@ -330,9 +342,7 @@ class Follower implements ChainFollower {
   #apply(event: Event): void {
     for (const output of this.#sealer.apply(event, performance.now())) {
       if (output.kind === 'fetch') {
-        this.#fetch(output.slot).catch((error: unknown) => {
-          if (!(error instanceof Stopped)) this.#fail(error)
-        })
+        this.#watch(this.#fetch(output.slot))
         continue
       }
       if (output.kind === 'sealed') this.#countSealed(output.blockTime)
@@ -341,6 +351,13 @@ class Follower implements ChainFollower {
     if (this.#queue.full || this.#sealer.held.bytes > this.#limits.maxHeldBytes) {
       this.#session?.end({ kind: 'behind' })
     }
+  }
+
+  /** What runs beside the stream: a bug in it ends everything. */
+  #watch(task: Promise<void>): void {
+    task.catch((error: unknown) => {
+      if (!(error instanceof Stopped)) this.#fail(error)
+    })
   }
 
   #tick(): void {
@@ -393,6 +410,14 @@ class Follower implements ChainFollower {
     await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 }
+
+interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** When cuts come faster than their slots can be looked at, so many slots before the newest are. */
+const MOST_RECHECKED = 256
 
 /** How many slots more than those that the server has lost are fetched: while they are, its window moves on. */
 const WINDOW_MARGIN = 32

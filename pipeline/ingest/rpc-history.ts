@@ -12,8 +12,8 @@ export interface RpcHistory {
   block(slot: number, wanted: () => boolean): Promise<RpcBlock | null>
   /** The blocks from `from` to `to` in order, some fetched ahead. */
   blocks(from: number, to: number): AsyncIterable<RpcBlock>
-  /** Those of the `count` slots up to `slot` that the server gives; what fails is left out. */
-  lastBlocks(slot: number, count: number): AsyncIterable<RpcBlock>
+  /** Those of the blocks from `from` to `to` that the server gives, in any order; when it fails, the rest is left out. */
+  pastBlocks(from: number, to: number): AsyncIterable<RpcBlock>
 }
 
 /** History through `rpc`. After `stop` is aborted every call ends with `Stopped`. */
@@ -43,30 +43,19 @@ export function createRpcHistory(
     },
     async *blocks(from, to) {
       for (let start = from; start <= to; start += SLOTS_A_LIST) {
-        const slots = await persist(
-          () => rpc.getBlocks(start, Math.min(start + SLOTS_A_LIST - 1, to)),
-          asking,
-        )
-        const ahead: Promise<RpcBlock | null>[] = []
-        for (let at = 0; at < slots.length || ahead.length > 0; ) {
-          while (ahead.length < BLOCKS_AHEAD && at < slots.length) {
-            const fetched = block(slots[at++] ?? 0, () => true)
-            fetched.catch(() => {}) // told when its turn comes
-            ahead.push(fetched)
-          }
-          const next = await ahead.shift()
+        const last = Math.min(start + SLOTS_A_LIST - 1, to)
+        const slots = await persist(() => rpc.getBlocks(start, last), asking)
+        for await (const found of inOrder(slots, (slot) => block(slot, () => true))) {
           metrics.rpcBlocks.inc({ why: 'gap' })
-          if (next) yield next
+          if (found !== null) yield found
         }
       }
     },
-    async *lastBlocks(slot, count) {
+    async *pastBlocks(from, to) {
       try {
-        const slots = await rpc.getBlocks(Math.max(0, slot - count + 1), slot)
-        for (const one of slots) {
-          const found = await rpc.getBlock(one)
+        const slots = await rpc.getBlocks(from, to)
+        for await (const found of asTheyCome(slots, (one) => rpc.getBlock(one))) {
           metrics.rpcBlocks.inc({ why: 'recheck' })
-          if (stop.aborted) return
           if (found !== 'absent' && found !== 'not_yet') yield found
         }
       } catch (error) {
@@ -76,6 +65,36 @@ export function createRpcHistory(
       }
     },
   }
+}
+
+/** Asks for all, a few at a time, and gives the answers in the order of the items. */
+async function* inOrder<T, R>(items: readonly T[], ask: (item: T) => Promise<R>) {
+  const ahead: Promise<R>[] = []
+  for (const item of items) {
+    const answer = ask(item)
+    answer.catch(() => {}) // told when its turn comes
+    ahead.push(answer)
+    const first = ahead.length >= BLOCKS_AHEAD ? ahead.shift() : undefined
+    if (first !== undefined) yield await first
+  }
+  for (const answer of ahead) yield await answer
+}
+
+/** Asks for all, a few at a time, and gives the answers as they come. */
+async function* asTheyCome<T, R>(items: readonly T[], ask: (item: T) => Promise<R>) {
+  const open = new Map<T, Promise<{ readonly item: T; readonly answer: R }>>()
+  async function* first() {
+    const { item, answer } = await Promise.race(open.values())
+    open.delete(item)
+    yield answer
+  }
+  for (const item of items) {
+    const asked = ask(item).then((answer) => ({ item, answer }))
+    asked.catch(() => {}) // told by the race
+    open.set(item, asked)
+    if (open.size >= BLOCKS_AHEAD) yield* first()
+  }
+  while (open.size > 0) yield* first()
 }
 
 const SLOTS_A_LIST = 500

@@ -72,11 +72,12 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
     metadata,
   )
   let open = true
+  let refuse: (end: StreamEnd) => void = onEnd
 
   function finish(end: StreamEnd): void {
     if (!open) return
     close()
-    onEnd(end)
+    refuse(end)
   }
 
   function close(): void {
@@ -91,6 +92,14 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   call.on('error', (error: GrpcError) => finish(readEnd(error)))
   call.on('end', () => finish({ kind: 'failed', message: 'the server ended the stream' }))
   call.write(request)
+  // Headers come when the server takes the call: a wrong token or a slot out of range is told before. Some send them with their first message only.
+  const refused = await new Promise<StreamEnd | null>((resolve) => {
+    refuse = resolve
+    call.once('metadata', () => resolve(null))
+    setTimeout(resolve, HEADERS_MS, null).unref()
+  })
+  if (refused !== null) return refused
+  refuse = onEnd
   return {
     send(changed) {
       if (open) call.write(changed)
@@ -100,7 +109,8 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
 }
 
 /** A start that reaches nobody is to fail in time (decisions J1). */
-const CONNECT_MS = 3000
+const CONNECT_MS = 4000
+const HEADERS_MS = 1000
 
 const CHANNEL = {
   /** Larger updates than this end the stream; those of a transaction are kilobytes. */
