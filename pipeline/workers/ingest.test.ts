@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import { ALL_TROUBLE } from '../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
+import { WSOL } from '../domain/quote.ts'
 import type { SlotRecords, WalletRecord } from '../domain/slot.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createRpc } from '../ingest/rpc.ts'
@@ -161,6 +162,144 @@ test.serial(
       [],
     )
     t.true(recorded.late.length > 0)
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'a checkpoint that the server cannot replay is reached over RPC, in order; past the longest gap live data goes on',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      replaySlots: 20,
+      trouble: { skippedSlots: true, forks: true },
+    })
+    const head = (await producedSlots(simulator, START - 200, START - 100))[0] ?? 0
+    for (const maxGapSlots of [3000, 100]) {
+      const recorded = recordingLog()
+      const gaps: unknown[] = []
+      const ingest = await ingestOf(simulator, recorded.log, head, {
+        limits: { maxGapSlots, recheckSlots: 0 },
+        onGap: (gap) => gaps.push(gap),
+      })
+      const last = () => recorded.slots.at(-1)?.marker.slot ?? 0
+      const before = simulator.confirmedSlot
+      while (last() < before) {
+        simulator.advance(1)
+        await new Promise(setImmediate)
+      }
+      await ingest.stop()
+      const got = recorded.slots.map(({ marker }) => marker.slot)
+      const first = maxGapSlots === 3000 ? head + 1 : (got[0] ?? 0)
+      t.deepEqual(got, await producedSlots(simulator, first, last()))
+      for (const { marker, records } of recorded.slots) {
+        t.deepEqual(inOrder(records), meant(simulator, marker.slot))
+      }
+      const parent = recorded.slots[0]?.marker.parent
+      const gap = { kind: 'gap', fromSlot: head + 1, toSlot: parent }
+      t.deepEqual(gaps, maxGapSlots === 3000 ? [] : [gap])
+    }
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'a log that is down makes ingest wait with bounded memory, and gets everything in order when it is back',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const recorded = recordingLog()
+    let back: () => void = () => {}
+    const down = new Promise<void>((resolve) => {
+      back = resolve
+    })
+    const registry = createRegistry()
+    const log: EventLog = {
+      ...recorded.log,
+      appendSlot: async (slot) => {
+        await down
+        await recorded.log.appendSlot(slot)
+      },
+    }
+    const ingest = await ingestOf(simulator, log, START, {
+      registry,
+      limits: { maxWaitingSlots: 8 },
+    })
+    const streamsEnded = async () => {
+      const { values = [] } = (await registry.getSingleMetric('ingest_streams_total')?.get()) ?? {}
+      return values.find(({ labels }) => labels.end === 'behind')?.value ?? 0
+    }
+    while ((await streamsEnded()) === 0) {
+      simulator.advance(1)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    simulator.advance(50)
+    t.is(ingest.status(), null)
+    back()
+    await recorded.until(() => recorded.slots.at(-1)?.marker.slot === simulator.confirmedSlot)
+    t.deepEqual(
+      recorded.slots.map(({ marker }) => marker.slot),
+      recorded.slots.map((_, at) => START + 1 + at),
+    )
+    await ingest.stop()
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'prices of the pool go with the markers, one a second, and with the swaps in USDC',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const recorded = recordingLog()
+    const ingest = await ingestOf(simulator, recorded.log, START)
+    simulator.advance(301)
+    await recorded.until(() => recorded.slots.length >= 300)
+    await ingest.stop()
+    const markers = recorded.slots.map(({ marker }) => marker)
+    t.true(markers.some(({ solPrice }) => solPrice !== null))
+    const bySecond = new Map<number, bigint>()
+    for (const { slot, blockTime, solPrice } of markers) {
+      if (solPrice === null) continue
+      t.true(solPrice.time <= blockTime, `the price of slot ${slot} is not of the future`)
+      t.is(bySecond.get(solPrice.time) ?? solPrice.usdE9, solPrice.usdE9)
+      bySecond.set(solPrice.time, solPrice.usdE9)
+    }
+    const swaps = recorded.slots.flatMap(({ marker, records }) =>
+      records.flatMap((record) => (record.kind === 'swap' ? [{ marker, record }] : [])),
+    )
+    t.true(swaps.some(({ record }) => record.solPriceUsdE9 !== null))
+    for (const { marker, record } of swaps) {
+      const inUsd = record.quoteMint !== null && record.quoteMint !== WSOL
+      t.is(record.solPriceUsdE9, inUsd ? (marker.solPrice?.usdE9 ?? null) : null)
+    }
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'what a start cannot reach, or is refused by, is named with its variable',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual' }, xToken: 'right' })
+    const config = {
+      endpoint: simulator.endpoint,
+      xToken: 'wrong',
+      rpcUrl: simulator.rpcUrl,
+      pricePool: simulator.solPricePool,
+      priceMaxAgeSeconds: 3600,
+    }
+    const { log } = recordingLog()
+    const nobody = 'http://127.0.0.1:32998'
+    const cases = [
+      [config, 'bad_config', /^YELLOWSTONE_X_TOKEN: /],
+      [{ ...config, endpoint: nobody }, 'unreachable', /^YELLOWSTONE_ENDPOINT: /],
+      [{ ...config, rpcUrl: nobody }, 'unreachable', /^SOLANA_RPC_URL: .*ECONNREFUSED/],
+    ] as const
+    for (const [wrong, code, message] of cases) {
+      await t.throwsAsync(ingestOf(simulator, log, START, { config: wrong }), { code, message })
+    }
+    const ingest = await ingestOf(simulator, log, null, { config: { ...config, xToken: 'right' } })
+    simulator.advance(5)
+    await ingest.ready
+    await ingest.stop()
     await simulator.close()
   },
 )
