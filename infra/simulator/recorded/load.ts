@@ -18,6 +18,8 @@ export interface RecordedBlock {
 interface Line extends TransactionJson {
   readonly slot: number
   readonly blockTime: number | null
+  /** Where it was read, for messages. */
+  readonly where: string
   readonly _source?: {
     readonly block?: {
       readonly blockhash?: string
@@ -76,7 +78,7 @@ function parseLine(text: string, where: string): Line {
   if (typeof line.transaction.message.accountKeys[0] !== 'string') {
     throw fault('not of encoding json')
   }
-  return line as Line
+  return { ...line, where } as Line // what else a transaction must have, `infoFromJson` says
 }
 
 function blockOf(slot: number, lines: Line[]): RecordedBlock {
@@ -98,7 +100,7 @@ function infoOf(line: Line, index: number): SubscribeUpdateTransactionInfo {
   try {
     return infoFromJson(line, index)
   } catch (error) {
-    const what = error instanceof Error ? error.message : 'not a transaction'
-    throw badBlocks(`slot ${line.slot}, transaction ${index}: ${what}`)
+    const what = error instanceof Error ? error.message : String(error)
+    throw badBlocks(`${line.where}: not a transaction of encoding json: ${what}`)
   }
 }
