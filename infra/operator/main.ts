@@ -2,7 +2,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { loadDataConfig } from '../service/config.ts'
-import { openMoney } from '../service/money.ts'
+import { createMoney, openMeter } from '../service/money.ts'
 import type { Outcome } from './command.ts'
 import { runCommand } from './commands.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
@@ -34,8 +34,9 @@ async function runHere(config: ReturnType<typeof loadDataConfig>): Promise<Outco
   const store = await createStore(config.store)
   try {
     await migrate(store)
-    const { meter, ledger, accounts } = await openMoney(config.meter, { store, logger })
+    const meter = await openMeter(config.meter, logger)
     try {
+      const { ledger, accounts } = createMoney(store, meter, logger)
       return await runCommand(args, { store, ledger, accounts })
     } finally {
       await meter.close()

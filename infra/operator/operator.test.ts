@@ -7,7 +7,7 @@ import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
-import { openMoney } from '../service/money.ts'
+import { createMoney, openMeter } from '../service/money.ts'
 import { runCommand, USAGE } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import { askOperator, serveOperator } from './socket.ts'
@@ -25,7 +25,7 @@ let parts: OperatorParts
 test.before(async () => {
   opened = await openEmbeddedStore()
   const { store } = opened
-  parts = { store, ...(await openMoney({ kind: 'memory' }, { store, logger })) }
+  parts = { store, ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger) }
 })
 test.after.always(() => opened.drop())
 

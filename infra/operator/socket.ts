@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -47,6 +49,19 @@ export async function serveOperator(
         server.close(() => settle())
         server.closeIdleConnections()
       }),
+  }
+}
+
+/** Whether a process listens there: it owns `dataDir`. */
+export async function isServed(dataDir: string): Promise<boolean> {
+  const socket = connect(socketPath(dataDir))
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
   }
 }
 

@@ -136,6 +136,9 @@ function contradictions(values: ServiceEnv): string[] {
     need('CLICKHOUSE_URL', why)
     need('REDIS_URL', why)
   }
+  if (roles.has('api') && values.PORT !== 0 && values.METRICS_PORT === values.PORT) {
+    faults.push('METRICS_PORT: has to be another than PORT')
+  }
   if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
     need(
       'SECRET_KEY',

@@ -16,14 +16,13 @@ export interface Money {
   readonly accounts: Accounts
 }
 
-/** Opens the meter that the configuration names. Rejects with `unreachable`, naming the key. */
-export async function openMoney(
-  config: ServiceConfig['meter'],
-  deps: { readonly store: Store; readonly logger: Logger },
-): Promise<Money> {
-  const { store, logger } = deps
-  const meter =
-    config.kind === 'redis' ? await createRedisMeter(config.url, { logger }) : createMemoryMeter()
+/** Opens the meter that the configuration names. Rejects with `unreachable` or `bad_config`, naming the key. */
+export async function openMeter(config: ServiceConfig['meter'], logger: Logger): Promise<Meter> {
+  return config.kind === 'redis' ? createRedisMeter(config.url, { logger }) : createMemoryMeter()
+}
+
+/** Puts ledger and accounts over a store and a meter; whoever opened these closes them. */
+export function createMoney(store: Store, meter: Meter, logger: Logger): Money {
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   return { meter, ledger, credits, accounts: new Accounts({ store, ledger }) }

@@ -16,12 +16,13 @@ import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
-import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
+import { checkWallets, trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
-import { openMoney } from './money.ts'
+import { createMoney, openMeter } from './money.ts'
+import { keepsData, preflight } from './preflight.ts'
 import { openSource, readTextFile } from './source.ts'
 
 /** A running process of the service, in the roles of its configuration. */
@@ -69,6 +70,7 @@ async function start(
   })
   failed.catch(() => {}) // whoever started it looks at it; until then it waits
 
+  await preflight(config)
   const source = roles.has('ingest') ? await openSource(config.source) : null
   if (source) opened.push(() => source.close())
   const prices =
@@ -79,25 +81,39 @@ async function start(
           config.solPricesFile,
         )
 
-  const store = await createStore(config.store)
-  opened.push(() => store.close())
-  const money = await openMoney(config.meter, { store, logger })
-  opened.push(() => money.meter.close())
+  // The store comes last: opening an embedded one writes.
+  const meter = await openMeter(config.meter, logger)
+  opened.push(() => meter.close())
   const log =
     config.log.kind === 'kafka'
       ? await createKafkaLog(config.log, { logger, registry })
       : createMemoryLog({ logger, registry })
   opened.push(() => log.close())
+  const store = await createStore(config.store)
+  opened.push(() => store.close())
+  const money = createMoney(store, meter, logger)
   checks.store = () => store.ping()
   checks.schema = () => checkSchema(store)
   checks.log = () => log.ping()
 
+  if (source) await checkWallets(store, source.wallets, source.walletsFile)
+  const secretKey = roles.has('api')
+    ? (config.api.SECRET_KEY ?? (await keptSecretKey(dataDir)))
+    : null
   const applied = await migrate(store)
   if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
   if (source) await trackWallets(store, source.wallets, source.walletsFile)
 
-  if (roles.has('api')) {
-    const secretKey = config.api.SECRET_KEY ?? (await keptSecretKey(dataDir))
+  if (keepsData(config)) {
+    const operator = await serveOperator(
+      dataDir,
+      (args) => runCommand(args, { store, ...money }),
+      logger,
+    )
+    opened.push(() => operator.close())
+  }
+
+  if (secretKey) {
     const { credits, accounts } = money
     const settings = apiConfig(config.api, secretKey)
     const { connectionsPerKey } = settings
@@ -155,14 +171,6 @@ async function start(
     }
   }
 
-  if (config.store.kind === 'chdb' || config.meter.kind === 'memory') {
-    const operator = await serveOperator(
-      dataDir,
-      (args) => runCommand(args, { store, ...money }),
-      logger,
-    )
-    opened.push(() => operator.close())
-  }
   logger.info({ roles: [...roles] }, 'service started')
 
   return {

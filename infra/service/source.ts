@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
@@ -27,8 +25,6 @@ export async function openSource(config: SourceConfig): Promise<Source> {
   if (config.kind === 'yellowstone') {
     const { walletsFile } = config
     const wallets = await readWalletsFile(walletsFile)
-    await reach('YELLOWSTONE_ENDPOINT', config.endpoint)
-    await reach('SOLANA_RPC_URL', config.rpcUrl)
     return {
       endpoint: config.endpoint.href,
       xToken: config.xToken,
@@ -58,19 +54,6 @@ export async function openSource(config: SourceConfig): Promise<Source> {
     close: () => simulator.close(),
   }
 }
-
-/** Resolves when something listens where a key of the environment says, so that nothing is begun before that is known. */
-async function reach(key: string, url: URL): Promise<void> {
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80)
-  const socket = connect({ host: url.hostname.replace(/^\[|\]$/g, ''), port })
-  socket.setTimeout(REACH_MS, () => socket.destroy(new Error(`no answer in ${REACH_MS} ms`)))
-  await once(socket, 'connect').catch((cause: unknown) => {
-    throw new ServiceError('unreachable', `${key}: nothing answers at ${url.host}`, { cause })
-  })
-  socket.destroy()
-}
-
-const REACH_MS = 3000
 
 async function readWalletsFile(file: string): Promise<readonly Address[]> {
   return parseWallets(await readTextFile('WALLETS_FILE', file), file)

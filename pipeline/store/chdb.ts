@@ -21,10 +21,10 @@ const DATABASE = 'tracked_wallets'
  */
 export async function openChdb(folder: string): Promise<Store> {
   const path = resolve(folder)
-  mkdirSync(path, { recursive: true })
   const { createChdbConnection } = loadChdb()
   let client: ReturnType<typeof createClient>
   try {
+    mkdirSync(path, { recursive: true })
     client = createClient({
       connection: createChdbConnection({ path }),
       log: { level: ClickHouseLogLevel.OFF },

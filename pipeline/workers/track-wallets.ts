@@ -18,3 +18,15 @@ export async function trackWallets(
   await addTrackedWallets(store, addresses, known, Math.floor(now() / 1000))
   return addresses.length - known.length
 }
+
+/** Rejects as `trackWallets` would, and writes nothing: fit for a database whose schema is still to be made or brought up to date. */
+export async function checkWallets(
+  store: Store,
+  addresses: readonly Address[],
+  file: string,
+): Promise<void> {
+  const [table] = await store.query<{ found: number }>(
+    "SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = 'tracked_wallets'",
+  )
+  if (table?.found) checkWalletsKept(addresses, await readTrackedWallets(store), file)
+}

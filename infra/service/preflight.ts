@@ -1,0 +1,84 @@
+import { once } from 'node:events'
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, resolve } from 'node:path'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { isServed } from '../operator/socket.ts'
+import type { ServiceConfig } from './config.ts'
+import { reach, type Target, targetOf } from './reach.ts'
+
+/**
+ * Looks, with nothing opened or written yet, whether what the configuration names can be had: the servers, the ports, the data folder. Rejects
+ * with a ServiceError that names the key at fault (decisions J1, J2). What is lost later is another matter: then the service waits for it.
+ */
+export async function preflight(config: ServiceConfig): Promise<void> {
+  const { api, roles, metricsPort, dataDir } = config
+  await reach(serversOf(config))
+  if (roles.has('api')) await portIsFree('PORT', api.HOST, api.PORT)
+  if (metricsPort !== 0) await portIsFree('METRICS_PORT', api.HOST, metricsPort)
+  if (keepsData(config)) await folderIsFree(dataDir)
+}
+
+/** Whether this process keeps something under `DATA_DIR` that no other may use at the same time. */
+export function keepsData({ store, meter }: Pick<ServiceConfig, 'store' | 'meter'>): boolean {
+  return store.kind === 'chdb' || meter.kind === 'memory'
+}
+
+function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[] {
+  const targets: Target[] = []
+  if (source.kind === 'yellowstone' && roles.has('ingest')) {
+    targets.push(
+      targetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
+      targetOf('SOLANA_RPC_URL', source.rpcUrl),
+    )
+  }
+  if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', places: log.brokers })
+  if (store.kind === 'clickhouse') targets.push(targetOf('CLICKHOUSE_URL', store.url))
+  if (meter.kind === 'redis') targets.push(targetOf('REDIS_URL', meter.url))
+  return targets
+}
+
+async function portIsFree(key: string, host: string, port: number): Promise<void> {
+  const server = createServer()
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
+    const why = taken
+      ? `${key}: port ${port} is taken by another process; set another, or 0`
+      : `HOST, ${key}: cannot listen on ${host}:${port}`
+    throw new ServiceError('bad_config', why, { cause })
+  } finally {
+    server.close()
+  }
+}
+
+async function folderIsFree(dataDir: string): Promise<void> {
+  if (await isServed(dataDir)) {
+    throw new ServiceError(
+      'bad_config',
+      'DATA_DIR: another process owns the data; stop it, or set another folder',
+    )
+  }
+  const existing = await nearest(resolve(dataDir))
+  const usable = await access(existing.path, constants.W_OK | constants.X_OK).then(
+    () => existing.isFolder,
+    () => false,
+  )
+  if (usable) return
+  throw new ServiceError(
+    'bad_config',
+    `DATA_DIR: ${resolve(dataDir)} cannot be used: ${existing.path} is ${existing.isFolder ? 'not writable' : 'no folder'}`,
+  )
+}
+
+/** What there is already of a path: itself, or the folder that it would be made in. */
+async function nearest(path: string): Promise<{ path: string; isFolder: boolean }> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => null)
+    if (found !== null) return { path: at, isFolder: found.isDirectory() }
+    if (at === dirname(at)) return { path: at, isFolder: false }
+  }
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+
+/** A server that a key of the environment names: something has to listen at one of its places, each `host:port`. */
+export interface Target {
+  readonly key: string
+  readonly places: readonly string[]
+}
+
+/** The place of a URL; its scheme's own port when it names none. */
+export function targetOf(key: string, url: URL): Target {
+  const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
+  return { key, places: [`${url.hostname}:${port}`] }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'redis:': '6379',
+  'rediss:': '6379',
+}
+
+/** Resolves when every server can be connected to; rejects with one `unreachable` that has a line for each that cannot. */
+export async function reach(targets: readonly Target[], timeoutMs = 3000): Promise<void> {
+  const faults = await Promise.all(
+    targets.map(({ key, places }) =>
+      Promise.any(places.map((place) => connectTo(place, timeoutMs))).then(
+        () => [],
+        () => [`${key}: nothing answers at ${places.join(', ')}`],
+      ),
+    ),
+  )
+  if (faults.flat().length === 0) return
+  throw new ServiceError('unreachable', faults.flat().join('\n'), { retriable: true })
+}
+
+async function connectTo(place: string, timeoutMs: number): Promise<void> {
+  const at = place.lastIndexOf(':')
+  const host = place.slice(0, at).replace(/^\[|\]$/g, '')
+  const socket = connect({ host, port: Number(place.slice(at + 1)) })
+  socket.setTimeout(timeoutMs, () => socket.destroy(new Error('no answer')))
+  try {
+    await once(socket, 'connect')
+  } finally {
+    socket.destroy()
+  }
+}
