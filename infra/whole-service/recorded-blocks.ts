@@ -5,15 +5,14 @@ import bs58 from 'bs58'
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
 import { knownProgram } from '../../pipeline/decode/registry.ts'
 import { type Address, addressFromBytes } from '../../pipeline/domain/address.ts'
-import { aliasOf } from '../../pipeline/domain/alias.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
-import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeRpc } from '../../pipeline/ingest/normalize-rpc.ts'
 import type { TradeItem } from './customer.ts'
 import { ROOT } from './service-process.ts'
+import { tradeItem } from './trade-item.ts'
 
 const BLOCKS = join(ROOT, '../shared/corpus/blocks')
 
@@ -81,21 +80,5 @@ export function recordedTruth(files: readonly string[]): RecordedTruth {
     wallets,
     trades: swaps.map(tradeItem),
     lastBlockTime: Math.max(...blocks.flat().map(({ blockTime }) => blockTime)),
-  }
-}
-
-/** The contract's section 2.2, written here a second time so that a fault in the service's own rendering shows. */
-function tradeItem(swap: Swap): TradeItem {
-  return {
-    block_time: swap.blockTime,
-    wallet: aliasOf(swap.wallet),
-    side: swap.side,
-    mint: swap.baseMint,
-    token_amount: String(swap.baseAmount),
-    decimals: swap.baseDecimals,
-    sol_amount: swap.quoteMint === WSOL ? Number(swap.quoteAmount) / 1e9 : 0,
-    quote_mint: swap.quoteMint,
-    quote_amount: String(swap.quoteAmount),
-    program: swap.program,
   }
 }

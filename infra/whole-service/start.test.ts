@@ -1,0 +1,372 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import test, { type ExecutionContext } from 'ava'
+import { openChdb } from '../../pipeline/store/chdb.ts'
+import { Customer, until } from './customer.ts'
+import { marketTruth } from './market-truth.ts'
+import { type ServiceProcess, startProcess } from './service-process.ts'
+
+/*
+ * What `npm start` shows and leaves behind, and how it refuses what it cannot work with (decisions J1, J2, J5).
+ */
+
+const folder = mkdtempSync(join(tmpdir(), 'start-'))
+const truth = marketTruth(1)
+
+/** A data folder that holds trades, left by the first test. */
+const stored = join(folder, 'stored')
+
+const PASSWORD = 'pass-that-nobody-may-see'
+
+test.after.always('remove', () => rmSync(folder, { recursive: true, force: true }))
+
+function start(t: ExecutionContext, env: Readonly<Record<string, string>>): ServiceProcess {
+  const process = startProcess('infra/service/main.js', { PORT: '0', METRICS_PORT: '0', ...env })
+  t.teardown(() => process.kill())
+  return process
+}
+
+test.serial(
+  'without settings it shows where it is, a key and a call, and goes on after a stop',
+  async (t) => {
+    const beganAt = Date.now()
+    const first = start(t, { DATA_DIR: stored })
+    const key = await first.line('api_key')
+    const customer = new Customer(await first.line('url'), key)
+    const feed = await customer.follow()
+    await feed.received(1)
+    const waitedMs = Date.now() - beganAt
+    t.log(`the first trade came ${waitedMs} ms after the start`)
+    t.true(waitedMs < 10_000)
+    await feed.received(5)
+    const known = await customer.walkTrades()
+    t.regex(
+      first.stdout(),
+      /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{43,44})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
+    )
+    const call = first.stdout().split('\n')[2] ?? ''
+    const answer = JSON.parse(execFileSync('sh', ['-c', call], { encoding: 'utf8' })) as object
+    t.like(answer, { count: 3, limit: 3, has_more: true })
+    t.is(await first.stop(), 0)
+    keepsSecrets(t, first)
+
+    const second = start(t, { DATA_DIR: stored })
+    t.is(await second.line('api_key'), key)
+    const again = new Customer(await second.line('url'), key)
+    const goesOn = await again.follow()
+    await goesOn.received(1)
+    const other = start(t, { DATA_DIR: stored })
+    t.is(await other.ended, 1)
+    t.is(
+      messages(other),
+      'DATA_DIR: another process owns the data; stop it, or set another folder\n',
+    )
+    await until(
+      () => again.walkTrades(),
+      ({ trades }) => trades.length > known.trades.length + 5,
+    )
+    const { trades } = await again.walkTrades()
+    // What is older than the first start comes from comparing the slots before the stop with RPC (decisions K2).
+    const oldest = known.trades.at(-1)
+    const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
+    const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)
+    const place = indexOf(oldest, market)
+    t.deepEqual(sinceFirst, market.slice(place, place + sinceFirst.length))
+    second.child.kill('SIGINT')
+    t.is(await second.ended, 0)
+    keepsSecrets(t, second)
+  },
+)
+
+function indexOf(item: unknown, items: readonly unknown[]): number {
+  return items.findIndex((one) => isDeepStrictEqual(one, item))
+}
+
+/** What is on stderr are log lines, and none holds an address, a signature or a key (decisions I1). */
+function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
+  t.is(messages(process), '')
+  t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
+}
+
+/** What is on stderr besides log lines. */
+function messages(process: ServiceProcess): string {
+  const lines = process.stderr().split(/^/m)
+  return lines.filter((line) => !isLogLine(line)).join('')
+}
+
+function isLogLine(line: string): boolean {
+  try {
+    return typeof (JSON.parse(line) as { level?: unknown }).level === 'number'
+  } catch {
+    return false
+  }
+}
+
+/** Stand in texts for ports that are known when the tests run. */
+const takenPort = '{taken port}'
+const nowhere = '127.0.0.1:{closed port}'
+const ports = new Map<string, number>()
+
+test.before('one port is taken, another closed', async () => {
+  for (const name of [takenPort, '{closed port}']) {
+    const server = createServer().listen(0, '127.0.0.1').unref()
+    await once(server, 'listening')
+    ports.set(name, (server.address() as AddressInfo).port) // listening on TCP
+    if (name !== takenPort) server.close()
+  }
+})
+
+function withPorts(text: string): string {
+  return text.replace(/\{\w+ port\}/g, (name) => String(ports.get(name)))
+}
+
+/** A start that has to fail: what is set, and all that it says. */
+interface Refusal {
+  readonly title: string
+  readonly env: Readonly<Record<string, string>>
+  readonly says: string
+  /** On the data of the first test; else on no data at all. */
+  readonly onStored?: boolean
+}
+
+function refused({ title, env, says, onStored = false }: Refusal): void {
+  test.serial(`it does not start with ${title}`, async (t) => {
+    const dataDir = onStored ? stored : join(folder, 'absent')
+    const before = contentOf(dataDir)
+    const beganAt = Date.now()
+    const values = Object.entries(env).map(([name, value]) => [name, withPorts(value)])
+    const process = start(t, { DATA_DIR: dataDir, ...Object.fromEntries(values) })
+    const code = await process.ended
+    const tookMs = Date.now() - beganAt
+    t.deepEqual(
+      { code, stdout: process.stdout(), says: messages(process) },
+      { code: 1, stdout: '', says: withPorts(says) },
+    )
+    t.false(process.stderr().includes(PASSWORD))
+    t.deepEqual(contentOf(dataDir), before)
+    // 5 s on a machine of its own (decisions J1); here other tests run beside it.
+    t.true(tookMs < 10_000, `${tookMs} ms`)
+  })
+}
+
+/** The engine merges parts of tables whenever it is open; what they hold is looked at as rows. */
+const PARTS = '/clickhouse/store/'
+
+/** Every file of a folder with the digest of its bytes; null when the folder is absent. */
+function contentOf(path: string): Record<string, string> | null {
+  if (!existsSync(path)) return null
+  const files = readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => !file.includes(PARTS))
+  return Object.fromEntries(
+    files.map((file) => [file, createHash('sha256').update(readFileSync(file)).digest('hex')]),
+  )
+}
+
+function file(name: string, ...lines: string[]): string {
+  const path = join(folder, name)
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+  return path
+}
+
+const SECRET_KEY = 'ab'.repeat(32)
+const [w1 = '', w2 = ''] = truth.wallets
+const absent = join(folder, 'no-such-file')
+const wallets = file('wallets.txt', ...truth.wallets)
+const other = 'So11111111111111111111111111111111111111112'
+
+refused({
+  title: 'several wrong values',
+  env: {
+    ...{ ROLES: 'ingest,cook', PORT: 'http', METRICS_PORT: '70000', SECRET_KEY: PASSWORD },
+    CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
+    REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
+    KAFKA_SASL: `kerberos:user:${PASSWORD}`,
+  },
+  says: `bad configuration:
+  ROLES: expected roles of ingest, workers, api, for example ingest,workers
+  KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...
+  CLICKHOUSE_URL: expected a URL starting with http:// or https://, for example http://user:password@clickhouse:8123/tracked_wallets
+  METRICS_PORT: expected an integer from 0 to 65535, for example 9464
+  PORT: expected an integer from 0 to 65535, for example 8080
+  REDIS_URL: expected a URL starting with redis:// or rediss://, for example redis://user:password@redis:6379
+  SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
+`,
+})
+refused({
+  title: 'some of the roles and no servers',
+  env: { ROLES: 'ingest' },
+  says: `bad configuration:
+  KAFKA_BROKERS: required when ROLES names fewer than all: processes share only real servers
+  CLICKHOUSE_URL: required when ROLES names fewer than all: processes share only real servers
+  REDIS_URL: required when ROLES names fewer than all: processes share only real servers
+`,
+})
+refused({
+  title: 'a real stream without RPC and wallets',
+  env: { YELLOWSTONE_ENDPOINT: `http://${nowhere}`, YELLOWSTONE_X_TOKEN: PASSWORD },
+  says: `bad configuration:
+  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for gaps and facts about mints
+  WALLETS_FILE: required with YELLOWSTONE_ENDPOINT: one base58 address a line
+`,
+})
+refused({
+  title: 'a server and no secret key',
+  env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
+  says: `bad configuration:
+  SECRET_KEY: required by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
+`,
+})
+refused({
+  title: 'one port for two purposes',
+  env: { PORT: '18080', METRICS_PORT: '18080' },
+  says: 'bad configuration:\n  METRICS_PORT: has to be another than PORT\n',
+})
+refused({
+  title: 'a file of wallets that is absent',
+  env: { WALLETS_FILE: absent },
+  says: `WALLETS_FILE: cannot read ${absent}\n`,
+})
+const badWallet = file('bad-wallet.txt', '# tracked', w1, 'W2')
+refused({
+  title: 'a line of wallets that is no address',
+  env: { WALLETS_FILE: badWallet },
+  says: `WALLETS_FILE: line 3 of ${badWallet} is not a base58 address of 32 bytes\n`,
+})
+const twice = file('twice.txt', w1, w2, `${w1} # again`)
+refused({
+  title: 'a wallet listed twice',
+  env: { WALLETS_FILE: twice },
+  says: `WALLETS_FILE: line 3 of ${twice} repeats the address of line 1\n`,
+})
+const badPrices = file('prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')
+refused({
+  title: 'a line of prices that is none',
+  env: { SOL_PRICES_FILE: badPrices },
+  says: `SOL_PRICES_FILE: line 3 of ${badPrices} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"\n`,
+})
+refused({
+  title: 'a file of prices that is absent',
+  env: { SOL_PRICES_FILE: absent },
+  says: `SOL_PRICES_FILE: cannot read ${absent}\n`,
+})
+refused({
+  title: 'recorded blocks that are absent',
+  env: { SIMULATOR_BLOCKS: absent },
+  says: `SIMULATOR_BLOCKS: ${absent}: ENOENT: no such file or directory, open '${absent}'\n`,
+})
+const noJson = file('no-json.jsonl', '', '{"slot":')
+refused({
+  title: 'a recorded line that is not JSON',
+  env: { SIMULATOR_BLOCKS: noJson },
+  says: `SIMULATOR_BLOCKS: ${noJson}, line 2: not JSON\n`,
+})
+const noTransaction = file(
+  'no-transaction.jsonl',
+  '{"slot":7,"meta":{},"transaction":{"message":{"instructions":[],"accountKeys":["x"]},"signatures":[]}}',
+)
+refused({
+  title: 'a recorded line that is no transaction',
+  env: { SIMULATOR_BLOCKS: noTransaction },
+  says: `SIMULATOR_BLOCKS: ${noTransaction}, line 1: not a transaction of encoding json: Expected String\n`,
+})
+refused({
+  title: 'a stream and an RPC that do not answer',
+  env: {
+    YELLOWSTONE_ENDPOINT: `http://user:${PASSWORD}@${nowhere}`,
+    YELLOWSTONE_X_TOKEN: PASSWORD,
+    SOLANA_RPC_URL: `http://${nowhere}/?api-key=${PASSWORD}`,
+    WALLETS_FILE: wallets,
+  },
+  says: `YELLOWSTONE_ENDPOINT: nothing answers at ${nowhere}\nSOLANA_RPC_URL: nothing answers at ${nowhere}\n`,
+})
+refused({
+  title: 'a Kafka that does not answer',
+  env: { KAFKA_BROKERS: `${nowhere},127.0.0.1:1`, KAFKA_SASL: `plain:user:${PASSWORD}` },
+  says: `KAFKA_BROKERS: nothing answers at ${nowhere}, 127.0.0.1:1\n`,
+})
+refused({
+  title: 'a ClickHouse that does not answer',
+  env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}/x`, SECRET_KEY },
+  says: `CLICKHOUSE_URL: nothing answers at ${nowhere}\n`,
+})
+refused({
+  title: 'a Redis that does not answer',
+  env: { REDIS_URL: `redis://user:${PASSWORD}@${nowhere}/3`, SECRET_KEY },
+  says: `REDIS_URL: nothing answers at ${nowhere}\n`,
+})
+refused({
+  title: 'a port of the API that is taken',
+  env: { PORT: takenPort },
+  says: `PORT: port ${takenPort} is taken by another process; set another, or 0\n`,
+})
+refused({
+  title: 'a port of metrics that is taken',
+  env: { METRICS_PORT: takenPort },
+  says: `METRICS_PORT: port ${takenPort} is taken by another process; set another, or 0\n`,
+})
+refused({
+  title: 'an address that is not of this machine',
+  env: { HOST: '192.0.2.1' },
+  says: 'HOST, PORT: cannot listen on 192.0.2.1:0\n',
+})
+refused({
+  title: 'a data folder that is a file',
+  env: { DATA_DIR: wallets },
+  says: `DATA_DIR: ${wallets} cannot be used: ${wallets} is no folder\n`,
+})
+refused({
+  title: 'a data folder below a file',
+  env: { DATA_DIR: join(wallets, 'data') },
+  says: `DATA_DIR: ${join(wallets, 'data')} cannot be used: ${wallets} is no folder\n`,
+})
+const changed = file('changed.txt', w1, other, ...truth.wallets.slice(2))
+refused({
+  title: 'a wallet that was changed',
+  env: { WALLETS_FILE: changed },
+  says: `WALLETS_FILE: ${changed} changes what is known: W2 is another address than before; lines may only be added at the end\n`,
+  onStored: true,
+})
+const shortened = file('shortened.txt', ...truth.wallets.slice(0, -1))
+refused({
+  title: 'a wallet that was taken away',
+  env: { WALLETS_FILE: shortened },
+  says: `WALLETS_FILE: ${shortened} changes what is known: W25 is missing; lines may only be added at the end\n`,
+  onStored: true,
+})
+
+test.serial(
+  'of a refused list no wallet is stored; then a changed schema file is recorded',
+  async (t) => {
+    const store = await openChdb(join(stored, 'clickhouse'))
+    const rows = await store.query('SELECT address FROM tracked_wallets FINAL ORDER BY wallet')
+    t.deepEqual(
+      rows,
+      truth.wallets.map((address) => ({ address })),
+    )
+    const [applied] = await store.query<{ name: string }>(
+      'SELECT name FROM schema_migrations ORDER BY name LIMIT 1',
+    )
+    t.is(applied?.name, SCHEMA_FILE)
+    await store.insert('schema_migrations', [
+      { name: SCHEMA_FILE, checksum: 'of another text', applied_at: 1_700_000_000 },
+    ])
+    await store.close()
+  },
+)
+
+const SCHEMA_FILE = readdirSync(join(import.meta.dirname, '../../../sql')).sort()[0] ?? ''
+
+refused({
+  title: 'a schema file that was changed after it was applied',
+  env: {},
+  says: `sql/${SCHEMA_FILE} has changed since it was applied: undo the change and add a new file\n`,
+  onStored: true,
+})

@@ -1,0 +1,20 @@
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { WSOL } from '../../pipeline/domain/quote.ts'
+import type { TradeItem } from './customer.ts'
+
+/** The contract's section 2.2, written here a second time so that a fault in the service's own rendering shows. */
+export function tradeItem(swap: Swap): TradeItem {
+  return {
+    block_time: swap.blockTime,
+    wallet: aliasOf(swap.wallet),
+    side: swap.side,
+    mint: swap.baseMint,
+    token_amount: String(swap.baseAmount),
+    decimals: swap.baseDecimals,
+    sol_amount: swap.quoteMint === WSOL ? Number(swap.quoteAmount) / 1e9 : 0,
+    quote_mint: swap.quoteMint,
+    quote_amount: String(swap.quoteAmount),
+    program: swap.program,
+  }
+}
