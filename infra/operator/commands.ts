@@ -4,11 +4,19 @@ import { accountCredit } from './account-credit.ts'
 import type { Command, Outcome } from './command.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import type { OperatorParts } from './parts.ts'
+import { programs } from './programs.ts'
 import { sql } from './sql.ts'
 import { wallets } from './wallets.ts'
 
 /** Every operator command, in the order of the usage text. */
-const COMMANDS: readonly Command[] = [accountCreate, accountCredit, wallets, ledgerCheck, sql]
+const COMMANDS: readonly Command[] = [
+  accountCreate,
+  accountCredit,
+  wallets,
+  programs,
+  ledgerCheck,
+  sql,
+]
 
 /** What an operator who typed something else is told. */
 export const USAGE = [

@@ -100,7 +100,7 @@ test('one query that reads may be run, and no other (decisions J3)', async (t) =
   }
   for (const statement of [
     'SELECT count() AS n FROM tracked_wallets WHERE wallet = 9',
-    'SELECT count() AS n FROM swaps -- with a comment',
+    'SELECT count() AS n FROM swaps WHERE wallet = 9 -- with a comment',
   ]) {
     t.deepEqual(await run('sql', statement), { document: { items: [{ n: '0' }] } })
   }
@@ -158,3 +158,33 @@ test('commands reach the process that owns the data through its socket', async (
   t.is(await askOperator(folder, ['wallets']), null)
   rmSync(folder, { recursive: true })
 })
+
+test.serial(
+  'unknown programs are listed with a sample, the one seen last first (decisions J3)',
+  async (t) => {
+    const swap = (slot: number, program_id: string, confidence: string) => ({
+      ...{ slot, tx_index: 0, wallet: 1, event_index: 0, block_time: slot, signature: `s${slot}` },
+      ...{ side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0, quote_mint: null },
+      ...{ quote_amount: '0', program: 'unknown', program_id, confidence, quote_mismatch: false },
+      ...{ fee_lamports: 0 },
+    })
+    await opened.store.insert('swaps', [
+      swap(1, 'often', 'delta_only'),
+      swap(2, 'often', 'delta_only'),
+      swap(4, 'known', 'high'),
+    ])
+    const place = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
+    await opened.store.insert('undecoded', [
+      { ...place, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
+      { ...place, slot: 5, block_time: 5, signature: 's5', program_id: null },
+    ])
+    t.deepEqual(await run('programs'), {
+      document: {
+        items: [
+          { program_id: 'lately', events: 1, sample_signature: 's3' },
+          { program_id: 'often', events: 2, sample_signature: 's2' },
+        ],
+      },
+    })
+  },
+)
