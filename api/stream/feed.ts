@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Feed } from '../api.ts'
 import type { Account } from '../credits/meter.ts'
@@ -25,6 +26,8 @@ export interface FeedDeps {
   readonly connectionsPerKey: number
   readonly logger: Logger
   readonly registry: Registry
+  /** Told when a slot is `merged` and `written`. */
+  readonly onStage?: OnStage | undefined
 }
 
 export interface FeedOptions {

@@ -3,6 +3,7 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { Consumer, EventLog, LogBatch } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { BEGINNING, type CursorCodec, endOfSlot } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { type Merged, SlotMerger } from './slot-merger.ts'
@@ -44,6 +45,8 @@ export async function createRelay(
     readonly cursors: CursorCodec
     readonly logger: Logger
     readonly metrics: FeedMetrics
+    /** Told when a slot is `merged` and, if it has trades, `written`. */
+    readonly onStage?: OnStage | undefined
   },
   options: RelayOptions = {},
 ): Promise<Relay> {
@@ -59,6 +62,7 @@ class LogRelay implements Relay {
   readonly #cursors: CursorCodec
   readonly #logger: Logger
   readonly #options: Required<RelayOptions>
+  readonly #onStage: OnStage | undefined
   readonly #merger: SlotMerger
   readonly #listeners = new Set<TradesListener>()
   #consumer: Consumer | undefined
@@ -83,6 +87,7 @@ class LogRelay implements Relay {
     }
     const { windowMs, windowTrades } = this.#options
     this.#metrics = deps.metrics
+    this.#onStage = deps.onStage
     this.window = new TradeWindow({ maxAgeMs: windowMs, maxTrades: windowTrades }, BEGINNING)
     this.#merger = new SlotMerger(deps.log.partitions)
   }
@@ -169,6 +174,7 @@ class LogRelay implements Relay {
 
   #pass(merged: readonly Merged[], received: number): void {
     const at = this.#options.now()
+    this.#tell('merged', merged)
     const trades = merged.flatMap((one) =>
       one.kind === 'late'
         ? [this.#renderLate(one.swap, endOfSlot(one.passedSlot), at)]
@@ -184,8 +190,17 @@ class LogRelay implements Relay {
     if (trades.length > 0) {
       for (const listener of this.#listeners) listener(trades)
       this.#metrics.relaySeconds.observe((performance.now() - received) / 1000)
+      this.#tell('written', merged)
     }
     this.#wakeAll()
+  }
+
+  #tell(stage: 'merged' | 'written', merged: readonly Merged[]): void {
+    if (this.#onStage === undefined) return
+    for (const one of merged) {
+      if (one.kind === 'late' || (stage === 'written' && one.swaps.length === 0)) continue
+      this.#onStage(stage, one.marker.slot)
+    }
   }
 
   #render(swap: Swap, at: number): FeedTrade {

@@ -10,6 +10,7 @@ import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { type ReadyCheck, startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
+import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
@@ -37,17 +38,25 @@ export interface Service {
   stop(): Promise<void>
 }
 
+/** What somebody may want to be told of a running service. */
+export interface ServiceHooks {
+  readonly onStage?: OnStage
+}
+
 /**
  * Starts everything that the configuration names, each part after those it needs. Rejects with a ServiceError that names the key, file or line at
  * fault; what was opened until then is closed again, and nothing is written before every input has been read.
  */
-export async function startService(config: ServiceConfig): Promise<Service> {
+export async function startService(
+  config: ServiceConfig,
+  hooks: ServiceHooks = {},
+): Promise<Service> {
   const opened: (() => Promise<unknown>)[] = []
   const stop = async () => {
     for (const close of opened.splice(0).reverse()) await close()
   }
   try {
-    return await start(config, opened, stop)
+    return await start(config, hooks, opened, stop)
   } catch (error) {
     await stop()
     throw error
@@ -56,6 +65,7 @@ export async function startService(config: ServiceConfig): Promise<Service> {
 
 async function start(
   config: ServiceConfig,
+  { onStage }: ServiceHooks,
   opened: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<Service> {
@@ -118,7 +128,9 @@ async function start(
     const settings = apiConfig(config.api, secretKey)
     const { connectionsPerKey } = settings
     const cursors = createCursorCodec(secretKey)
-    const feed = createFeed({ log, cursors, credits, connectionsPerKey, logger, registry })
+    const feed = createFeed({
+      ...{ log, cursors, credits, connectionsPerKey, logger, registry, onStage },
+    })
     const api = createApi({
       config: settings,
       ...{ store, log, feed, credits, accounts, logger, registry, otherChecks: checks },
@@ -158,7 +170,7 @@ async function start(
         log,
         checkpoint: () =>
           config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
-        ...{ prices, logger, registry },
+        ...{ prices, logger, registry, onStage },
       })
     : null
   if (ingest) {

@@ -4,6 +4,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
+import type { OnStage } from '../runtime/slot-stage.ts'
 import type { IngestOutput } from './output.ts'
 import { createOutputQueue, type OutputQueue } from './output-queue.ts'
 import { pause, Stopped } from './persist.ts'
@@ -31,6 +32,8 @@ export interface FollowDeps {
   readonly logger: Logger
   readonly metrics: IngestMetrics
   readonly openStream?: OpenUpdateStream
+  /** Told when a slot is `received` and `sealed`. */
+  readonly onStage?: OnStage | undefined
 }
 
 /** Bounds and times; each has its default in `LIMITS`. */
@@ -313,7 +316,10 @@ class Follower implements ChainFollower {
     updateBytes.inc(bytes.length)
     if (envelope === null) malformed.inc({ reason: 'not_an_update' })
     const event = envelope === null ? null : this.#eventOf(envelope, bytes)
-    if (event !== null) this.#apply(event)
+    if (event === null) return
+    if (event.kind === 'meta' || event.kind === 'confirmed')
+      this.#deps.onStage?.('received', event.slot)
+    this.#apply(event)
   }
 
   #eventOf(envelope: UpdateEnvelope, bytes: Uint8Array): Event | null {
@@ -345,7 +351,10 @@ class Follower implements ChainFollower {
         this.#watch(this.#fetch(output.slot))
         continue
       }
-      if (output.kind === 'sealed') this.#countSealed(output.blockTime)
+      if (output.kind === 'sealed') {
+        this.#countSealed(output.blockTime)
+        this.#deps.onStage?.('sealed', output.slot)
+      }
       this.#queue.push(output, bytesOf(output))
     }
     if (this.#queue.full || this.#sealer.held.bytes > this.#limits.maxHeldBytes) {

@@ -14,6 +14,7 @@ import { createSolPrices } from '../ingest/sol-price.ts'
 import { createIngestMetrics } from '../ingest/telemetry.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
+import type { OnStage } from '../runtime/slot-stage.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 
 export interface IngestConfig {
@@ -40,6 +41,8 @@ export interface IngestDeps {
   readonly logger: Logger
   readonly registry: Registry
   readonly limits?: Partial<FollowLimits>
+  /** Told of the stages from `received` to `appended`. */
+  readonly onStage?: OnStage | undefined
 }
 
 export interface Ingest {
@@ -60,7 +63,7 @@ export interface Ingest {
  * of the chain, a few slots at a time unacknowledged. Rejects with `unreachable` or `bad_config`, naming the variable, when a server cannot be had.
  */
 export async function startIngest(deps: IngestDeps): Promise<Ingest> {
-  const { config, log, logger, limits } = deps
+  const { config, log, logger, limits, onStage } = deps
   const metrics = createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
@@ -71,7 +74,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   let decoder = createDecoder(deps.wallets)
   const chain = followChain(
     { ...config, wallets: deps.wallets, head: checkpoint?.slot ?? null },
-    { rpc, prices, logger, metrics },
+    { rpc, prices, logger, metrics, onStage },
     limits,
   )
 
@@ -117,7 +120,9 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     }
     const { parent, solPrice } = output
     const marker = { slot, parent, blockTime, solPrice }
+    onStage?.('decoded', slot)
     const acknowledged = log.appendSlot({ marker, records }).then(() => {
+      onStage?.('appended', slot)
       newest = { slot, blockTime }
       metrics.slot.set(slot)
       metrics.appendSeconds.observe((performance.now() - sealedAt) / 1000)
