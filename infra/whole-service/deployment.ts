@@ -49,7 +49,7 @@ export async function deploy(
   const folder = mkdtempSync(join(tmpdir(), 'whole-service-'))
   const walletsFile = join(folder, 'wallets.txt')
   writeFileSync(walletsFile, `${wallets.join('\n')}\n`)
-  const servers = kind === 'servers' ? await emptyServers() : null
+  const servers = kind === 'servers' ? await emptyServers(process.env) : null
   const environment: Record<string, string> = {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
@@ -108,7 +108,8 @@ export async function deploy(
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
 
 /** Names on the real servers that nobody else uses, all marked as belonging to tests. */
-async function emptyServers() {
+export async function emptyServers(servers: Readonly<Record<string, string | undefined>>) {
+  const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = servers
   const name = `test_${randomBytes(6).toString('hex')}`
   const clickhouseUrl = new URL(CLICKHOUSE_URL ?? '')
   const clickhouse = createClient({ url: new URL('/', clickhouseUrl) })

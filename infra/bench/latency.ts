@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import bs58 from 'bs58'
+import WebSocket from 'ws'
+import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
+import { startServers, stopServers } from '../servers/servers.ts'
+import { loadConfig } from '../service/config.ts'
+import { startService } from '../service/service.ts'
+import { emptyServers } from '../whole-service/deployment.ts'
+import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+
+const USAGE = `npm run bench -- latency [options]
+
+  --slots N         slots measured in each mode, each with trades (1000)
+  --slot-ms N       length of the market's slots (100)
+  --per-slot N      transactions of tracked wallets a slot (5)
+  --mode M          embedded or servers (both, one after the other)`
+
+/** Slots that pass before any is measured: the compiler is warm then. */
+const WARM_UP = 50
+const PORT_BASE = 38_000
+
+/**
+ * Milliseconds from the later of a slot's block meta and `confirmed` received to its trades written to the socket of a client that takes everything,
+ * and where they go. The market is a process of its own; the service, all its roles and the client are this process, so that one clock is read:
+ * embedded, and with Kafka, ClickHouse and Redis (those of the environment, else servers started here and stopped at the end).
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      slots: { type: 'string', default: '1000' },
+      'slot-ms': { type: 'string', default: '100' },
+      'per-slot': { type: 'string', default: '5' },
+      mode: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const slots = Number(values.slots)
+  const market: Market = { slotMs: Number(values['slot-ms']), perSlot: Number(values['per-slot']) }
+  print(`${slots} slots of ${market.slotMs} ms with trades, ${market.perSlot} transactions each`)
+  if (values.mode !== 'servers') report('embedded', await measure(slots, market, {}))
+  if (values.mode !== 'embedded') {
+    await withServers(async (env) => report('servers', await measure(slots, market, env)))
+  }
+}
+
+interface Market {
+  readonly slotMs: number
+  readonly perSlot: number
+}
+
+/** The times of each stage of a slot, in milliseconds of one clock. */
+type Times = { [stage in SlotStage]?: number }
+
+interface Measured {
+  readonly slots: readonly Required<Times>[]
+  readonly trades: number
+}
+
+async function measure(
+  slots: number,
+  market: Market,
+  servers: Readonly<Record<string, string>>,
+): Promise<Measured> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-latency-'))
+  const simulator = startMarket(market, join(folder, 'wallets.txt'))
+  try {
+    await simulator.line('WALLETS_FILE')
+    const env = {
+      ...Object.fromEntries(simulator.lines),
+      ...servers,
+      DATA_DIR: join(folder, 'data'),
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'warn',
+    }
+    const recorder = createRecorder(slots)
+    const service = await startService(loadConfig(env), { onStage: recorder.onStage })
+    try {
+      const url = service.lines.find((line) => line.startsWith('url='))?.slice('url='.length) ?? ''
+      const client = await follow(url, await createAccount(env))
+      await Promise.race([recorder.done, client.closed, service.failed])
+      const trades = client.trades()
+      client.close()
+      return { slots: recorder.measured(), trades }
+    } finally {
+      await service.stop()
+    }
+  } finally {
+    await simulator.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A market with slots of another length is one whose clock runs at another speed. */
+function startMarket({ slotMs, perSlot }: Market, walletsFile: string): ServiceProcess {
+  const flags = {
+    speed: SLOT_MS / slotMs,
+    'tracked-per-slot': perSlot,
+    'wallets-file': walletsFile,
+  }
+  const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
+  return startProcess('infra/simulator/main.js', {}, args)
+}
+
+const SLOT_MS = 400
+
+async function createAccount(env: Readonly<Record<string, string>>): Promise<string> {
+  const wallet = bs58.encode(randomBytes(32))
+  const args = ['account', 'create', '--wallet', wallet, '--credits', '1000000000']
+  const command = startProcess('infra/operator/main.js', env, args)
+  const code = await command.ended
+  if (code !== 0) throw new Error(`no account: ${command.stdout()}${command.stderr()}`)
+  const { api_key: key }: { api_key: string } = JSON.parse(command.stdout()) // decisions J3
+  return key
+}
+
+/** A customer's socket that takes every trade. */
+async function follow(url: string, key: string) {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  let trades = 0
+  const closed = new Promise<never>((_, reject) => {
+    socket.on('error', reject)
+    socket.on('close', (code) => reject(new Error(`the socket closed: ${code}`)))
+  })
+  closed.catch(() => {}) // it is closed at the end, too
+  const subscribed = new Promise<void>((resolve) => {
+    socket.on('open', () => socket.send('{"action":"subscribe","channels":["trades"]}'))
+    socket.on('message', (message) => {
+      if (String(message).startsWith('{"channel":"trades"')) trades++
+      else if (String(message).includes('"subscribed"')) resolve()
+    })
+  })
+  await Promise.race([subscribed, closed])
+  return { trades: () => trades, closed, close: () => socket.close() }
+}
+
+/** Keeps the times of slots until so many with trades are complete, those of the warm-up left out. */
+function createRecorder(slots: number) {
+  const open = new Map<number, Times>()
+  const complete: Required<Times>[] = []
+  let finish = () => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const onStage: OnStage = (stage, slot) => {
+    const now = performance.now()
+    const times = open.get(slot) ?? {}
+    open.set(slot, times)
+    // What is told again of a slot that is sealed is a repetition.
+    if (stage !== 'received' || times.sealed === undefined) times[stage] = now
+    if (!isComplete(times)) return
+    open.delete(slot)
+    complete.push(times)
+    if (complete.length === WARM_UP + slots) finish()
+  }
+  return { onStage, done, measured: () => complete.slice(WARM_UP, WARM_UP + slots) }
+}
+
+const STAGES = ['received', 'sealed', 'decoded', 'appended', 'merged', 'written'] as const
+
+function isComplete(times: Times): times is Required<Times> {
+  return STAGES.every((stage) => times[stage] !== undefined)
+}
+
+/** Of the time between two stages; the relay may have a slot before its writer has heard that it is acknowledged. */
+const SPANS: Readonly<Record<string, (times: Required<Times>) => number>> = {
+  'received -> sealed': ({ received, sealed }) => sealed - received,
+  'sealed -> decoded': ({ sealed, decoded }) => decoded - sealed,
+  'decoded -> acknowledged': ({ decoded, appended, merged }) =>
+    Math.min(appended, merged) - decoded,
+  'acknowledged -> merged': ({ appended, merged }) => Math.max(0, merged - appended),
+  'merged -> written': ({ merged, written }) => written - merged,
+}
+
+function report(mode: string, { slots, trades }: Measured): void {
+  const total = slots.map(({ received, written }) => written - received)
+  print(`\n${mode}: ${slots.length} slots, ${trades} trades taken by the client (warm-up included)`)
+  print('| stage | p50 ms | p99 ms | max ms | share |')
+  print('|---|---|---|---|---|')
+  for (const [name, span] of Object.entries(SPANS)) {
+    const values = slots.map(span)
+    print(row(name, values, sum(values) / sum(total)))
+  }
+  print(row('received -> written', total, 1))
+}
+
+function row(name: string, values: readonly number[], share: number): string {
+  const sorted = values.toSorted((a, b) => a - b)
+  const cells = [0.5, 0.99, 1].map((part) => percentile(sorted, part).toFixed(2))
+  return `| ${name} | ${cells.join(' | ')} | ${(100 * share).toFixed(0)}% |`
+}
+
+/** Nearest rank. */
+function percentile(sorted: readonly number[], part: number): number {
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0)
+}
+
+/** Runs something against servers with nothing in them. */
+async function withServers(
+  use: (env: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> {
+  const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = process.env
+  const given = KAFKA_BROKERS && CLICKHOUSE_URL && REDIS_URL
+  const folder = mkdtempSync(join(tmpdir(), 'bench-servers-'))
+  try {
+    const servers = given ? process.env : await startServers(folder, { portBase: PORT_BASE })
+    const { env, drop } = await emptyServers(servers)
+    try {
+      await use(env)
+    } finally {
+      await drop()
+    }
+  } finally {
+    await stopServers(folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
