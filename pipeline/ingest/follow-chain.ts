@@ -11,7 +11,12 @@ import { pause, Stopped } from './persist.ts'
 import { normalize, type RawTransaction, sizeOf, trackedOf } from './raw-transaction.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { createRpcHistory, type RpcHistory } from './rpc-history.ts'
-import { createSlotSealer, type SealerEvent, type SealerOutput } from './slot-sealer.ts'
+import {
+  createSlotSealer,
+  type DropReason,
+  type SealerEvent,
+  type SealerOutput,
+} from './slot-sealer.ts'
 import type { SolPrices } from './sol-price.ts'
 import { openSession, type SessionEnd, type StreamSession } from './stream-session.ts'
 import { subscribeRequest } from './subscribe-request.ts'
@@ -110,6 +115,8 @@ class Follower implements ChainFollower {
   #replays = true
   #addressesPerFilter: number | undefined
   #sealed = 0
+  /** What of the sealer's counts is in the metrics. */
+  readonly #counted = new Map<DropReason, number>()
   /** Slots before cuts that are still to be looked at. */
   #recheckNext: SlotRange | null = null
   #rechecking = false
@@ -371,7 +378,12 @@ class Follower implements ChainFollower {
 
   #tick(): void {
     this.#apply({ kind: 'tick' })
-    const { heldBytes } = this.#deps.metrics
+    const { heldBytes, dropped } = this.#deps.metrics
+    for (const reason of DROP_REASONS) {
+      const now = this.#sealer.dropped[reason]
+      dropped.inc({ reason }, now - (this.#counted.get(reason) ?? 0))
+      this.#counted.set(reason, now)
+    }
     heldBytes.set({ where: 'unsealed' }, this.#sealer.held.bytes)
     heldBytes.set({ where: 'waiting' }, this.#queue.size.bytes)
   }
@@ -419,6 +431,8 @@ class Follower implements ChainFollower {
     await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 }
+
+const DROP_REASONS = ['duplicate', 'passed_over', 'too_old'] as const
 
 interface SlotRange {
   readonly from: number

@@ -7,16 +7,16 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** Asks until there is an answer: a server that fails is waited for, without end. Rejects with `Stopped` after `stop` is aborted. */
+/** Asks until there is an answer: a server that fails is waited for, without end. Rejects with `Stopped` as soon as `stop` is aborted. */
 export async function persist<T>(
   ask: () => Promise<T>,
   { logger, stop }: { readonly logger: Logger; readonly stop: AbortSignal },
 ): Promise<T> {
   for (;;) {
+    if (stop.aborted) throw new Stopped()
     try {
-      return await ask()
+      return await unlessStopped(ask(), stop)
     } catch (error) {
-      if (stop.aborted) throw new Stopped()
       if (!(error instanceof ServiceError)) throw error
       logger.warn({ reason: error.message }, 'a server does not answer; asking again')
       await pause(1000, stop)
@@ -28,4 +28,12 @@ export async function persist<T>(
 export async function pause(ms: number, stop: AbortSignal): Promise<void> {
   await sleep(ms, undefined, { signal: stop }).catch(() => {})
   if (stop.aborted) throw new Stopped()
+}
+
+function unlessStopped<T>(asked: Promise<T>, stop: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const give = () => reject(new Stopped())
+    stop.addEventListener('abort', give, { once: true })
+    asked.then(resolve, reject).finally(() => stop.removeEventListener('abort', give))
+  })
 }
