@@ -53,8 +53,11 @@ export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet)
     // What decides over the whole transaction leaves nothing outside, of SOL only when SOL is a part of it.
     const withSol = trail.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
     if (withSol) direct -= whole[SOL]! - sol.flows
-    else whole[SOL] = 0n
-    add(trail.whole === 'conversion' ? conversions : insideSwaps, whole)
+    const target = trail.whole === 'conversion' ? conversions : insideSwaps
+    for (let mint = withSol ? SOL : SOL + 1; mint < QUOTES; mint++) {
+      conversions[mint] = 0n
+      target[mint] = whole[mint]!
+    }
   }
   return Array.from({ length: QUOTES }, (_, mint) => {
     const isSol = mint === SOL

@@ -443,6 +443,7 @@ test('SOL and WSOL moved outside swaps are one sol transfer a direction (B13)', 
 })
 
 test('SOL put on accounts that the transaction creates is rent, up to that of 10,240 bytes (B3, B13)', (t) => {
+  t.deepEqual(events(new Scene('w').createAccount('w', 'stake', 5_000_000_000n), 'w'), [])
   const story = new Scene('w')
   story.transferSol('w', 'new', 1000n).allocate('new').transferSol('w', 'new', 50n)
   t.deepEqual(events(story, 'w'), [])

@@ -1,0 +1,384 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { USDC, WSOL } from '../domain/quote.ts'
+import type { WalletRecord } from '../domain/slot.ts'
+import { bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
+import { accountFor } from './accounting.ts'
+import { balanceChanges, isNft } from './balance-changes.ts'
+import { decodeWallet } from './decode-wallet.ts'
+import { createDecoder } from './decoder.ts'
+import { readFacts } from './facts.ts'
+import { QUOTES } from './mint-table.ts'
+import { namedWallets } from './named-wallets.ts'
+import { rank } from './net-flows.ts'
+import { anchorDiscriminator } from './program.ts'
+import { REGISTRY } from './registry.ts'
+import { isTerminalFee } from './sol-transfers.ts'
+import { swapsOfFlows } from './swaps-of-flows.ts'
+
+const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
+const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
+const SWAP = anchorDiscriminator('buy')
+
+/** One thing that happens in a story about the wallet `w`. */
+type Action = (story: Scene) => void
+
+const amount = fc.bigInt(1n, 1_000_000n)
+const base = fc.constantFrom('COIN', 'OTHER', 'THIRD')
+const mint = fc.constantFrom('COIN', 'OTHER', 'THIRD', WSOL, USDC)
+
+function exchange(give: string, given: bigint, get: string, got: bigint): Action {
+  return (story) => {
+    story.transfer(`w ${give}`, `pool ${give}`, given).transfer(`pool ${get}`, `w ${get}`, got)
+  }
+}
+
+const exchanged = fc
+  .tuple(mint, amount, mint, amount)
+  .map(([give, given, get, got]) => exchange(give, given, get, got))
+
+const swap: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
+  story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+})
+
+const unknown: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
+  story.call('a new venue', Uint8Array.of(1), ['w'], () => moves(story))
+})
+
+const other: fc.Arbitrary<Action> = fc.oneof(
+  fc.tuple(mint, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`w ${m}`, `pool ${m}`, a),
+  ),
+  fc.tuple(mint, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`pool ${m}`, `w ${m}`, a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', 'friend', a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('friend', 'w', a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.credit('friend', 'w', a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.mintTo(m, `w ${m}`, a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.burn(`w ${m}`, a),
+  ),
+)
+
+/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (decisions B2, B3, B8a). */
+const quiet: fc.Arbitrary<Action> = fc.oneof(
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', `w ${WSOL}`, a).syncNative(`w ${WSOL}`),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', TIP, a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`w ${m}`, `w second ${m}`, a),
+  ),
+  fc.nat(1000).map(
+    (n): Action =>
+      (story) =>
+        story.openToken('w', `temp ${n}`, 'w', WSOL, BigInt(n)).close(`temp ${n}`, 'w'),
+  ),
+  fc.nat(1000).map(
+    (n): Action =>
+      (story) =>
+        story.createAccount('w', `state ${n}`, RENT),
+  ),
+  fc.constant<Action>((story) => story.transfer('pool NFT', 'w NFT', 1n)),
+)
+
+function storyOf(actions: readonly Action[]): Scene {
+  const story = new Scene('w', 'friend').mint('NFT', { decimals: 0 })
+  for (const m of ['COIN', 'OTHER', 'THIRD', WSOL, USDC]) {
+    story.token(`w ${m}`, 'w', m, 1_000_000_000n).token(`pool ${m}`, 'pool', m, 1_000_000_000n)
+    if (m !== WSOL && m !== USDC) story.token(`w second ${m}`, 'w', m, 0n)
+  }
+  story.token('w NFT', 'w', 'NFT', 0n).token('pool NFT', 'pool', 'NFT', 5n)
+  for (const action of actions) action(story)
+  return story
+}
+
+function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
+  const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
+  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
+}
+
+const actions = fc.array(fc.oneof(swap, unknown, other, quiet), { maxLength: 8 })
+
+test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (t) => {
+  fc.assert(
+    fc.property(actions, (list) => {
+      const wallets = trackedNames('w', 'friend', 'pool')
+      const tx = storyOf(list).build()
+      const named = namedWallets(tx, wallets)!
+      const facts = readFacts(tx, named, wallets, REGISTRY)
+      for (const wallet of named.wallets) {
+        const decoded = decodeWallet(facts, wallet)
+        const rest = balanceChanges(facts, wallet)
+        for (const s of decoded.swaps) rest[s.mint]! -= s.side === 'buy' ? s.amount : -s.amount
+        for (const moved of decoded.transfers) rest[moved.mint]! -= moved.amount
+        for (let m = QUOTES; m < rest.length; m++) {
+          if (!isNft(facts, m, rest[m]!)) t.is(rest[m], 0n)
+        }
+        for (const { change, ...parts } of accountFor(facts, wallet, decoded)) {
+          t.is(
+            Object.values(parts).reduce((sum, part) => sum + part, 0n),
+            change,
+          )
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('wraps, rent, tips, NFTs and moves between own accounts change no event, wherever they stand (B2, B3, B8a)', (t) => {
+  const loud = fc.array(fc.oneof(swap, unknown, other), { maxLength: 5 })
+  fc.assert(
+    // One quiet thing at a time: two NFTs would be an amount.
+    fc.property(loud, quiet, fc.nat(5), (plain, added, place) => {
+      const noisy = [...plain]
+      noisy.splice(place, 0, added)
+      t.deepEqual(eventsOf(noisy), eventsOf(plain))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a failed transaction leaves the balance alone, whatever it would have done (B1, B14)', (t) => {
+  fc.assert(
+    fc.property(actions, (list) => {
+      const tx = storyOf(list).build({ failed: true })
+      const result = createDecoder(trackedNames('w')).decode(tx, 0)
+      const lamports = tx.lamportsAfter(0)
+      const balance = { kind: 'balance', slot: 1, txIndex: 0, wallet: 1, blockTime: 0, lamports }
+      t.deepEqual(result, { kind: 'decoded', records: [balance as WalletRecord] })
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('swap instructions are read one by one: two stories together give the swaps of both (B9)', (t) => {
+  const swaps = (list: readonly Action[]) =>
+    eventsOf(list).flatMap((event) => (event.kind === 'swap' ? { ...event, eventIndex: 0 } : []))
+  fc.assert(
+    fc.property(fc.array(swap, { maxLength: 3 }), fc.array(swap, { maxLength: 3 }), (one, two) => {
+      t.deepEqual(swaps([...one, ...two]), [...swaps(one), ...swaps(two)])
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test("who else is tracked changes nothing of a wallet's events (A)", (t) => {
+  fc.assert(
+    fc.property(actions, (list) => {
+      t.deepEqual(eventsOf(list, 'friend', 'pool', 'stranger'), eventsOf(list))
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) => {
+  fc.assert(
+    fc.property(
+      exchanged,
+      fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 5 }),
+      (moves, callers) => {
+        const nested: Action = (story) => {
+          const call = (depth: number): void => {
+            const caller = callers[depth]
+            if (caller === undefined) story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+            else story.call(`caller ${caller}`, Uint8Array.of(1), [], () => call(depth + 1))
+          }
+          call(0)
+        }
+        const amounts = (list: readonly Action[]) =>
+          eventsOf(list).map((event) => ({ ...event, programId: null }))
+        const flat: Action = (story) => story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+        t.deepEqual(amounts([nested]), amounts([flat]))
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
+
+test('an account of one mint or several: the events are the same (B2)', (t) => {
+  fc.assert(
+    fc.property(base, amount, amount, amount, (m, first, second, price) => {
+      const sale =
+        (parts: [string, bigint][]): Action =>
+        (story) => {
+          story.transfer(`w ${m}`, `w second ${m}`, 500_000_000n)
+          story.call(PUMPSWAP, SWAP, ['w'], () => {
+            for (const [account, part] of parts) story.transfer(account, `pool ${m}`, part)
+            story.transfer(`pool ${WSOL}`, `w ${WSOL}`, price)
+          })
+        }
+      t.deepEqual(
+        eventsOf([
+          sale([
+            [`w ${m}`, first],
+            [`w second ${m}`, second],
+          ]),
+        ]),
+        eventsOf([sale([[`w ${m}`, first + second]])]),
+      )
+    }),
+    { numRuns: 200 },
+  )
+})
+
+function largestOf(values: readonly bigint[]): bigint {
+  return [...values].sort((a, b) => (a < b ? 1 : -1))[0] ?? 0n
+}
+
+const flow = fc.bigInt(-1_000_000_000n, 1_000_000_000n)
+
+test('the quote of a swap opposes its base and none that does is worth more (B6)', (t) => {
+  fc.assert(
+    fc.property(fc.tuple(flow, flow, flow), flow, (quotes, coin) => {
+      const outcome = swapsOfFlows([...quotes, coin], true, () => [0n, 0n, 0n])
+      const opposing = quotes.flatMap((q, m) =>
+        q !== 0n && q > 0n !== coin > 0n ? rank(m, q < 0n ? -q : q) : [],
+      )
+      const quote = outcome.kind === 'swaps' ? outcome.swaps[0]!.quote : null
+      if (coin === 0n || opposing.length === 0) return quote === null
+      const best = largestOf(opposing)
+      return quote !== null && rank(quote.mint, quote.amount) === best
+    }),
+    { numRuns: 2000 },
+  )
+  t.pass()
+})
+
+test('token for token takes the first quote of the route worth at least 90% of the largest, whatever else moved (B7)', (t) => {
+  const through = fc.tuple(...[0, 1, 2].map(() => fc.bigInt(0n, 1_000_000_000n)))
+  fc.assert(
+    fc.property(
+      through,
+      fc.tuple(flow, flow, flow),
+      amount,
+      amount,
+      (passed, quotes, sold, bought) => {
+        const outcome = swapsOfFlows([...quotes, -sold, bought], false, () => passed)
+        if (outcome.kind !== 'swaps' || outcome.swaps.length !== 2) return false
+        const [sell, buy] = outcome.swaps
+        const ranks = passed.map((a, m) => rank(m, a))
+        const largest = largestOf(ranks)
+        const first = ranks.findIndex((worth) => 10n * worth >= 9n * largest)
+        const quote = largest === 0n ? null : { mint: first, amount: passed[first]! }
+        t.deepEqual(
+          [sell, buy],
+          [
+            { side: 'sell', mint: 3, amount: sold, quote },
+            { side: 'buy', mint: 4, amount: bought, quote },
+          ],
+        )
+        return true
+      },
+    ),
+    { numRuns: 1000 },
+  )
+})
+
+test('flows without a clean quote: a sell or several swaps of those who signed and gave, else nothing (B6a, B8)', (t) => {
+  const flows = fc.array(fc.oneof(fc.constant(0n), flow), { minLength: 3, maxLength: 8 })
+  fc.assert(
+    fc.property(flows, fc.boolean(), (list, signed) => {
+      const outcome = swapsOfFlows(list, signed, () => [0n, 0n, 0n])
+      const quotes = list.slice(0, QUOTES)
+      const bases = list.slice(QUOTES).filter((f) => f !== 0n)
+      const gave = list.some((f) => f < 0n)
+      const opposed =
+        bases.length === 1 && quotes.some((q) => q !== 0n && q > 0n !== bases[0]! > 0n)
+      const pair = bases.length === 2 && bases[0]! > 0n !== bases[1]! > 0n
+      if (bases.length === 0) {
+        const both = quotes.some((q) => q > 0n) && quotes.some((q) => q < 0n)
+        return outcome.kind === (both ? 'conversion' : 'none')
+      }
+      const expected = opposed
+        ? 1
+        : pair
+          ? 2
+          : !signed
+            ? 0
+            : bases.length === 1
+              ? Number(bases[0]! < 0n)
+              : gave
+                ? bases.length
+                : 0
+      return expected === 0
+        ? outcome.kind === 'none'
+        : outcome.kind === 'swaps' && outcome.swaps.length === expected
+    }),
+    { numRuns: 3000 },
+  )
+  t.pass()
+})
+
+test("a terminal's fee is at most one twentieth of the SOL swapped, pairs counted once (B13a)", (t) => {
+  const sol = (a: bigint) => ({
+    side: 'buy' as const,
+    mint: 3,
+    amount: 1n,
+    quote: { mint: 0, amount: a },
+  })
+  fc.assert(
+    fc.property(amount, fc.array(amount, { maxLength: 4 }), fc.boolean(), (sent, quotes, pairs) => {
+      const spans = quotes.map((a) => (pairs ? [sol(a), sol(a)] : [sol(a)]))
+      const swapped = quotes.reduce((sum, a) => sum + a, 0n)
+      return isTerminalFee(sent, spans) === (swapped > 0n && sent * 100n <= swapped * 5n)
+    }),
+  )
+  t.pass()
+})
+
+test('which unknown program made a swap changes nothing but its address (B10)', (t) => {
+  fc.assert(
+    fc.property(
+      exchanged,
+      fc.string({ minLength: 1, maxLength: 8 }),
+      fc.uint8Array({ maxLength: 20 }),
+      (moves, name, data) => {
+        const made =
+          (program: string, bytesOf: Uint8Array): Action =>
+          (story) =>
+            story.call(program, bytesOf, ['w'], () => moves(story))
+        const amounts = (list: readonly Action[]) =>
+          eventsOf(list).map((event) => ({ ...event, programId: null }))
+        t.deepEqual(
+          amounts([made(`program ${name}`, bytes(data))]),
+          amounts([made('a new venue', Uint8Array.of(1))]),
+        )
+      },
+    ),
+    { numRuns: 200 },
+  )
+})
