@@ -48,14 +48,14 @@ export class Customer {
     return { trades, calls }
   }
 
-  /** Opens the feed and subscribes to all trades; resolves when the subscription is confirmed. */
-  async follow(): Promise<Feed> {
+  /** Opens the feed and subscribes to all trades, with `after` from that position on; resolves when the subscription is confirmed. */
+  async follow(after?: string): Promise<Feed> {
     const socket = new WebSocket(`${this.url.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#key}` },
     })
     const feed = new Feed(socket)
     await once(socket, 'open')
-    socket.send(JSON.stringify({ action: 'subscribe', channels: ['trades'] }))
+    socket.send(JSON.stringify({ action: 'subscribe', channels: ['trades'], after }))
     await feed.notice('subscribed')
     return feed
   }
@@ -64,6 +64,8 @@ export class Customer {
 interface FeedMessage {
   readonly type?: string
   readonly channel?: string
+  readonly id?: string
+  readonly cursor?: string
   readonly late?: boolean
   readonly data?: TradeItem
 }
@@ -75,11 +77,13 @@ export class Feed {
   readonly notices: FeedMessage[] = []
   readonly #socket: WebSocket
   readonly #changed = new EventTarget()
+  #position: string | undefined
 
   constructor(socket: WebSocket) {
     this.#socket = socket
     socket.on('message', (text) => {
       const message = JSON.parse(String(text)) as FeedMessage // the server's own JSON
+      this.#position = message.id ?? this.#position ?? message.cursor
       if (message.channel !== 'trades') this.notices.push(message)
       else (message.late ? this.late : this.trades).push(message.data ?? {})
       this.#changed.dispatchEvent(new Event('changed'))
@@ -96,6 +100,16 @@ export class Feed {
   /** Resolves when `count` trades have come. */
   async received(count: number): Promise<void> {
     await this.#until(() => this.trades.length >= count || undefined, `${count} trades`)
+  }
+
+  /** Where to go on from after a cut; undefined before the first message. */
+  get position(): string | undefined {
+    return this.#position
+  }
+
+  /** Resolves when the connection has ended. */
+  async closed(): Promise<void> {
+    if (this.#socket.readyState !== WebSocket.CLOSED) await once(this.#socket, 'close')
   }
 
   close(): void {

@@ -18,8 +18,8 @@ export interface Deployment {
   readonly processes: ReadonlyMap<string, ServiceProcess>
   /** The environment that every process of it gets. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts the process of a role, or the one process. */
-  start(role: Role | 'all'): ServiceProcess
+  /** Starts the process of a role, or the one process; `env` is for this process alone. */
+  start(role: Role | 'all', env?: Readonly<Record<string, string>>): ServiceProcess
   /** Starts what the kind consists of. */
   startAll(): void
   /** Makes an account with so many credits through the operator's command; gives its key. */
@@ -62,9 +62,9 @@ export async function deploy(
   }
   const processes = new Map<string, ServiceProcess>()
 
-  function start(role: Role | 'all'): ServiceProcess {
+  function start(role: Role | 'all', own: Readonly<Record<string, string>> = {}): ServiceProcess {
     const roles = role === 'all' ? {} : { ROLES: role }
-    const started = startProcess('infra/service/main.js', { ...environment, ...roles })
+    const started = startProcess('infra/service/main.js', { ...environment, ...roles, ...own })
     processes.set(role, started)
     return started
   }

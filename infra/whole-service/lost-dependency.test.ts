@@ -1,0 +1,318 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import anyTest, { type ExecutionContext } from 'ava'
+import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import { type Answer, type Customer, type Feed, type TradeItem, until } from './customer.ts'
+import { type Deployment, deploy, type Role } from './deployment.ts'
+import { marketTruth } from './market-truth.ts'
+import { type ServiceProcess, startProcess } from './service-process.ts'
+
+/*
+ * Each server that the service needs is killed while it runs, stays away for some slots, and comes back: meanwhile what cannot be answered is refused,
+ * afterwards nothing is missing and nothing is twice (decisions D2, J4, K1, K5).
+ */
+
+/** It starts servers of its own, because it kills them, so it runs only where servers are used already. */
+const enabled = Boolean(process.env.KAFKA_BROKERS)
+const test = enabled ? anyTest.serial : anyTest.serial.skip
+const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
+const PORT_BASE = 37_000
+const SIMULATOR_PORTS = ['--port', String(PORT_BASE + 10), '--rpc-port', String(PORT_BASE + 11)]
+const METRICS_PORTS: Readonly<Record<Role, number>> = {
+  api: PORT_BASE + 20,
+  workers: PORT_BASE + 21,
+  ingest: PORT_BASE + 22,
+}
+
+const SEED = 7
+const CREDITS = 1_000_000
+const SLOTS_AWAY = 10
+/** Within this an answer comes, whatever is away. */
+const ANSWER_MS = 5000
+
+const dir = mkdtempSync(join(tmpdir(), 'lost-dependency-'))
+const truth = marketTruth(SEED)
+
+let simulator: ServiceProcess
+let deployment: Deployment
+let customer: Customer
+let follower: Follower
+/** The oldest trade that was stored before anything was lost. */
+let oldest: TradeItem | undefined
+/** What the answers said they cost. */
+let spent = 0
+
+anyTest.before('servers, a market, and three processes', async (t) => {
+  if (!enabled) return
+  t.timeout(120_000)
+  const servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
+  simulator = startSimulator()
+  deployment = await deploy('embedded', truth.wallets, {
+    ...servers,
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    YELLOWSTONE_ENDPOINT: await simulator.line('YELLOWSTONE_ENDPOINT'),
+    SOLANA_RPC_URL: await simulator.line('SOLANA_RPC_URL'),
+    SOL_PRICE_POOL: await simulator.line('SOL_PRICE_POOL'),
+  })
+  const key = await deployment.createAccount(CREDITS)
+  for (const role of ['api', 'workers', 'ingest'] as const) {
+    deployment.start(role, { METRICS_PORT: String(METRICS_PORTS[role]) })
+  }
+  customer = await deployment.customer(key)
+  follower = new Follower(customer)
+  oldest = (await until(walk, (trades) => trades.length > 0)).at(-1)
+})
+
+anyTest.after.always('stop', async (t) => {
+  t.timeout(120_000)
+  await follower?.stop()
+  await deployment?.remove()
+  await simulator?.kill()
+  if (enabled) await stopServers(join(dir, 'servers'))
+  rmSync(dir, { recursive: true, force: true })
+})
+
+function startSimulator(): ServiceProcess {
+  return startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...SIMULATOR_PORTS])
+}
+
+/** A customer who follows the feed and comes back after the last message when it was cut. */
+class Follower {
+  readonly trades: TradeItem[] = []
+  readonly late: TradeItem[] = []
+  connections = 0
+  #feed: Feed | null = null
+  #stopped = false
+  readonly #following: Promise<void>
+
+  constructor(customer: Customer) {
+    this.#following = this.#follow(customer)
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    this.#feed?.close()
+    await this.#following
+  }
+
+  /** Everything that came, in order of arrival. */
+  all(): readonly TradeItem[] {
+    return [...this.trades, ...(this.#feed?.trades ?? [])]
+  }
+
+  async #follow(customer: Customer): Promise<void> {
+    let position: string | undefined
+    while (!this.#stopped) {
+      const feed = await until(
+        () => customer.follow(position).catch(() => null),
+        (opened) => opened !== null || this.#stopped,
+      )
+      if (feed === null) return
+      this.#feed = feed
+      this.connections++
+      await feed.closed()
+      position = feed.position ?? position
+      this.#feed = null
+      this.trades.push(...feed.trades)
+      this.late.push(...feed.late)
+    }
+  }
+}
+
+/** Asks as a customer, in bounded time, and keeps account of what was said to be charged. */
+async function ask(t: ExecutionContext, path: string): Promise<Answer> {
+  const beganAt = Date.now()
+  const answer = await customer.get(path)
+  t.true(Date.now() - beganAt < ANSWER_MS, `${path} took ${Date.now() - beganAt} ms`)
+  spent += Number(answer.headers.get('x-credits-cost') ?? 0)
+  return answer
+}
+
+/** Another program of the customer, which calls without pause until it is told to stop: some of its calls are under way when something is lost. */
+async function callWithoutPause(t: ExecutionContext) {
+  let stopped = false
+  const statuses = new Set([(await ask(t, '/wallets/W1/metrics')).status])
+  const calling = (async () => {
+    while (!stopped) statuses.add((await ask(t, '/wallets/W1/metrics')).status)
+  })()
+  return {
+    /** Gives the statuses that came, in ascending order. */
+    async stop(): Promise<number[]> {
+      stopped = true
+      await calling
+      return [...statuses].sort()
+    },
+  }
+}
+
+async function isRefused(t: ExecutionContext, path: string): Promise<void> {
+  const { status, headers, body } = await ask(t, path)
+  t.like(
+    { status, type: headers.get('content-type'), cost: headers.get('x-credits-cost'), body },
+    {
+      status: 503,
+      type: 'application/problem+json',
+      cost: '0',
+      body: { status: 503, code: 'unavailable', detail: 'unavailable' },
+    },
+    path,
+  )
+}
+
+async function isAnswered(t: ExecutionContext, path: string): Promise<void> {
+  t.is((await ask(t, path)).status, 200, path)
+}
+
+/** What `/readyz` of a role says is wrong. */
+async function notReady(role: Role): Promise<string[]> {
+  const response = await fetch(`http://127.0.0.1:${METRICS_PORTS[role]}/readyz`)
+  const { checks } = (await response.json()) as { checks: Record<string, string> } // decisions J4
+  const wrong = Object.keys(checks).filter((name) => checks[name] !== 'ok')
+  if (response.status !== (wrong.length === 0 ? 200 : 503)) throw new Error(`${response.status}`)
+  return wrong.sort()
+}
+
+async function walk(): Promise<TradeItem[]> {
+  const { trades, calls } = await customer.walkTrades()
+  spent += 3 * calls
+  return trades
+}
+
+async function storedSlot(): Promise<number> {
+  const { body } = await customer.get<{ storage: { slot: number | null } }>('/status')
+  return body.storage.slot ?? 0
+}
+
+async function slotsPass(count: number): Promise<void> {
+  const end = truth.slotAt(Date.now()) + count
+  await until(
+    async () => truth.slotAt(Date.now()),
+    (slot) => slot >= end,
+  )
+}
+
+/** Everything goes on, and what is stored and what came over the socket is what the market did. */
+async function goesOn(t: ExecutionContext): Promise<void> {
+  const now = truth.slotAt(Date.now())
+  await until(storedSlot, (slot) => slot >= now)
+  for (const role of ['api', 'workers', 'ingest'] as const) {
+    await until(
+      () => notReady(role),
+      (wrong) => wrong.length === 0,
+    )
+  }
+  const stored = (await walk()).reverse()
+  const sinceFirst = stored.slice(indexOf(oldest, stored))
+  const market = truth.trades(firstSlot, truth.slotAt(Date.now()) + 5)
+  const place = indexOf(oldest, market)
+  t.deepEqual(sinceFirst, market.slice(place, place + sinceFirst.length))
+  const due = truth.trades(firstSlot, now).length
+  t.true(place + sinceFirst.length >= due, 'every trade up to the slot that is stored')
+  const sent = indexOf(follower.all()[0], market)
+  await until(
+    async () => sent + follower.all().length,
+    (count) => count >= due,
+  )
+  const came = follower.all()
+  t.deepEqual(
+    came,
+    truth.trades(firstSlot, truth.slotAt(Date.now()) + 5).slice(sent, sent + came.length),
+  )
+  t.deepEqual(follower.late, [])
+  for (const [role, process] of deployment.processes) {
+    t.is(process.child.exitCode, null, `${role} runs\n${process.stderr()}`)
+    t.deepEqual(errorsOf(process), [], role)
+  }
+}
+
+const firstSlot = truth.slotAt(Date.now()) - 5
+
+function indexOf(item: unknown, items: readonly unknown[]): number {
+  return items.findIndex((one) => isDeepStrictEqual(one, item))
+}
+
+/** Lines that would wake someone. */
+function errorsOf(process: ServiceProcess): unknown[] {
+  return process
+    .stderr()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: number })
+    .filter(({ level }) => level >= 50)
+}
+
+const kill = (only: 'clickhouse' | 'redis' | 'kafka') => killServers(join(dir, 'servers'), { only })
+
+const PRODUCT = ['/trades?limit=5', '/wallets', '/wallets/W1/metrics']
+
+test(`without ClickHouse reads are refused, and everything goes on once it is back${why}`, async (t) => {
+  t.timeout(120_000)
+  const caller = await callWithoutPause(t)
+  await kill('clickhouse')
+  for (const path of PRODUCT) await isRefused(t, path)
+  t.deepEqual(await notReady('api'), ['schema', 'store'])
+  t.deepEqual(await notReady('workers'), ['schema', 'store'])
+  await slotsPass(SLOTS_AWAY)
+  for (const path of PRODUCT) await isRefused(t, path)
+  t.deepEqual(await caller.stop(), [200, 503])
+  await startServers(join(dir, 'servers'))
+  await goesOn(t)
+})
+
+test(`without Redis no call is answered for free, and none is charged twice${why}`, async (t) => {
+  t.timeout(120_000)
+  const caller = await callWithoutPause(t)
+  await kill('redis')
+  for (const path of PRODUCT) await isRefused(t, path)
+  t.deepEqual(await notReady('api'), ['meter'])
+  const stored = await storedSlot()
+  await slotsPass(SLOTS_AWAY)
+  for (const path of PRODUCT) await isRefused(t, path)
+  t.true((await storedSlot()) > stored, 'what comes is stored meanwhile')
+  t.deepEqual(await caller.stop(), [200, 503])
+  await startServers(join(dir, 'servers'))
+  await goesOn(t)
+})
+
+test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
+  t.timeout(120_000)
+  const caller = await callWithoutPause(t)
+  await kill('kafka')
+  for (const path of PRODUCT) await isAnswered(t, path)
+  t.deepEqual(await notReady('api'), ['log'])
+  t.deepEqual(await notReady('ingest'), ['log'])
+  await slotsPass(SLOTS_AWAY)
+  for (const path of PRODUCT) await isAnswered(t, path)
+  t.deepEqual(await caller.stop(), [200])
+  await startServers(join(dir, 'servers'))
+  await goesOn(t)
+})
+
+test(`without a stream reads go on, and what passed meanwhile comes afterwards${why}`, async (t) => {
+  t.timeout(120_000)
+  const caller = await callWithoutPause(t)
+  await simulator.kill()
+  await slotsPass(SLOTS_AWAY)
+  for (const path of PRODUCT) await isAnswered(t, path)
+  t.deepEqual(await caller.stop(), [200])
+  simulator = startSimulator()
+  await goesOn(t)
+})
+
+test(`after all that the books agree and every process stops cleanly${why}`, async (t) => {
+  t.timeout(60_000)
+  await follower.stop()
+  const used = spent + follower.trades.length
+  const { headers } = await ask(t, '/wallets/W1/metrics')
+  const gone = CREDITS - Number(headers.get('x-credits-remaining')) - 1
+  t.log(`${used} credits were used, ${gone} went; ${follower.connections} connections of the feed`)
+  t.is(gone, used)
+  for (const [role, process] of deployment.processes) {
+    t.is(await process.stop(), 0, `${role} stops cleanly\n${process.stderr()}`)
+  }
+  const ledger = await deployment.operator('ledger', 'check')
+  t.deepEqual(ledger, { code: 0, document: { accounts: 1, mismatches: [] } })
+})
