@@ -62,6 +62,12 @@ export function createIngestMetrics(registry: Registry) {
       labelNames: ['kind'],
       registers,
     }),
+    unknown: new Counter({
+      name: 'ingest_unknown_total',
+      help: 'Swaps seen only by their balance changes, and transactions that could not be decoded: see `operator programs`.',
+      labelNames: ['kind'],
+      registers,
+    }),
     gapSlots: new Counter({
       name: 'ingest_gap_slots_total',
       help: 'Slot numbers passed over because the way back was too long.',

@@ -11,7 +11,7 @@ import type { IngestOutput } from '../ingest/output.ts'
 import { persist, Stopped } from '../ingest/persist.ts'
 import { createRpc } from '../ingest/rpc.ts'
 import { createSolPrices } from '../ingest/sol-price.ts'
-import { createIngestMetrics } from '../ingest/telemetry.ts'
+import { createIngestMetrics, type IngestMetrics } from '../ingest/telemetry.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
@@ -114,7 +114,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     for (const transaction of transactions) {
       for (const record of await decode(transaction, blockTime)) records.push(record)
     }
-    for (const { kind } of records) metrics.records.inc({ kind })
+    for (const record of records) count(metrics, record)
     if (output.kind === 'late') {
       return { acknowledged: log.appendLate(records, output.origin) }
     }
@@ -182,6 +182,14 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       chain.updateWallets(wallets)
     },
     stop,
+  }
+}
+
+function count({ records, unknown }: IngestMetrics, record: WalletRecord): void {
+  records.inc({ kind: record.kind })
+  if (record.kind === 'undecoded') unknown.inc({ kind: 'undecoded' })
+  if (record.kind === 'swap' && record.confidence === 'delta_only') {
+    unknown.inc({ kind: 'delta_only' })
   }
 }
 
