@@ -25,7 +25,7 @@ const v6: Program = {
 
 /**
  * Jupiter aggregator v4 (2022 to 2023). Exact output had an instruction for each venue that could do it. Not swaps: token ledgers, open orders.
- * Source: the names and discriminators of its IDL on chain as the event types of public warehouses and generated interfaces of the program show them.
+ * Source: the names of its IDL on chain, which public warehouses use as event types (camel case there; Anchor hashes snake case).
  */
 const v4: Program = {
   name: 'jupiter',
