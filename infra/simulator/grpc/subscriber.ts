@@ -26,6 +26,8 @@ interface Waiting {
 
 /** Bytes handed to the network at most before it has taken some. */
 const HIGH_WATER = 4 * 1_048_576
+/** Blocks are made when they are sent; a long replay leaves turns to whatever else this process does, the service itself in the demo. */
+const LONGEST_TURN_MS = 10
 /** Messages are joined up to about this size. */
 const JOIN_BYTES = 256 * 1_024
 
@@ -39,7 +41,13 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
 
   const pump = () => {
     timer = undefined
-    while (queue.length > 0 && call.pendingBytes < HIGH_WATER && !call.closed) {
+    const until = performance.now() + LONGEST_TURN_MS
+    while (
+      queue.length > 0 &&
+      call.pendingBytes < HIGH_WATER &&
+      !call.closed &&
+      performance.now() < until
+    ) {
       const { updates, subscription: filters, count } = queue.shift()!
       queued -= count
       send(updates(), filters)
