@@ -1,4 +1,6 @@
-import kafkajs, { Kafka, logLevel, Partitioners } from 'kafkajs'
+import { connect, isIP } from 'node:net'
+import { connect as connectTls } from 'node:tls'
+import kafkajs, { type ISocketFactory, Kafka, logLevel, Partitioners } from 'kafkajs'
 import type { KafkaConfig } from '../config.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
@@ -28,8 +30,20 @@ function connectionOf({ brokers, ssl, sasl }: KafkaConfig) {
     connectionTimeout: 3000,
     requestTimeout: 15_000,
     ssl,
+    socketFactory: openSocket,
     ...(sasl === null ? {} : { sasl: saslOf(sasl) }),
   }
+}
+
+/**
+ * The client's own socket with TCP_NODELAY: its long fetch waits unanswered on the connection that commits and heartbeats go over, and a request behind
+ * an unacknowledged one would wait for the other side's delayed acknowledgement, 40 ms.
+ */
+const openSocket: ISocketFactory = ({ host, port, ssl, onConnect }) => {
+  const socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) ? {} : { servername: host }), ...ssl }, onConnect)
+    : connect({ host, port }, onConnect)
+  return socket.setKeepAlive(true, 60_000).setNoDelay(true)
 }
 
 /** The client wants a literal mechanism beside each kind of credentials. */
