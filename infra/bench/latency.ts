@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import bs58 from 'bs58'
@@ -183,6 +183,7 @@ const SPANS: Readonly<Record<string, (times: Required<Times>) => number>> = {
 function report(mode: string, { slots, trades }: Measured): void {
   const total = slots.map(({ received, written }) => written - received)
   print(`\n${mode}: ${slots.length} slots, ${trades} trades taken by the client (warm-up included)`)
+  print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
   print('| stage | p50 ms | p99 ms | max ms | share |')
   print('|---|---|---|---|---|')
   for (const [name, span] of Object.entries(SPANS)) {
