@@ -115,6 +115,9 @@ class Follower implements ChainFollower {
   #replays = true
   #addressesPerFilter: number | undefined
   #sealed = 0
+  /** Updates since the last tick by kind: a counter with labels costs more than reading an envelope. */
+  readonly #received = new Map<string, number>()
+  #receivedBytes = 0
   /** What of the sealer's counts is in the metrics. */
   readonly #counted = new Map<DropReason, number>()
   /** Slots before cuts that are still to be looked at. */
@@ -318,10 +321,10 @@ class Follower implements ChainFollower {
   }
 
   #take(envelope: UpdateEnvelope | null, bytes: Uint8Array): void {
-    const { updates, updateBytes, malformed } = this.#deps.metrics
-    updates.inc({ kind: envelope?.kind ?? 'malformed' })
-    updateBytes.inc(bytes.length)
-    if (envelope === null) malformed.inc({ reason: 'not_an_update' })
+    const kind = envelope?.kind ?? 'malformed'
+    this.#received.set(kind, (this.#received.get(kind) ?? 0) + 1)
+    this.#receivedBytes += bytes.length
+    if (envelope === null) this.#deps.metrics.malformed.inc({ reason: 'not_an_update' })
     const event = envelope === null ? null : this.#eventOf(envelope, bytes)
     if (event === null) return
     if (event.kind === 'meta' || event.kind === 'confirmed')
@@ -378,7 +381,11 @@ class Follower implements ChainFollower {
 
   #tick(): void {
     this.#apply({ kind: 'tick' })
-    const { heldBytes, dropped } = this.#deps.metrics
+    const { heldBytes, dropped, updates, updateBytes } = this.#deps.metrics
+    for (const [kind, count] of this.#received) updates.inc({ kind }, count)
+    this.#received.clear()
+    updateBytes.inc(this.#receivedBytes)
+    this.#receivedBytes = 0
     for (const reason of DROP_REASONS) {
       const now = this.#sealer.dropped[reason]
       dropped.inc({ reason }, now - (this.#counted.get(reason) ?? 0))

@@ -22,7 +22,9 @@ export class ProtoReader {
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
-    this.buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    this.buffer = Buffer.isBuffer(bytes)
+      ? bytes
+      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
   /** Goes to the next field before `end`; false at the end, or when the bytes are no message. */

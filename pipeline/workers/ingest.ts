@@ -112,7 +112,12 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
     const records: WalletRecord[] = []
     for (const transaction of transactions) {
-      for (const record of await decode(transaction, blockTime)) records.push(record)
+      const decoded = decoder.decode(transaction, blockTime, decimals.of)
+      const found =
+        decoded.kind === 'decoded'
+          ? decoded.records
+          : await decodeWith(decoded.mints, transaction, blockTime)
+      for (const record of found) records.push(priced(record, blockTime))
     }
     for (const record of records) count(metrics, record)
     if (output.kind === 'late') {
@@ -131,16 +136,11 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     return { acknowledged }
   }
 
-  async function decode(tx: Transaction, blockTime: number): Promise<readonly WalletRecord[]> {
-    let decoded = decoder.decode(tx, blockTime, decimals.of)
-    if (decoded.kind === 'needs_decimals') {
-      const { mints } = decoded
-      await persist(() => decimals.load(mints), { logger, stop: stopping.signal })
-      decoded = decoder.decode(tx, blockTime, decimals.of)
-    }
-    const records =
-      decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
-    return records.map((record) => priced(record, blockTime))
+  /** Decodes when the decimals are known, which no transaction told (decisions J8). */
+  async function decodeWith(mints: readonly Address[], tx: Transaction, blockTime: number) {
+    await persist(() => decimals.load(mints), { logger, stop: stopping.signal })
+    const decoded = decoder.decode(tx, blockTime, decimals.of)
+    return decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
   }
 
   /** The price at a swap's time goes with it (decisions C1). */
