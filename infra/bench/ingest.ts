@@ -38,26 +38,31 @@ export async function run(args: readonly string[]): Promise<void> {
     for (let turn = 0; turn < Number(values.turns); turn++) print(show(await ingest(source)))
     return source.stop()
   }
-  const bare: number[] = []
-  const encoded: number[] = []
-  const whole: number[] = []
+  const bare: Turn[] = []
+  const encoded: Turn[] = []
+  const whole: Turn[] = []
   for (let turn = 0; turn <= Number(values.turns); turn++) {
     const received = await receive(source)
     const left = await receiveEncoded(source)
     const ingested = await ingest(source)
     // The first turn of each warms the compiler and the server's cache.
     if (turn === 0) continue
-    bare.push(received.perSecond)
-    encoded.push(left.perSecond)
-    whole.push(ingested.perSecond)
+    bare.push(received)
+    encoded.push(left)
+    whole.push(ingested)
     print(`turn ${turn}  bare client             ${show(received)}`)
     print(`        our stream, not decoded ${show(left)}`)
     print(`        ingest to the log       ${show(ingested)}`)
   }
-  const [client, stream, all] = [median(bare), median(encoded), median(whole)].map(Math.round)
-  const ratio = Math.round((100 * median(whole)) / median(bare))
-  print(`median  bare client ${client}, our stream ${stream}, ingest ${all} tx/s`)
-  print(`ingest is ${ratio}% of the bare client`)
+  const speed = (turns: readonly Turn[]) => Math.round(median(turns.map((turn) => turn.perSecond)))
+  const cost = (turns: readonly Turn[]) => Math.round(median(turns.map((turn) => turn.cpuUs)))
+  print(
+    `median  bare client ${speed(bare)} tx/s, our stream ${speed(encoded)}, ingest ${speed(whole)}`,
+  )
+  print(
+    `        bare client ${cost(bare)} us of CPU each, our stream ${cost(encoded)}, ingest ${cost(whole)}`,
+  )
+  print(`ingest is ${Math.round((100 * speed(whole)) / speed(bare))}% of the bare client`)
   source.stop()
 }
 
