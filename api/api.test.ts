@@ -206,3 +206,29 @@ test.serial(
     t.is(await api.credits.left(wallet), 48)
   },
 )
+
+test('a store that hangs is refused like one that is gone, and the call costs nothing', async (t) => {
+  let hangs: Promise<unknown> = Promise.resolve()
+  let goOn = () => {}
+  const hanging: Store = {
+    ...store,
+    query: (sql, params) => hangs.then(() => store.query(sql, params)),
+  }
+  const own = await startApi(hanging, { readMs: 500 })
+  const known = await own.customer(10)
+  const unknown = await own.customer(10)
+  const ask = async (key: string) => {
+    const headers = { authorization: `Bearer ${key}` }
+    const { status, headers: sent } = await fetch(`${own.url}/wallets`, { headers })
+    return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]
+  }
+  t.deepEqual(await ask(known.key), [200, '1', '9'])
+  hangs = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  t.deepEqual(await ask(known.key), [503, '0', '9'])
+  t.deepEqual(await ask(unknown.key), [503, '0', null])
+  goOn()
+  t.deepEqual(await ask(known.key), [200, '1', '8'])
+  await own.close()
+})

@@ -4,6 +4,7 @@ import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { Registry } from '../pipeline/runtime/telemetry.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { createTimelyStore, inTime } from '../pipeline/store/timely-store.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { createKeyCache } from './accounts/key-cache.ts'
 import { createApp } from './app.ts'
@@ -37,6 +38,8 @@ export interface ApiDeps {
   /** Conditions of the other roles of this process, for `/readyz`. */
   readonly otherChecks?: Readonly<Record<string, ReadyCheck>>
   readonly now?: () => number
+  /** How long a request waits for a read of the store, in milliseconds; default 10000. */
+  readonly readMs?: number
 }
 
 export interface Api {
@@ -50,7 +53,8 @@ export interface Api {
 
 /** The API of one process: REST and the feed on one port (decisions D, F). */
 export function createApi(deps: ApiDeps): Api {
-  const { config, store, log, feed, credits, accounts, logger, registry } = deps
+  const { config, log, feed, credits, accounts, logger, registry, readMs = 10_000 } = deps
+  const store = createTimelyStore(deps.store, readMs)
   const position = followStorage({ store, logger })
   const server = createHttpServer()
   const checks: Record<string, ReadyCheck> = {
@@ -67,7 +71,7 @@ export function createApi(deps: ApiDeps): Api {
     position,
     cursors: createCursorCodec(config.secretKey),
     credits,
-    keys: createKeyCache((hash) => accounts.accountOfKey(hash)),
+    keys: createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs)),
     feed,
     checks: () => ({ ...deps.otherChecks, ...checks }),
     upgradeOf: server.upgradeOf,

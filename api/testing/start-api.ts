@@ -30,11 +30,11 @@ export interface TestApi {
 /** The whole API on a free port over `store`, with log and meter in memory. */
 export async function startApi(
   store: Store,
-  options: { readonly meter?: Meter } = {},
+  options: { readonly meter?: Meter; readonly readMs?: number } = {},
 ): Promise<TestApi> {
   const logger = createLogger('silent')
   const registry = createRegistry()
-  const { meter = createMemoryMeter() } = options
+  const { meter = createMemoryMeter(), readMs = 10_000 } = options
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const accounts = new Accounts({ store, ledger })
@@ -50,7 +50,7 @@ export async function startApi(
     cursors: createCursorCodec(config.secretKey),
     connectionsPerKey: config.connectionsPerKey,
   })
-  const api = createApi({ config, store, log, feed, credits, accounts, logger, registry })
+  const api = createApi({ config, store, log, feed, credits, accounts, logger, registry, readMs })
   const { url } = await api.listen()
   return {
     url,
