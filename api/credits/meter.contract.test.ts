@@ -265,6 +265,15 @@ const real = redisUrl === undefined ? test.skip : test
 const realTitle = (title: string) =>
   redisUrl === undefined ? `redis (REDIS_URL is not set): ${title}` : title
 
+real(realTitle('redis: a wrong password is told as such, and not shown'), async (t) => {
+  const url = new URL(redisUrl ?? '')
+  url.password = 'not-the-password'
+  await t.throwsAsync(createRedisMeter(url, { logger }), {
+    code: 'bad_config',
+    message: `REDIS_URL: Redis at ${url.host} refuses this user and password`,
+  })
+})
+
 real(
   realTitle('redis: a server that lost everything knows no account, and starts another stream'),
   async (t) => {

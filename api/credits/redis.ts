@@ -40,7 +40,9 @@ export async function createRedisMeter(
     scripts: scripts.DEFINITIONS,
   })
   let connected = false
+  let reason = ''
   redis.on('error', (error: Error) => {
+    reason = error.message
     if (connected) deps.logger.warn({ reason: error.message }, 'redis lost, reconnecting')
     connected = false
   })
@@ -48,6 +50,11 @@ export async function createRedisMeter(
     await redis.connect()
   } catch (cause) {
     redis.disconnect()
+    // What `connect` rejects with says only that the connection was closed.
+    if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(reason)) {
+      const message = `REDIS_URL: Redis at ${url.host} refuses this user and password`
+      throw new ServiceError('bad_config', message, { cause })
+    }
     throw new ServiceError('unreachable', `REDIS_URL: ${url.host} does not answer`, { cause })
   }
   const meter = new RedisMeter(redis, prefix, limits)
