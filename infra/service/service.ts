@@ -200,6 +200,10 @@ async function start(
         logger.error({ reason }, 'wallets not read again, the old list stays in force')
       }
     },
-    stop,
+    async stop() {
+      logger.info('service stops')
+      await stop()
+      logger.info('service stopped')
+    },
   }
 }
