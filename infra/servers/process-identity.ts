@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** A process that cannot be mistaken for a later one with the same number. */
 export interface ProcessIdentity {
@@ -15,7 +15,9 @@ export function identifyProcess(pid: number): ProcessIdentity | null {
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     // The second field is the name in parentheses and may hold anything; the third is the state.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return fields[0] === 'Z' ? null : { pid, startTicks: Number(fields[19]), bootId }
+    // A process whose first thread is dead already holds its ports until the last one is.
+    const isGone = fields[0] === 'Z' && readdirSync(`/proc/${pid}/task`).length <= 1
+    return isGone ? null : { pid, startTicks: Number(fields[19]), bootId }
   } catch {
     return null
   }

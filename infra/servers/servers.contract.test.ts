@@ -12,7 +12,7 @@ import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
-const PORT_BASE = 33_900
+const PORT_BASE = 28_900
 
 const MAIN = join(import.meta.dirname, 'main.js')
 const dir = mkdtempSync(join(tmpdir(), 'servers-'))
@@ -46,7 +46,7 @@ test(`servers start, keep what was written over a kill, and stop${why}`, async (
   t.is(first.code, 0, first.stderr)
   t.regex(
     first.stdout,
-    /^KAFKA_BROKERS=127\.0\.0\.1:33900\nCLICKHOUSE_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
+    /^KAFKA_BROKERS=127\.0\.0\.1:28900\nCLICKHOUSE_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
   )
   t.is(statSync(join(dir, 'data/servers.json')).mode & 0o777, 0o600)
 
@@ -115,7 +115,7 @@ test(`a port that is taken is named, and nothing is started${why}`, async (t) =>
     code: 1,
     stdout: '',
     stderr:
-      'port 33912 (ClickHouse http) is taken by another process; choose other ports with --port-base N\n',
+      'port 28912 (ClickHouse http) is taken by another process; choose other ports with --port-base N\n',
   })
 })
 

@@ -173,6 +173,10 @@ function movePorts(dir: string, state: ServersState, portBase: number | undefine
 }
 
 async function refuseTakenPorts(servers: readonly Server[], portBase: number): Promise<void> {
+  if (servers.length > 0 && portBase >= firstClientPort())
+    process.stderr.write(
+      `ports from ${firstClientPort()} on may be given to any client's connection: a server that restarts may find its own taken\n`,
+    )
   for (const server of servers) {
     for (const [purpose, port] of Object.entries(server.ports(portBase))) {
       const code = await new Promise<string | null>((resolve) => {
@@ -187,6 +191,15 @@ async function refuseTakenPorts(servers: readonly Server[], portBase: number): P
         `port ${port} (${server.title} ${purpose}) ${why}; choose other ports with --port-base N`,
       )
     }
+  }
+}
+
+/** Where the kernel's range of ports for outgoing connections begins. */
+function firstClientPort(): number {
+  try {
+    return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10)
+  } catch {
+    return 32_768
   }
 }
 

@@ -35,6 +35,7 @@ export class SupervisedConsumer implements Consumer {
   readonly #options: ConsumeOptions
   readonly #handler: BatchHandler
   readonly #closing = new AbortController()
+  readonly #closed: Promise<null>
   readonly #done: Promise<void>
   /** A follower's next offset by partition; kept here because it commits nothing. */
   readonly #positions = new Map<number, bigint>()
@@ -48,6 +49,9 @@ export class SupervisedConsumer implements Consumer {
     this.#handler = handler
     this.started = new Promise((resolve) => {
       this.#hasStarted = resolve
+    })
+    this.#closed = new Promise((resolve) => {
+      this.#closing.signal.addEventListener('abort', () => resolve(null), { once: true })
     })
     this.#done = this.#supervise()
   }
@@ -112,10 +116,6 @@ export class SupervisedConsumer implements Consumer {
         })
       assigned.catch(() => {}) // the next batch meets it
     })
-    const closed = new Promise<null>((resolve) => {
-      if (this.#closing.signal.aborted) resolve(null)
-      this.#closing.signal.addEventListener('abort', () => resolve(null), { once: true })
-    })
     try {
       await consumer.connect()
       await consumer.subscribe({ topic, fromBeginning: true })
@@ -128,7 +128,7 @@ export class SupervisedConsumer implements Consumer {
           await this.#handle(payload)
         },
       })
-      const error = await Promise.race([crashed, closed])
+      const error = await Promise.race([crashed, this.#closed])
       if (error) throw error
     } finally {
       await consumer.disconnect().catch(() => {})

@@ -46,7 +46,7 @@ class Slots {
 test(`Kafka killed and started again while slots pass: nothing is lost, nothing changes places${why}`, async (t) => {
   t.timeout(120_000)
   const dir = mkdtempSync(join(tmpdir(), 'kafka-'))
-  const servers = { only: 'kafka', portBase: 33_800 } as const
+  const servers = { only: 'kafka', portBase: 28_800 } as const
   const { KAFKA_BROKERS = '' } = await startServers(dir, servers)
   let log: EventLog | undefined
   try {
