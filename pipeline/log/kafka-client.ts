@@ -1,4 +1,5 @@
 import { connect, isIP } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import kafkajs, { type ISocketFactory, Kafka, logLevel, Partitioners } from 'kafkajs'
 import type { KafkaConfig } from '../config.ts'
@@ -84,16 +85,39 @@ export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<num
       const configEntries = Object.entries(settings).map(([name, value]) => ({ name, value }))
       // False when another process was faster.
       await admin.createTopics({
+        waitForLeaders: false,
         topics: [
           { topic: topic.name, numPartitions: topic.partitions, replicationFactor, configEntries },
         ],
       })
     }
-    const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] })
+    const { topics } = await whileSettling(() => admin.fetchTopicMetadata({ topics: [topic.name] }))
     return topics[0]?.partitions.length ?? 0
   } finally {
     await admin.disconnect()
   }
+}
+
+/**
+ * Asks again, for at most `withinMs`, while the server answers that it is not ready: a broker that just started loads its inner topics, and what was
+ * just made is not known everywhere at once. A server that does not answer is not waited for.
+ */
+export async function whileSettling<T>(ask: () => Promise<T>, withinMs = 30_000): Promise<T> {
+  for (const deadline = Date.now() + withinMs; ; await delay(100)) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (!isNotReady(error) || Date.now() > deadline) throw error
+    }
+  }
+}
+
+/** Whether the error is a broker's answer, and one that trying again may mend. */
+function isNotReady(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause)
+    if ('type' in at && typeof at.type === 'string' && 'retriable' in at && at.retriable === true)
+      return true
+  return false
 }
 
 /** The shortest session, in milliseconds, that the brokers allow a group's member; their default when they do not tell. */

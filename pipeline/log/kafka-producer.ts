@@ -20,14 +20,13 @@ export async function openProducer(
   logger: Logger,
 ): Promise<PatientProducer> {
   const closing = new AbortController()
-  let producer = createProducer(kafka)
-  await producer.connect()
+  let producer = await connectProducer(kafka)
 
   /** A new identity: the old one's sequence may be broken after an error. */
   const renew = async () => {
     await producer.disconnect().catch(() => {})
-    producer = createProducer(kafka)
-    await producer.connect()
+    producer = await connectProducer(kafka)
+    if (closing.signal.aborted) await producer.disconnect()
   }
 
   return {
@@ -59,6 +58,17 @@ export async function openProducer(
       closing.abort()
       await producer.disconnect().catch(() => {})
     },
+  }
+}
+
+async function connectProducer(kafka: KafkaClient) {
+  const producer = createProducer(kafka)
+  try {
+    await producer.connect()
+    return producer
+  } catch (error) {
+    await producer.disconnect().catch(() => {})
+    throw error
   }
 }
 

@@ -11,6 +11,7 @@ import {
   ensureTopic,
   type KafkaClient,
   readMinSessionTimeout,
+  whileSettling,
 } from './kafka-client.ts'
 import { SupervisedConsumer } from './kafka-consumer.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
@@ -31,7 +32,7 @@ export async function createKafkaLog(
 ): Promise<EventLog> {
   const topic = walletEventsTopic(config.topicPrefix, options.partitions ?? PARTITIONS)
   const kafka = createKafkaClient(config, deps.logger)
-  const found = await ensureTopic(kafka, topic).catch((cause: unknown) => {
+  const found = await whileSettling(() => ensureTopic(kafka, topic)).catch((cause: unknown) => {
     throw unreachable(config, cause)
   })
   if (found !== topic.partitions)
@@ -40,9 +41,11 @@ export async function createKafkaLog(
       `KAFKA_TOPIC_PREFIX: topic ${topic.name} has ${found} partitions, expected ${topic.partitions}: choose another prefix, or remove the topic when its content is stored`,
     )
   const sessionTimeoutMs = Math.max(MIN_SESSION_MS, await readMinSessionTimeout(kafka))
-  const producer = await openProducer(kafka, topic.name, deps.logger).catch((cause: unknown) => {
-    throw unreachable(config, cause)
-  })
+  const producer = await whileSettling(() => openProducer(kafka, topic.name, deps.logger)).catch(
+    (cause: unknown) => {
+      throw unreachable(config, cause)
+    },
+  )
   return new KafkaLog({
     ...{ config, kafka, topic, sessionTimeoutMs, producer, logger: deps.logger },
     metrics: createLogMetrics(deps.registry),
