@@ -26,6 +26,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
   kafkajs: 'pipeline/log/kafka-client.ts',
   ioredis: 'api/credits/redis.ts',
+  '@grpc/grpc-js': 'pipeline/ingest/yellowstone.ts',
 }
 
 const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
