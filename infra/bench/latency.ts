@@ -21,7 +21,8 @@ const USAGE = `npm run bench -- latency [options]
 
 /** Slots that pass before any is measured: the compiler is warm then. */
 const WARM_UP = 50
-const PORT_BASE = 38_000
+/** Below the ports that the kernel gives to clients. */
+const PORT_BASE = 26_000
 
 /**
  * Milliseconds from the later of a slot's block meta and `confirmed` received to its trades written to the socket of a client that takes everything,

@@ -19,7 +19,8 @@ import { type ServiceProcess, startProcess } from './service-process.ts'
 const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
-const PORT_BASE = 37_000
+/** Below the ports that the kernel gives to clients, which a server that starts again may find taken. */
+const PORT_BASE = 27_000
 const SIMULATOR_PORTS = ['--port', String(PORT_BASE + 10), '--rpc-port', String(PORT_BASE + 11)]
 const METRICS_PORTS: Readonly<Record<Role, number>> = {
   api: PORT_BASE + 20,
