@@ -4,9 +4,10 @@ import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
 import { knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
 import { addressFromBytes, parseAddress } from '../../pipeline/domain/address.ts'
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
-import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import { difference, type Expectation } from './compare.ts'
 import { CONVENTIONS } from './conventions.ts'
+import { readCoverage } from './coverage.ts'
 import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
 
 /**
@@ -20,9 +21,10 @@ function main(): number {
     return 0
   }
   const recorded = readCorpus()
-  const decoder = createDecoder(createWallets(feePayers(recorded)))
+  const wallets = createWallets(feePayers(recorded))
+  const decoder = createDecoder(wallets)
   printVenues(recorded, decoder)
-  printCoverage(recorded, decoder)
+  printCoverage(recorded, decoder, wallets)
   return printDifferences(folder, recorded)
 }
 
@@ -74,24 +76,21 @@ function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder)
   print(`not recorded: ${missing.join(', ')}\n`)
 }
 
-/** Of transactions in which the fee payer exchanged something on a venue: how many swaps are `high`. */
-function printCoverage(recorded: readonly RecordedTransaction[], decoder: Decoder): void {
-  let touching = 0
-  let high = 0
-  let deltaOnly = 0
-  for (const { tx, blockTime } of recorded) {
-    if (tx.failed || calledPrograms(tx, ['venue', 'router', 'order']).size === 0) continue
-    const result = decoder.decode(tx, blockTime)
-    const swaps =
-      result.kind === 'decoded' ? result.records.filter(({ kind }) => kind === 'swap') : []
-    if (swaps.length === 0) continue
-    touching++
-    if (swaps.every((swap) => swap.kind === 'swap' && swap.confidence === 'high')) high++
-    else deltaOnly++
-  }
-  print(
-    `${touching} transactions that touch the table gave swaps: ${high} high, ${deltaOnly} delta_only\n`,
+/** How many of the transactions that touch a venue are told by `high` swaps, and why the others give none. */
+function printCoverage(
+  recorded: readonly RecordedTransaction[],
+  decoder: Decoder,
+  wallets: Wallets,
+): void {
+  const touching = recorded.filter(
+    ({ tx }) => !tx.failed && calledPrograms(tx, ['venue', 'router', 'order']).size > 0,
   )
+  const { high, deltaOnly, none } = readCoverage(touching, decoder, wallets)
+  print(
+    `${touching.length} transactions touch a venue, router or order program and succeed: ${high} gave swaps that are all high, ${deltaOnly} gave delta_only; none from`,
+  )
+  for (const [why, count] of none) print(`${String(count).padStart(6)}  ${why}`)
+  print('')
 }
 
 function calledPrograms(

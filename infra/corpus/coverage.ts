@@ -1,0 +1,67 @@
+import type { Decoder } from '../../pipeline/decode/decoder.ts'
+import { readFacts } from '../../pipeline/decode/facts.ts'
+import { QUOTES } from '../../pipeline/decode/mint-table.ts'
+import { namedWallets } from '../../pipeline/decode/named-wallets.ts'
+import { netFlows } from '../../pipeline/decode/net-flows.ts'
+import { REGISTRY } from '../../pipeline/decode/registry.ts'
+import { swapSpans } from '../../pipeline/decode/swap-spans.ts'
+import { isConversion } from '../../pipeline/decode/swaps-of-flows.ts'
+import type { Transaction } from '../../pipeline/domain/transaction.ts'
+import type { Wallets } from '../../pipeline/domain/wallets.ts'
+import type { RecordedTransaction } from './read-corpus.ts'
+
+/** Why a transaction that touches a venue gave no swap, each by the rule that says so. */
+export type NoSwap =
+  | 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'
+  | 'quote coin for quote coin (B8)'
+  | 'what was bought was sold again within the instruction (B9)'
+  | 'no tracked wallet exchanged anything: its tokens only came in, or only went out unsigned (B6a, B12)'
+
+/** How the transactions that touch a venue, router or order program, and succeed, are told. */
+export interface Coverage {
+  /** Every swap of theirs is `high`. */
+  readonly high: number
+  /** At least one is `delta_only`. */
+  readonly deltaOnly: number
+  readonly none: ReadonlyMap<NoSwap, number>
+}
+
+/** Reads the coverage of `touching`, of which every fee payer is in `wallets`. */
+export function readCoverage(
+  touching: readonly RecordedTransaction[],
+  decoder: Decoder,
+  wallets: Wallets,
+): Coverage {
+  let high = 0
+  let deltaOnly = 0
+  const none = new Map<NoSwap, number>()
+  for (const { tx, blockTime } of touching) {
+    const result = decoder.decode(tx, blockTime)
+    const records = result.kind === 'decoded' ? result.records : []
+    const swaps = records.filter((record) => record.kind === 'swap')
+    if (swaps.length === 0) {
+      const why = whyNone(tx, wallets)
+      none.set(why, (none.get(why) ?? 0) + 1)
+    } else if (swaps.every(({ confidence }) => confidence === 'high')) high++
+    else deltaOnly++
+  }
+  return { high, deltaOnly, none }
+}
+
+function whyNone(tx: Transaction, wallets: Wallets): NoSwap {
+  const named = namedWallets(tx, wallets)
+  if (named === null) throw new Error('every fee payer of the corpus is tracked')
+  const facts = readFacts(tx, named, wallets, REGISTRY)
+  const flows = named.wallets.flatMap((wallet) =>
+    swapSpans(facts, wallet).map((span) => netFlows(facts, wallet, span)),
+  )
+  if (flows.length === 0) {
+    return 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'
+  }
+  if (flows.some(isConversion)) return 'quote coin for quote coin (B8)'
+  // A mint that moved and nets to zero keeps its place among the flows.
+  if (flows.some((flow) => flow.slice(QUOTES).every((amount) => amount === 0n))) {
+    return 'what was bought was sold again within the instruction (B9)'
+  }
+  return 'no tracked wallet exchanged anything: its tokens only came in, or only went out unsigned (B6a, B12)'
+}
