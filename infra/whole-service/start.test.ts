@@ -158,8 +158,8 @@ function refused({ title, env, says, onStored = false }: Refusal): void {
   })
 }
 
-/** The engine merges parts of tables whenever it is open; what they hold is looked at as rows. */
-const PARTS = '/clickhouse/store/'
+/** The engine merges parts of tables whenever it is open (`data` links to `store`); what they hold is looked at as rows. */
+const PARTS = /\/clickhouse\/(store|data)\//
 
 /** Every file of a folder with the digest of its bytes; null when the folder is absent. */
 function contentOf(path: string): Record<string, string> | null {
@@ -167,7 +167,7 @@ function contentOf(path: string): Record<string, string> | null {
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => !file.includes(PARTS))
+    .filter((file) => !PARTS.test(file))
   return Object.fromEntries(
     files.map((file) => [file, createHash('sha256').update(readFileSync(file)).digest('hex')]),
   )
