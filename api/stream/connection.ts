@@ -143,7 +143,8 @@ export class Connection {
     else if (transport.unsentBytes > MAX_UNSENT_BYTES) this.end('slow_reader')
     else {
       this.#unansweredPings++
-      this.#tell({ type: 'ping' })
+      // Nothing is sent before a subscription (decisions F2); the protocol's own ping is no message.
+      if (this.#filter !== null) this.#tell({ type: 'ping' })
       transport.ping()
       this.#credits.keep()
     }
