@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS swaps
     confidence Enum8('high' = 1, 'delta_only' = 2) COMMENT 'high: read from an instruction; delta_only: from balance changes alone',
     quote_mismatch Bool COMMENT 'No clean opposing quote leg was found; such a swap has no value',
     fee_lamports UInt64 COMMENT 'Lamports a terminal or bot took beside the swap, not part of its value' CODEC(ZSTD),
-    sol_price_usd_e9 Nullable(UInt64) COMMENT 'USD x 10^9 for one SOL at the swap; null for WSOL, or when none was known' CODEC(ZSTD),
+    sol_price_usd_e9 Nullable(UInt64) COMMENT 'USD x 10^9 for one SOL at the swap; null without a quote coin, or while none is known' CODEC(ZSTD),
     value_lamports Nullable(UInt128) COMMENT 'What the quote is worth in lamports, rounded down; null when it has no value' CODEC(ZSTD),
     late Enum8('no' = 0, 'stream' = 1, 'backfill' = 2) DEFAULT 'no' COMMENT 'Whether it came after its slot was sealed, and where from',
     version UInt64 DEFAULT 0 COMMENT 'Rises when the same swap is decoded or priced again' CODEC(ZSTD),

@@ -17,7 +17,7 @@ CREATE VIEW IF NOT EXISTS {analyst}.swaps
     confidence Enum8('high' = 1, 'delta_only' = 2) COMMENT 'high: read from an instruction; delta_only: from balance changes alone',
     quote_mismatch Bool COMMENT 'No clean opposing quote leg was found; such a swap has no value',
     fee_lamports UInt64 COMMENT 'Lamports a terminal or bot took beside the swap, not part of its value',
-    sol_price_usd_e9 Nullable(UInt64) COMMENT 'USD x 10^9 for one SOL at the swap; null for WSOL, or when none was known',
+    sol_price_usd_e9 Nullable(UInt64) COMMENT 'USD x 10^9 for one SOL at the swap; null without a quote coin, or while none is known',
     value_lamports Nullable(UInt128) COMMENT 'What the quote is worth in lamports, rounded down; null when it has no value',
     time DateTime('UTC') COMMENT 'block_time, for people'
 )
