@@ -13,6 +13,8 @@ import type { Credits } from './credits/credits.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import type { UpgradeHandler } from './middleware/upgrade.ts'
+import { createRateLimit } from './rate-limits/rate-limit.ts'
+import type { Redis } from './redis-connection.ts'
 import type { FeedStatus } from './resources/status.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import { createApiMetrics } from './telemetry.ts'
@@ -33,6 +35,8 @@ export interface ApiDeps {
   readonly feed: Feed
   readonly credits: Credits
   readonly accounts: Accounts
+  /** What all processes count rate limits on (decisions D6); without it each counts alone. */
+  readonly redis: Redis | null
   readonly logger: Logger
   readonly registry: Registry
   /** Conditions of the other roles of this process, for `/readyz`. */
@@ -77,6 +81,9 @@ export function createApi(deps: ApiDeps): Api {
     upgradeOf: server.upgradeOf,
     metrics: createApiMetrics(registry),
     logger,
+    rateLimit: createRateLimit('default', config.rateLimitPerMinute, deps.redis),
+    trustedProxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
     now: deps.now ?? Date.now,
   })
   return {

@@ -7,15 +7,18 @@ import type { KeyLookUp } from './accounts/key-cache.ts'
 import type { Credits } from './credits/credits.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
+import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
 import { findResource } from './middleware/find-resource.ts'
 import { headers } from './middleware/headers.ts'
 import { limitBody } from './middleware/limit-body.ts'
+import { limitRate } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { requestId } from './middleware/request-id.ts'
 import { respond } from './middleware/respond.ts'
 import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
+import type { RateLimit } from './rate-limits/rate-limit.ts'
 import { healthz, readyz } from './resources/health.ts'
 import type { ResourceDeps } from './resources/resource.ts'
 import { type FeedStatus, status } from './resources/status.ts'
@@ -32,12 +35,16 @@ export interface AppDeps extends ResourceDeps {
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
   readonly metrics: ApiMetrics
   readonly logger: Logger
+  readonly rateLimit: RateLimit | null
+  readonly trustedProxies: number
+  readonly corsOrigins: readonly string[]
   readonly now: () => number
 }
 
 /** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, checks, upgradeOf, metrics, logger } = deps
+  const limited = limitRate(deps.rateLimit, deps.trustedProxies)
   const resources = [
     wallets(deps),
     walletMetrics(deps),
@@ -49,13 +56,15 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   for (const resource of resources) {
-    const { path, price } = resource
+    const { path, price, isUnlimited } = resource
+    const limit = isUnlimited ? limitRate(null, 0) : limited
     if (price === null) {
-      router.get(path, limitBody, validate(resource), respond(resource))
+      router.get(path, limit, limitBody, validate(resource), respond(resource))
     } else {
       router.get(
         path,
         showCredits(credits),
+        limit,
         authenticate(keys),
         limitBody,
         validate(resource),
@@ -67,6 +76,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   router.get(
     '/ws',
     showCredits(credits),
+    limited,
     authenticate(keys),
     limitBody,
     requireCredits(credits),
@@ -76,9 +86,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const app = new Koa<RequestState>()
   app.use(requestId)
   app.use(headers)
+  app.use(cors(deps.corsOrigins))
   app.use(errors(logger, metrics))
   app.use(findResource(router))
-  // Here is the place of rate limits (decisions D6): after the path is known, before the key is looked up.
   app.use(router.routes())
   return app
 }

@@ -30,6 +30,12 @@ export interface ApiConfig {
   readonly secretKey: Uint8Array
   /** How many feed connections one key may have; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
+  /** Requests a minute for each client; 0: no limit (decisions D6). */
+  readonly rateLimitPerMinute: number
+  /** Proxies in front of this server that are believed. */
+  readonly trustedProxies: number
+  /** Origins whose pages may call the API. */
+  readonly corsOrigins: readonly string[]
 }
 
 function readSecret(text: string): Uint8Array | undefined {
@@ -46,5 +52,8 @@ export function apiConfig(env: EnvOf<typeof apiEnv>, secretKey: Uint8Array): Api
     port: env.PORT,
     secretKey,
     connectionsPerKey: env.CONNECTIONS_PER_KEY,
+    rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
+    trustedProxies: env.TRUSTED_PROXIES,
+    corsOrigins: env.CORS_ORIGINS ?? [],
   }
 }

@@ -12,6 +12,7 @@ export const PROBLEMS = {
   payload_too_large: [413, 'The request body is too large.'],
   unsupported_media_type: [415, 'The request body has a type that is not taken here.'],
   upgrade_required: [426, 'This path speaks WebSocket.'],
+  rate_limited: [429, 'Too many requests from this address. Wait as long as Retry-After says.'],
   internal_error: [500, 'Something went wrong on our side.'],
   unavailable: [503, 'Something that is needed for this is not available now. Try again.'],
 } as const satisfies Record<string, readonly [number, string]>

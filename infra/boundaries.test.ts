@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Packages that one file alone may import: whoever talks to a server is the only one who knows its client. */
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
   kafkajs: 'pipeline/log/kafka-client.ts',
-  ioredis: 'api/credits/redis.ts',
+  ioredis: 'api/redis-connection.ts',
   '@grpc/grpc-js': 'pipeline/ingest/yellowstone.ts',
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { Redis } from 'ioredis'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { connectRedis, type Redis } from '../redis-connection.ts'
 import {
   type BlockGrant,
   type Charge,
@@ -28,40 +28,10 @@ export async function createRedisMeter(
   options: { readonly prefix?: string; readonly limits?: MeterLimits } = {},
 ): Promise<Meter> {
   const { prefix = 'tw:{credits}:', limits = METER_LIMITS } = options
-  const redis = new Redis(url.href, {
-    lazyConnect: true,
-    // A step is never repeated unseen, and a caller is told at once that the server is away.
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-    enableOfflineQueue: false,
-    connectTimeout: 3000,
-    commandTimeout: 2000,
-    retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
-    scripts: scripts.DEFINITIONS,
-  })
-  let connected = false
-  let reason = ''
-  redis.on('error', (error: Error) => {
-    reason = error.message
-    if (connected) deps.logger.warn({ reason: error.message }, 'redis lost, reconnecting')
-    connected = false
-  })
-  try {
-    await redis.connect()
-  } catch (cause) {
-    redis.disconnect()
-    // What `connect` rejects with says only that the connection was closed.
-    if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(reason)) {
-      const message = `REDIS_URL: Redis at ${url.host} refuses this user and password`
-      throw new ServiceError('bad_config', message, { cause })
-    }
-    throw new ServiceError('unreachable', `REDIS_URL: ${url.host} does not answer`, { cause })
-  }
+  const redis = await connectRedis(url, deps.logger, { scripts: scripts.DEFINITIONS })
   const meter = new RedisMeter(redis, prefix, limits)
   await meter.readRun()
-  connected = true
   redis.on('ready', () => {
-    connected = true
     meter.readRun().catch((err) => deps.logger.warn({ err }, 'redis back, but not answering'))
   })
   return meter

@@ -8,6 +8,7 @@ export function healthz() {
   return resource({
     path: '/healthz',
     price: null,
+    isUnlimited: true,
     params: NONE,
     query: NONE,
     answer: z.strictObject({ status: z.literal('ok') }),
@@ -25,6 +26,7 @@ export function readyz(checks: () => Readonly<Record<string, ReadyCheck>>) {
   return resource({
     path: '/readyz',
     price: null,
+    isUnlimited: true,
     params: NONE,
     query: NONE,
     answer: z.strictObject({

@@ -9,6 +9,8 @@ export interface Resource<Params = never, Query = never> {
   readonly path: string
   /** Credits of an answer; null for what anybody may ask without a key. */
   readonly price: number | null
+  /** Not counted by the rate limits: what watchers ask (decisions D6). */
+  readonly isUnlimited?: true
   readonly params: z.ZodType
   /** Of the query as text; what a key gives twice is a list. Unknown keys are dropped. */
   readonly query: z.ZodType
@@ -31,6 +33,7 @@ export function resource<
 >(declaration: {
   readonly path: string
   readonly price: number | null
+  readonly isUnlimited?: true
   readonly params: Params
   readonly query: Query
   readonly answer: Body

@@ -23,6 +23,7 @@ export function status(deps: {
   return resource({
     path: '/status',
     price: null,
+    isUnlimited: true,
     params: NONE,
     query: NONE,
     answer: z.strictObject({

@@ -8,11 +8,13 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { createApi } from '../api.ts'
+import type { ApiConfig } from '../config.ts'
 import { Credits } from '../credits/credits.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import type { Meter } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
+import type { Redis } from '../redis-connection.ts'
 import { createFeed } from '../stream/feed.ts'
 
 export interface TestApi {
@@ -30,7 +32,12 @@ export interface TestApi {
 /** The whole API on a free port over `store`, with log and meter in memory. */
 export async function startApi(
   store: Store,
-  options: { readonly meter?: Meter; readonly readMs?: number } = {},
+  options: {
+    readonly meter?: Meter
+    readonly readMs?: number
+    readonly config?: Partial<ApiConfig>
+    readonly redis?: Redis
+  } = {},
 ): Promise<TestApi> {
   const logger = createLogger('silent')
   const registry = createRegistry()
@@ -39,18 +46,25 @@ export async function startApi(
   const credits = new Credits({ meter, ledger, logger })
   const accounts = new Accounts({ store, ledger })
   const log = createMemoryLog({ logger, registry })
-  const config = {
+  const config: ApiConfig = {
     host: '127.0.0.1',
     port: 0,
     secretKey: Buffer.alloc(32, 7),
     connectionsPerKey: 1,
+    rateLimitPerMinute: 0,
+    trustedProxies: 0,
+    corsOrigins: [],
+    ...options.config,
   }
   const feed = createFeed({
     ...{ log, credits, logger, registry },
     cursors: createCursorCodec(config.secretKey),
     connectionsPerKey: config.connectionsPerKey,
   })
-  const api = createApi({ config, store, log, feed, credits, accounts, logger, registry, readMs })
+  const { redis = null } = options
+  const api = createApi({
+    ...{ config, store, log, feed, credits, accounts, redis, logger, registry, readMs },
+  })
   const { url } = await api.listen()
   return {
     url,

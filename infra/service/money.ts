@@ -4,6 +4,7 @@ import { Ledger } from '../../api/credits/ledger.ts'
 import { createMemoryMeter } from '../../api/credits/memory.ts'
 import type { Meter } from '../../api/credits/meter.ts'
 import { createRedisMeter } from '../../api/credits/redis.ts'
+import { connectRedis, type Redis } from '../../api/redis-connection.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { ServiceConfig } from './config.ts'
@@ -19,6 +20,17 @@ export interface Money {
 /** Opens the meter that the configuration names. Rejects with `unreachable` or `bad_config`, naming the key. */
 export async function openMeter(config: ServiceConfig['meter'], logger: Logger): Promise<Meter> {
   return config.kind === 'redis' ? createRedisMeter(config.url, { logger }) : createMemoryMeter()
+}
+
+/**
+ * The connection that rate limits count on: its own, because it may be given up sooner than a charge. Null without Redis.
+ */
+export async function openLimits(
+  config: ServiceConfig['meter'],
+  logger: Logger,
+): Promise<Redis | null> {
+  if (config.kind === 'memory') return null
+  return connectRedis(config.url, logger, { enableAutoPipelining: true, commandTimeout: 250 })
 }
 
 /** Puts ledger and accounts over a store and a meter; whoever opened these closes them. */

@@ -22,7 +22,7 @@ import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
-import { createMoney, openMeter } from './money.ts'
+import { createMoney, openLimits, openMeter } from './money.ts'
 import { keepsData, preflight } from './preflight.ts'
 import { openSource, readTextFile } from './source.ts'
 
@@ -128,12 +128,14 @@ async function start(
     const settings = apiConfig(config.api, secretKey)
     const { connectionsPerKey } = settings
     const cursors = createCursorCodec(secretKey)
+    const redis = await openLimits(config.meter, logger)
+    if (redis) opened.push(async () => redis.disconnect())
     const feed = createFeed({
       ...{ log, cursors, credits, connectionsPerKey, logger, registry, onStage },
     })
     const api = createApi({
       config: settings,
-      ...{ store, log, feed, credits, accounts, logger, registry, otherChecks: checks },
+      ...{ store, log, feed, credits, accounts, redis, logger, registry, otherChecks: checks },
     })
     const { url } = await api.listen()
     opened.push(() => api.close())

@@ -1,0 +1,35 @@
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+/**
+ * Whom a request counts for (decisions D6): an IPv4 address, or the /64 network of an IPv6 address, as text in one form. `hops` proxies are trusted
+ * (`TRUSTED_PROXIES`): each appends to `X-Forwarded-For` the address it was called from, so the client is the entry that the outermost of them
+ * wrote. What stands before it was written by the client and is not believed; where entries are missing or none is an address, the nearest
+ * one known counts.
+ */
+export function clientOf(
+  connection: string | undefined,
+  forwardedFor: string | undefined,
+  hops: number,
+): string {
+  let client = connection ?? ''
+  const entries = hops > 0 ? (forwardedFor ?? '').split(',') : []
+  for (const entry of entries.reverse().slice(0, hops)) {
+    const address = withoutPort(entry.trim())
+    if (isIP(address) === 0) break
+    client = address
+  }
+  return networkOf(client)
+}
+
+/** `1.2.3.4:567` and `[::1]:567` are how some proxies write it. */
+function withoutPort(entry: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry
+}
+
+function networkOf(client: string): string {
+  if (isIP(client) === 0) return 'unknown' // a connection that is gone already
+  const address = ipaddr.process(client) // ::ffff:1.2.3.4 is 1.2.3.4
+  if (address.kind() === 'ipv4') return address.toString()
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString().split('%')[0]}/64`).toString()}/64`
+}

@@ -1,0 +1,50 @@
+import { Redis as Client, type RedisOptions } from 'ioredis'
+import { ServiceError } from '../pipeline/domain/service-error.ts'
+import type { Logger } from '../pipeline/runtime/logger.ts'
+
+/** The one door to the client library. */
+export type Redis = Client
+
+/**
+ * A connection to Redis on which no step is repeated unseen: while the server is away every command fails at once, and the connection comes back
+ * by itself. Rejects with `unreachable`, or `bad_config` when user or password are refused; both name `REDIS_URL`.
+ */
+export async function connectRedis(
+  url: URL,
+  logger: Logger,
+  options: Pick<RedisOptions, 'scripts' | 'enableAutoPipelining' | 'commandTimeout'> = {},
+): Promise<Redis> {
+  const redis = new Client(url.href, {
+    lazyConnect: true,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    enableOfflineQueue: false,
+    connectTimeout: 3000,
+    commandTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(attempt * 50, 1000),
+    ...options,
+  })
+  let isUp = false
+  let reason = ''
+  redis.on('error', (error: Error) => {
+    reason = error.message
+    if (isUp) logger.warn({ reason }, 'redis lost, reconnecting')
+    isUp = false
+  })
+  try {
+    await redis.connect()
+  } catch (cause) {
+    redis.disconnect()
+    // What `connect` rejects with says only that the connection was closed.
+    if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(reason)) {
+      const message = `REDIS_URL: Redis at ${url.host} refuses this user and password`
+      throw new ServiceError('bad_config', message, { cause })
+    }
+    throw new ServiceError('unreachable', `REDIS_URL: ${url.host} does not answer`, { cause })
+  }
+  isUp = true
+  redis.on('ready', () => {
+    isUp = true
+  })
+  return redis
+}
