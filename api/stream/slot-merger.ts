@@ -80,8 +80,8 @@ export class SlotMerger {
         this.#beganMidway[partition] = record.offset > 0n
       }
       if (record.kind === 'marker') this.#readMarker(partition, record.marker, out)
-      else if (record.record.kind === 'swap' && record.late !== 'backfill')
-        this.#readSwap(record.record, out)
+      else if (record.kind !== 'record' || record.late === 'backfill') continue
+      else if (record.record.kind === 'swap') this.#readSwap(record.record, out)
     }
     return out
   }

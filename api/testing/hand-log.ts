@@ -20,6 +20,7 @@ export function handLog(partitions = 1) {
     },
     appendSlot: async () => {},
     appendLate: async () => {},
+    appendRefolds: async () => {},
     ping: async () => {},
     close: async () => {},
   }

@@ -23,6 +23,16 @@ export interface SlotMarker {
 /** What a tracked wallet's transaction leaves on the log. */
 export type WalletRecord = WalletEvent | BalanceRecord | Undecoded
 
+/**
+ * Asks for the books of a wallet to be made anew from its stored events, whose rows have been changed or are to be trusted no longer. `revision` is the
+ * one that they are to have at least: one above what was stored when it was asked, so that asking again, or being heard twice, does nothing
+ * more (decisions K1, K4).
+ */
+export interface Refold {
+  readonly wallet: number
+  readonly revision: number
+}
+
 /** A sealed slot on the log: its records in event-key order, acknowledged as a whole together with its marker. */
 export interface SlotRecords {
   readonly marker: SlotMarker

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConfig } from '../config.ts'
 import { aliasOf } from '../domain/alias.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './append-queue.ts'
@@ -17,7 +17,7 @@ import { SupervisedConsumer } from './kafka-consumer.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { readCheckpoint } from './kafka-tail.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LateOrigin } from './log.ts'
-import { encodeMessage } from './record.ts'
+import { encodeMessage, type LogMessage } from './record.ts'
 import { createLogMetrics, type LogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf, type Topic, walletEventsTopic } from './topics.ts'
 
@@ -86,15 +86,22 @@ class KafkaLog implements EventLog {
       ...{ partition, key: null, value },
     }))
     return this.#append(
-      [...records.map((record) => this.#entryOf(record, null)), ...markers],
+      [...records.map((record) => this.#recordEntry(record, null)), ...markers],
       records.length,
     )
   }
 
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
     return this.#append(
-      records.map((record) => this.#entryOf(record, origin)),
+      records.map((record) => this.#recordEntry(record, origin)),
       records.length,
+    )
+  }
+
+  appendRefolds(refolds: readonly Refold[]): Promise<void> {
+    return this.#append(
+      refolds.map((refold) => this.#entryOf(refold.wallet, { kind: 'refold', refold })),
+      refolds.length,
     )
   }
 
@@ -159,11 +166,15 @@ class KafkaLog implements EventLog {
     metrics.appendedRecords.inc(records)
   }
 
-  #entryOf(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
+  #recordEntry(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
+    return this.#entryOf(record.wallet, { kind: 'record', record, late })
+  }
+
+  #entryOf(wallet: number, message: LogMessage): OutgoingEntry {
     return {
-      partition: partitionOf(record.wallet, this.partitions),
-      key: aliasOf(record.wallet),
-      value: encodeMessage({ kind: 'record', record, late }),
+      partition: partitionOf(wallet, this.partitions),
+      key: aliasOf(wallet),
+      value: encodeMessage(message),
     }
   }
 }

@@ -165,6 +165,35 @@ contract('any records come out as they went in', async (t, place) => {
 })
 
 contract(
+  'a request to fold a wallet anew comes on its partition, after what was appended before',
+  async (t, place) => {
+    const log = await place.open()
+    await Promise.all([
+      log.appendSlot(slotOf(1, [2])),
+      log.appendRefolds([
+        { wallet: 2, revision: 1 },
+        { wallet: 1, revision: 7 },
+      ]),
+      log.appendSlot(slotOf(2, [])),
+    ])
+    const received = new Received()
+    await log.consume(shared(), received.handler)
+    await received.until(() => received.count() === 9)
+    t.deepEqual(received.content(), [
+      [asMarker(1), { kind: 'refold', refold: { wallet: 1, revision: 7 } }, asMarker(2)],
+      [
+        asRecord(1, 2),
+        asMarker(1),
+        { kind: 'refold', refold: { wallet: 2, revision: 1 } },
+        asMarker(2),
+      ],
+      [asMarker(1), asMarker(2)],
+    ] as never)
+    await log.close()
+  },
+)
+
+contract(
   'a batch that fails is handed out again, and what follows waits for it',
   async (t, place) => {
     const log = await place.open()
@@ -329,7 +358,11 @@ contract('a slot larger than any request is appended whole', async (t, place) =>
   await log.appendSlot({ marker: marker(7), records })
   await received.until(() => received.count() === 6003)
   t.deepEqual(
-    received.of(0).map((entry) => (entry.kind === 'record' ? entry.record : entry.marker)),
+    received
+      .of(0)
+      .map((entry) =>
+        entry.kind === 'record' ? entry.record : entry.kind === 'marker' ? entry.marker : entry,
+      ),
     [...records.filter((record) => record.wallet === 1), marker(7)],
   )
   await log.close()

@@ -1,4 +1,4 @@
-import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 
 /**
  * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
@@ -17,6 +17,8 @@ export interface EventLog {
   appendSlot(slot: SlotRecords): Promise<void>
   /** Appends records of transactions that came after their slot was sealed (decisions K2); they carry `late: true`. */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
+  /** Appends requests to fold wallets anew, each on its wallet's partition: after whatever was appended before of the wallet. */
+  appendRefolds(refolds: readonly Refold[]): Promise<void>
   /** The newest marker present in every partition; null on an empty log. Memory logs always start empty. */
   checkpoint(): Promise<SlotMarker | null>
   /** Starts a consumer; resolves when it has its partitions, so that it sees whatever is appended from then on. */
@@ -64,6 +66,7 @@ export interface LogBatch {
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+  | { readonly kind: 'refold'; readonly refold: Refold }
 )
 
 export interface Consumer {

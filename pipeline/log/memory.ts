@@ -1,9 +1,10 @@
 import { ServiceError } from '../domain/service-error.ts'
-import type { SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
 import type { BatchHandler, ConsumeOptions, EventLog, LateOrigin, LogRecord } from './log.ts'
+import type { LogMessage } from './record.ts'
 import { createLogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf } from './topics.ts'
 
@@ -62,7 +63,8 @@ class MemoryLog implements EventLog {
 
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
     return this.#append(records.length, () => {
-      for (const record of records) this.#push(record, null)
+      for (const record of records)
+        this.#push(record.wallet, { kind: 'record', record, late: null })
       for (const part of this.#parts) part.push({ kind: 'marker', marker }, this.#options.now())
       this.#newest = marker
     })
@@ -70,7 +72,14 @@ class MemoryLog implements EventLog {
 
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
     return this.#append(records.length, () => {
-      for (const record of records) this.#push(record, origin)
+      for (const record of records)
+        this.#push(record.wallet, { kind: 'record', record, late: origin })
+    })
+  }
+
+  appendRefolds(refolds: readonly Refold[]): Promise<void> {
+    return this.#append(refolds.length, () => {
+      for (const refold of refolds) this.#push(refold.wallet, { kind: 'refold', refold })
     })
   }
 
@@ -123,9 +132,9 @@ class MemoryLog implements EventLog {
     return done
   }
 
-  #push(record: WalletRecord, late: LateOrigin | null): void {
-    const part = this.#parts[partitionOf(record.wallet, this.partitions)]
-    part?.push({ kind: 'record', record, late }, this.#options.now())
+  #push(wallet: number, message: LogMessage): void {
+    const part = this.#parts[partitionOf(wallet, this.partitions)]
+    part?.push(message, this.#options.now())
   }
 
   /** Records of the partition that the slowest group has not committed. */
@@ -170,10 +179,6 @@ class MemoryLog implements EventLog {
   }
 }
 
-type Entry =
-  | { readonly kind: 'marker'; readonly marker: SlotMarker }
-  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
-
 /** Entries `base` to `end` (exclusive) of one partition, with the time they came. */
 class Partition {
   readonly index: number
@@ -190,7 +195,7 @@ class Partition {
     return this.base + this.#entries.length
   }
 
-  push(entry: Entry, at: number): void {
+  push(entry: LogMessage, at: number): void {
     this.#entries.push({ at, record: { offset: BigInt(this.end), ...entry } })
   }
 

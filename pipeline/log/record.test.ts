@@ -1,11 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { address } from '../domain/address.ts'
-import { aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
+import { aRefold, aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
 import { decodeMessage, encodeMessage, type LogMessage } from './record.ts'
 
 const aMessage: fc.Arbitrary<LogMessage> = fc.oneof(
   aSlotMarker.map((marker) => ({ kind: 'marker' as const, marker })),
+  aRefold.map((refold) => ({ kind: 'refold' as const, refold })),
   fc
     .tuple(aWalletRecord, fc.constantFrom('stream' as const, 'backfill' as const, null))
     .map(([record, late]) => ({ kind: 'record' as const, record, late })),
@@ -44,6 +45,16 @@ test('the text of a record is stable', (t) => {
       `"signature":"${'1'.repeat(64)}","direction":"in","mint":"So11111111111111111111111111111111111111112",` +
       '"amount":"340282366920938463463374607431768211455","decimals":9,"late":"stream"}',
   )
+})
+
+test('a request to fold a wallet anew names a revision that can be reached', (t) => {
+  const text = '{"v":1,"kind":"refold","wallet":12,"revision":3}'
+  t.is(encodeMessage({ kind: 'refold', refold: { wallet: 12, revision: 3 } }), text)
+  for (const revision of [0, 1.5, 2 ** 21])
+    t.deepEqual(read(text.replace('3', String(revision))), {
+      kind: 'malformed',
+      reason: 'wrong_shape',
+    })
 })
 
 test('any damage to an entry is refused with a reason, never thrown', (t) => {

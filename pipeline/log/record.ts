@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { type Address, parseAddress } from '../domain/address.ts'
-import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import type { LateOrigin } from './log.ts'
 
-/** What one entry of a partition holds: a slot's marker, or one record of a wallet. */
+/** What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to fold one anew. */
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+  | { readonly kind: 'refold'; readonly refold: Refold }
 
 /**
  * What the bytes of an entry are. `malformed`: not ours, or damaged; whoever reads passes it by. `newer`: written by a later version of the
@@ -29,13 +30,20 @@ export const FORMAT_VERSION = 1
  * Example: `{"v":1,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null}`
  */
 export function encodeMessage(message: LogMessage): string {
-  const body =
-    message.kind === 'marker'
-      ? { v: FORMAT_VERSION, kind: 'marker', ...message.marker }
-      : { v: FORMAT_VERSION, ...message.record, late: message.late }
-  return JSON.stringify(body, (_key, value) =>
+  return JSON.stringify({ v: FORMAT_VERSION, ...bodyOf(message) }, (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
+}
+
+function bodyOf(message: LogMessage): object {
+  switch (message.kind) {
+    case 'marker':
+      return { kind: 'marker', ...message.marker }
+    case 'refold':
+      return { kind: 'refold', ...message.refold }
+    case 'record':
+      return { ...message.record, late: message.late }
+  }
 }
 
 /** Reads an entry. Every field is checked, an unknown one is refused; never throws on bytes. */
@@ -55,6 +63,10 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   if (parsed.data.kind === 'marker') {
     const { v, kind, ...marker } = parsed.data
     return { kind: 'ok', message: { kind, marker } }
+  }
+  if (parsed.data.kind === 'refold') {
+    const { v, kind, ...refold } = parsed.data
+    return { kind: 'ok', message: { kind, refold } }
   }
   const { v, late, ...record } = parsed.data
   return { kind: 'ok', message: { kind: 'record', record, late } }
@@ -95,6 +107,9 @@ const addressText = z.string().transform((text, context): Address => {
 })
 const signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
 
+/** Versions of rows are revision x 2^32 + records folded, and are safe integers. */
+const MAX_REVISION = 2 ** 21 - 1
+
 const version = { v: z.literal(FORMAT_VERSION) }
 const place = {
   ...version,
@@ -116,6 +131,12 @@ const Entry = z.discriminatedUnion('kind', [
     parent: natural,
     blockTime: unixSeconds,
     solPrice: z.strictObject({ time: unixSeconds, usdE9: u64 }).nullable(),
+  }),
+  z.strictObject({
+    ...version,
+    kind: z.literal('refold'),
+    wallet: z.int().min(1),
+    revision: z.int().min(1).max(MAX_REVISION),
   }),
   z.strictObject({
     ...event,

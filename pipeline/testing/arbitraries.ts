@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
 import type { BalanceRecord, SolTransfer, Swap, TokenTransfer, Undecoded } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 
 /** Any 32-byte address. */
 export const anAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes)
@@ -83,6 +83,11 @@ export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
   aBalanceRecord,
   anUndecoded,
 )
+
+export const aRefold = record<Refold>({
+  wallet: fc.integer({ min: 1, max: 10_000 }),
+  revision: fc.integer({ min: 1, max: 2 ** 21 - 1 }),
+})
 
 export const aSlotMarker = record<SlotMarker>({
   slot: natural,
