@@ -10,6 +10,7 @@ export type ServiceErrorCode =
   | 'lagged'
   | 'account_exists'
   | 'account_not_found'
+  | 'wallet_not_found'
   | 'invalid_argument'
   | 'internal'
 

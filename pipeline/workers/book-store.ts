@@ -72,6 +72,29 @@ export async function readBooks(
   return books
 }
 
+/** The highest revision used of each of at most 1000 wallets so far, and whether its books are whole; none for one that nothing is known of. */
+export async function readRevisions(
+  store: Store,
+  wallets: readonly number[],
+): Promise<Map<number, { readonly revision: number; readonly isWhole: boolean }>> {
+  const rows = await store.query<{ wallet: number; revision: string; is_whole: number }>(
+    `SELECT wallet, intDiv(max(version), 4294967296) AS revision, maxIf((version, readable), is_snapshot) AS newest,
+       newest.2 AND intDiv(newest.1, 4294967296) = revision AS is_whole
+     FROM (
+       SELECT wallet, version, format = {readable:UInt16} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
+       UNION ALL
+       SELECT wallet, version, 0, 0 FROM wallet_metrics WHERE wallet IN {wallets:Array(UInt32)}
+     ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
+    { wallets, readable: SNAPSHOT_FORMAT },
+  )
+  return new Map(
+    rows.map((row) => [
+      row.wallet,
+      { revision: Number(row.revision), isWhole: row.is_whole === 1 },
+    ]),
+  )
+}
+
 /** Wallets whose books have to be folded from their beginning before anything else is done with them. */
 export async function findBroken(store: Store): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(

@@ -1,7 +1,9 @@
 import test from 'ava'
+import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
 import type { WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
+import { USDC } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import { toFoldEvent } from '../fold/fold-event.ts'
@@ -20,7 +22,8 @@ import { aChain, type Chain } from '../testing/a-chain.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
 import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
-import { startFold } from './fold.ts'
+import { type RunningBooks, startFold } from './fold.ts'
+import { readRefolds, requestRefolds } from './refold.ts'
 import { readEvents, START } from './stored-events.ts'
 
 const logger = createLogger('silent')
@@ -32,6 +35,7 @@ let testStore: TestStore
 test.before(async () => {
   testStore = await openTestStore()
   await migrate(testStore.store)
+  await learnWideColumns(testStore.store)
 })
 test.after.always(() => testStore.remove())
 
@@ -198,7 +202,15 @@ const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
 async function run(
   store: Store,
   chain: Chain,
-  options: Parameters<typeof play>[2] & { kill?: Promise<void> } = {},
+  options: Parameters<typeof play>[2] & {
+    kill?: Promise<void>
+    /** Done beside the worker once all is stored. */
+    afterwards?: (
+      fold: RunningBooks,
+      log: EventLog,
+      settled: (slot: number) => Promise<void>,
+    ) => Promise<void>
+  } = {},
 ): Promise<void> {
   const log = newLog()
   let stored = -1
@@ -231,7 +243,9 @@ async function run(
     now: () => 0,
     windowMs: 1,
   })
-  const played = play(log, chain, options, settled).then(() => 'played' as const)
+  const played = play(log, chain, options, settled)
+    .then(() => options.afterwards?.(fold, log, settled))
+    .then(() => 'played' as const)
   const killed = options.kill?.then(() => 'killed' as const) ?? bug
   try {
     if ((await Promise.race([bug, played, killed])) === 'played') await fold.stop()
@@ -288,7 +302,6 @@ async function track(store: Store): Promise<void> {
 
 test.serial('the tables hold a pure fold of what came', async (t) => {
   const { store } = testStore
-  await learnWideColumns(store)
   const chain = aChain({ seed: 1, slots: 60, wallets: WALLETS - 1 })
   await track(store)
   await run(store, chain, { step: 7 })
@@ -374,6 +387,83 @@ test.serial('without its snapshots a worker makes the same tables', async (t) =>
   await run(store, chain, { step: 4 })
   t.deepEqual(await dump(store), expectedDump(chain))
 })
+
+test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (t) => {
+  const { store } = testStore
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 1_000_000 }), async (seed) => {
+      await empty(store)
+      await track(store)
+      const chain = aChain({ seed, slots: 30, wallets: WALLETS - 1, lateShare: 0.2 })
+      await run(store, chain, {
+        async afterwards(_fold, log, settled) {
+          const before = await dump(store)
+          t.deepEqual(before, expectedDump(chain))
+          await spoil(store)
+          t.notDeepEqual(await dump(store), before)
+          const targets = await requestRefolds({ store, log }, [1, 2, 3, 4, 5])
+          await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
+          await settled(1e9)
+          t.deepEqual(await readRefolds(store, targets), { begun: WALLETS, done: WALLETS })
+          t.deepEqual(await dump(store), before)
+
+          // Heard twice, it does nothing more.
+          const rows = await countDerived(store)
+          await log.appendRefolds([...targets].map(([wallet, revision]) => ({ wallet, revision })))
+          await log.appendSlot({ marker: { ...lastMarker(chain), slot: 2e9 }, records: [] })
+          await settled(2e9)
+          t.deepEqual(await countDerived(store), rows)
+        },
+      })
+    }),
+    { numRuns: 4 },
+  )
+})
+
+/** Rows that follow from no event, and some that are missing. */
+async function spoil(store: Store): Promise<void> {
+  await store.command('TRUNCATE TABLE positions')
+  await store.command(
+    `INSERT INTO lots (wallet, mint, slot, tx_index, event_index, version) VALUES (1, 'm', 1, 0, 0, 7)`,
+  )
+}
+
+async function countDerived(store: Store): Promise<unknown> {
+  return store.query(
+    'SELECT (SELECT count() FROM lots) AS lots, (SELECT count() FROM positions) AS positions, (SELECT count() FROM wallet_metrics) AS metrics',
+  )
+}
+
+test.serial('events that are changed lead to the books of the changed events', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  await track(store)
+  const chain = aChain({ seed: 11, slots: 30, wallets: WALLETS })
+  const priced: Chain = {
+    ...chain,
+    slots: chain.slots.map((slot) => ({ ...slot, records: slot.records.map(withPrice) })),
+  }
+  await run(store, chain, {
+    async afterwards(fold) {
+      t.deepEqual(await dump(store), expectedDump(chain))
+      await fold.amend([1, 2, 3, 4, 5, 2], async (wallets) => {
+        t.deepEqual(wallets, [1, 2, 3, 4, 5])
+        const rows = eventsOf(priced).flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : []))
+        await store.insert(
+          'swaps',
+          rows.map((row) => ({ ...row, version: 1 })),
+        )
+      })
+      t.deepEqual(await dump(store), expectedDump(priced))
+    },
+  })
+  t.notDeepEqual(expectedDump(priced), expectedDump(chain))
+})
+
+const withPrice = (record: WalletRecord): WalletRecord =>
+  record.kind === 'swap' && record.quoteMint === USDC
+    ? { ...record, solPriceUsdE9: record.solPriceUsdE9 ?? 140_000_000_000n }
+    : record
 
 test.serial(
   'killed instead of any of its writes, and started again, a worker makes the same tables (K1)',

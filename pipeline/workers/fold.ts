@@ -1,53 +1,90 @@
 import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
-import type { SlotMarker } from '../domain/slot.ts'
+import type { Refold, SlotMarker } from '../domain/slot.ts'
 import { partitionOf } from '../log/topics.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import type { Row, Store } from '../store/store.ts'
 import { addEmptyMetrics } from '../store/tracked-wallets.ts'
 import { insertRows } from './book-store.ts'
 import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
-import { type FoldDeps, type FoldWorker, type LoggedRecord, runFold } from './run-fold.ts'
+import {
+  type FoldDeps,
+  type FoldWorker,
+  type LoggedRecord,
+  type RunningFold,
+  runFold,
+} from './run-fold.ts'
 import { findStored, type StoredKey, storedKeyText } from './stored-events.ts'
 import { createFoldMetrics, type FoldMetrics } from './telemetry.ts'
 import { inKeyOrder, WalletBooks, type WalletNews } from './wallet-books.ts'
+
+/** The fold worker of this process. */
+export interface RunningBooks extends RunningFold {
+  /**
+   * Changes stored events of wallets (a price is filled in, a swap decoded again) and folds the wallets anew. `wallets` may hold any; `write` gets those
+   * whose partitions this process has, stores new rows of their events, and may be called with none. Dying anywhere leaves
+   * either nothing changed, or the books are made from the changed events at the next start. Resolves when all is stored; `closed` when the worker stops.
+   */
+  amend(
+    wallets: readonly number[],
+    write: (wallets: readonly number[]) => Promise<void>,
+  ): Promise<void>
+}
 
 /**
  * Starts the worker that stores what tracked wallets did and what follows from it: events, balances, prices, lots, disposals, positions,
  * metrics. Decisions C, K1, K4: whatever is delivered, how often, and wherever the process dies, the tables end up the same.
  */
-export function startFold(
+export async function startFold(
   deps: FoldDeps & { readonly registry: Registry; readonly now?: () => number },
-) {
+): Promise<RunningBooks> {
   const metrics = createFoldMetrics(deps.registry)
-  return runFold((store) => createFold(store, metrics, deps), deps)
+  let worker: ReturnType<typeof createFold> | undefined
+  const running = await runFold((store) => {
+    worker = createFold(store, metrics, deps)
+    return worker
+  }, deps)
+  return {
+    ...running,
+    amend: (wallets, write) => running.between(async () => worker?.amend(wallets, write)),
+  }
 }
 
 function createFold(
   store: Store,
   metrics: FoldMetrics,
   { log, now = Date.now }: FoldDeps & { readonly now?: () => number },
-): FoldWorker {
+): FoldWorker & Pick<RunningBooks, 'amend'> {
   const books = new WalletBooks({ store, metrics, now })
-  let toRecover: readonly number[] | null = null
+  let assigned: readonly number[] = []
+  let isRecovered = false
   let priceTime = 0
+
+  const isMine = (wallet: number) => assigned.includes(partitionOf(wallet, log.partitions))
+  async function recover(): Promise<void> {
+    if (isRecovered) return
+    await addEmptyMetrics(store)
+    await books.recover(isMine)
+    isRecovered = true
+  }
 
   return {
     name: 'fold',
     assigned(partitions) {
       books.forget()
-      toRecover = partitions
+      assigned = partitions
+      isRecovered = false
     },
-    async apply(records, markers) {
+    async amend(wallets, write) {
+      await recover()
+      const mine = [...new Set(wallets)].filter(isMine)
+      await books.amend(mine, () => write(mine))
+    },
+    async apply({ records, markers, refolds }) {
       const end = metrics.flushSeconds.startTimer()
-      if (toRecover) {
-        const mine = new Set(toRecover)
-        await addEmptyMetrics(store)
-        await books.recover((wallet) => mine.has(partitionOf(wallet, log.partitions)))
-        toRecover = null
-      }
+      await recover()
       for (const { record } of records) metrics.records.inc({ kind: record.kind })
       const prices = newPrices(markers, priceTime)
-      await storeRecords(store, books, records, prices)
+      await storeRecords(store, books, { records, refolds, prices })
       priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
       metrics.slot.set(markers.at(-1)?.slot ?? 0)
       end()
@@ -56,16 +93,21 @@ function createFold(
   }
 }
 
-/** Stores the records that are new, and what follows from them. */
+/** Stores the records that are new, and what follows from them; folds anew whom that is asked of. */
 async function storeRecords(
   store: Store,
   books: WalletBooks,
-  records: readonly LoggedRecord[],
-  prices: readonly Row[],
+  flush: {
+    readonly records: readonly LoggedRecord[]
+    readonly refolds: readonly Refold[]
+    readonly prices: readonly Row[]
+  },
 ): Promise<void> {
+  const { records, refolds, prices } = flush
   const batch = new Map(records.map((logged) => [recordKeyText(logged), logged]))
   const preparation = await books.prepare(
     new Set(records.filter((r) => r.record.kind !== 'undecoded').map((r) => r.record.wallet)),
+    refolds,
   )
   // What is beyond a state in memory is new; all else may be stored already.
   const isSurelyNew = ({ record }: LoggedRecord): boolean => {

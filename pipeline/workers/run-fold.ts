@@ -1,5 +1,5 @@
 import { ServiceError } from '../domain/service-error.ts'
-import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import type { EventLog, LateOrigin, LogBatch } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createPatientStore } from '../store/patient-store.ts'
@@ -12,14 +12,21 @@ export interface LoggedRecord {
   readonly late: LateOrigin | null
 }
 
+/** What one flush brings, in the order of each partition. */
+export interface Flush {
+  readonly records: readonly LoggedRecord[]
+  readonly markers: readonly SlotMarker[]
+  readonly refolds: readonly Refold[]
+}
+
 /** What a worker does with what it gets; reading, joining, waiting, progress and commits are the loop's. */
 export interface FoldWorker {
   /** Name of its consumer group, and in table `progress`. */
   readonly name: string
   /** Partitions are newly given or taken away: what is held in memory is stale. */
   assigned(partitions: readonly number[]): void
-  /** Stores what follows from the records, each at least once handed out. A failure means that they come again. */
-  apply(records: readonly LoggedRecord[], markers: readonly SlotMarker[]): Promise<void>
+  /** Stores what follows from a flush, each entry at least once handed out. A failure means that they come again. */
+  apply(flush: Flush): Promise<void>
   /** Called once when no more records come. */
   finish(): Promise<void>
 }
@@ -27,6 +34,8 @@ export interface FoldWorker {
 export interface RunningFold {
   /** The newest slot that this process has stored of all its partitions; null before the first. */
   status(): { readonly slot: number | null; readonly blockTime: number | null }
+  /** Runs `work` between two flushes, while no partition comes or goes. Rejects with `closed` when the worker stops. */
+  between(work: () => Promise<void>): Promise<void>
   /** Takes no more, stores what is held (for at most `graceMs`), and ends. */
   stop(graceMs?: number): Promise<void>
 }
@@ -65,19 +74,30 @@ export async function runFold(
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
   let flushing: Promise<void> | undefined
+  const between: (() => Promise<void>)[] = []
+
+  function begin(work: Promise<void>): void {
+    flushing = work.finally(() => {
+      flushing = undefined
+      wake()
+    })
+  }
 
   /** Starts a flush when every partition has something or the window is over; while one runs, batches gather for the next. */
   function wake(isWindowOver = false): void {
-    if (flushing || waiting.length === 0) return
+    if (flushing) return
+    const work = between.shift()
+    if (work) {
+      begin(work())
+      return
+    }
+    if (waiting.length === 0) return
     if (isWindowOver || waiting.length >= assigned.length) {
       clearTimeout(timer)
       timer = undefined
       const taken = waiting
       waiting = []
-      flushing = flush(taken).finally(() => {
-        flushing = undefined
-        wake()
-      })
+      begin(flush(taken))
     } else timer ??= setTimeout(() => wake(true), windowMs)
   }
 
@@ -86,29 +106,36 @@ export async function runFold(
       await storeBatches(taken.map(({ batch }) => batch))
       for (const { resolve } of taken) resolve()
     } catch (error) {
-      worker.assigned(assigned)
       for (const { reject } of taken) reject(error)
-      if (error instanceof ServiceError && error.code === 'closed') return
-      // Any other error's message may quote data.
-      const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
-      logger.error({ worker: worker.name, reason }, 'flush failed for good')
-      onBug(error)
+      failed(error)
     }
+  }
+
+  /** What is in memory may be half of what it should be: it is read again. */
+  function failed(error: unknown): void {
+    worker.assigned(assigned)
+    if (error instanceof ServiceError && error.code === 'closed') return
+    // Any other error's message may quote data.
+    const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
+    logger.error({ worker: worker.name, reason }, 'flush failed for good')
+    onBug(error)
   }
 
   async function storeBatches(batches: readonly LogBatch[]): Promise<void> {
     const records: LoggedRecord[] = []
     const markers: SlotMarker[] = []
+    const refolds: Refold[] = []
     const reached = new Map<number, SlotMarker>()
     for (const { partition, records: entries } of batches)
       for (const entry of entries) {
         if (entry.kind === 'record') records.push({ record: entry.record, late: entry.late })
+        else if (entry.kind === 'refold') refolds.push(entry.refold)
         else {
           markers.push(entry.marker)
           reached.set(partition, entry.marker)
         }
       }
-    await worker.apply(records, markers)
+    await worker.apply({ records, markers, refolds })
     await store.insert(
       'progress',
       [...reached].map(([partition, marker]) =>
@@ -141,6 +168,8 @@ export async function runFold(
     const giveUp = setTimeout(() => stopping.abort(), graceMs)
     try {
       await consumer.close()
+      for (const work of between.splice(0)) await work()
+      await flushing
       await worker.finish()
     } catch (error) {
       if (!(error instanceof ServiceError && error.code === 'closed')) throw error
@@ -160,6 +189,19 @@ export async function runFold(
         ? { slot: first.slot, blockTime: first.blockTime }
         : { slot: null, blockTime: null }
     },
+    between: (work) =>
+      new Promise((resolve, reject) => {
+        between.push(async () => {
+          if (stopped) return reject(new ServiceError('closed', 'the worker stops'))
+          try {
+            resolve(await work())
+          } catch (error) {
+            reject(error)
+            failed(error)
+          }
+        })
+        wake()
+      }),
     stop(graceMs = 5000) {
       stopped ??= stop(graceMs)
       return stopped

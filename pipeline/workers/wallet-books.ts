@@ -1,5 +1,6 @@
 import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
+import type { Refold } from '../domain/slot.ts'
 import { toFoldEvent } from '../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
 import { createWalletState, isBeyond, type WalletState } from '../fold/wallet-state.ts'
@@ -93,13 +94,39 @@ export class WalletBooks {
     await this.fold(new Map(), preparation)
   }
 
-  /** Reads what is stored of the wallets that are not in memory. */
-  async prepare(wallets: Iterable<number>): Promise<Preparation> {
-    const absent = [...wallets].filter((wallet) => !this.#entries.has(wallet))
+  /**
+   * Changes stored events of these wallets by `write`, which may be repeated, and folds the wallets anew. The mark is stored before, so that
+   * wherever the process dies the books follow from the events as they then are.
+   */
+  async amend(wallets: readonly number[], write: () => Promise<void>): Promise<void> {
+    const preparation = await this.prepare(wallets)
+    for (const wallet of wallets) this.#foldAnewNext(wallet, preparation)
+    await this.announce(new Map(), preparation)
+    await write()
+    await this.fold(new Map(), preparation)
+  }
+
+  /** Reads what is stored of the wallets that are not in memory; those of `refolds` whose revision is not yet reached are to be folded anew. */
+  async prepare(wallets: Iterable<number>, refolds: readonly Refold[] = []): Promise<Preparation> {
+    const asked = new Set([...wallets, ...refolds.map((refold) => refold.wallet)])
+    const absent = [...asked].filter((wallet) => !this.#entries.has(wallet))
     const books = await readBooks(this.#store, absent)
     const anew = new Map<number, number>()
     for (const [wallet, { broken, revision }] of books) if (broken) anew.set(wallet, revision + 1)
-    return { books, anew }
+    const preparation = { books, anew }
+    for (const { wallet, revision } of refolds)
+      if (revision > this.#revisionOf(wallet, preparation)) anew.set(wallet, revision)
+    return preparation
+  }
+
+  /** The revision that the wallet has or is about to get. */
+  #revisionOf(wallet: number, { books, anew }: Preparation): number {
+    return anew.get(wallet) ?? this.stateOf(wallet)?.revision ?? books.get(wallet)?.revision ?? 0
+  }
+
+  #foldAnewNext(wallet: number, preparation: Preparation): void {
+    const { anew } = preparation
+    if (!anew.has(wallet)) anew.set(wallet, this.#revisionOf(wallet, preparation) + 1)
   }
 
   /** Whether an event of the wallet is beyond all that its derived rows know. */
@@ -110,16 +137,13 @@ export class WalletBooks {
 
   /** Says, before any of `news` is stored, which wallets are folded from their beginning: those with a late event join `anew`. */
   async announce(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
-    const { books, anew } = preparation
     for (const [wallet, { events }] of news) {
       const late = events.filter((event) => !this.isBeyond(event, preparation)).length
       if (late === 0) continue
       this.#metrics.lateEvents.inc(late)
-      if (anew.has(wallet)) continue
-      const revision = this.stateOf(wallet)?.revision ?? books.get(wallet)?.revision ?? 0
-      anew.set(wallet, revision + 1)
+      this.#foldAnewNext(wallet, preparation)
     }
-    await markBroken(this.#store, anew)
+    await markBroken(this.#store, preparation.anew)
   }
 
   /** Folds what is new, all of which is stored by now, and stores what follows from it. */
