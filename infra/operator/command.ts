@@ -1,8 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { z } from 'zod'
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
+import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
 import type { OperatorParts } from './parts.ts'
+import type { Report } from './progress.ts'
 
 /** What a command ends with: one JSON document for stdout, and whether it found something wrong (exit code 1). */
 export interface Outcome {
@@ -16,8 +20,8 @@ export interface Command {
   readonly name: string
   /** What follows the words, for the usage line. */
   readonly usage: string
-  /** Checks `args` and does it. Rejects with a ServiceError; `invalid_argument` names the argument. */
-  run(args: readonly string[], parts: OperatorParts): Promise<Outcome>
+  /** Checks `args` and does it; tells `report` how far it is when it takes long. Rejects with a ServiceError; `invalid_argument` names the argument. */
+  run(args: readonly string[], parts: OperatorParts, report: Report): Promise<Outcome>
 }
 
 /** A command whose options are `--name value`, each required; `schema` checks and converts them. */
@@ -25,7 +29,7 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   readonly name: string
   readonly usage: string
   readonly options: Shape
-  run(options: z.output<z.ZodObject<Shape>>, parts: OperatorParts): Promise<Outcome>
+  run(options: z.output<z.ZodObject<Shape>>, parts: OperatorParts, report: Report): Promise<Outcome>
 }): Command {
   const { name, usage, options, run } = definition
   const flags = Object.fromEntries(
@@ -34,7 +38,7 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   return {
     name,
     usage,
-    async run(args, parts) {
+    async run(args, parts, report) {
       const parsed = z.object(options).safeParse(parseFlags(args, flags))
       if (!parsed.success) {
         const faults = parsed.error.issues.map(
@@ -43,7 +47,7 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
         )
         throw new ServiceError('invalid_argument', faults.join('; '))
       }
-      return run(parsed.data, parts)
+      return run(parsed.data, parts, report)
     },
   }
 }
@@ -54,6 +58,22 @@ export const walletOption = z.string().transform((text, context): Address => {
   if (address !== null) return address
   context.addIssue({ code: 'custom', message: 'expected a base58 address of 32 bytes' })
   return z.NEVER
+})
+
+/** `--wallet <W3|all>`: reads which tracked wallets are meant. Rejects with `wallet_not_found` for one that is not tracked. */
+export const trackedWalletsOption = z.string().transform((text, context) => {
+  const wallet = text === 'all' ? null : parseAlias(text)
+  if (text !== 'all' && wallet === null) {
+    context.addIssue({ code: 'custom', message: 'expected an alias, for example W3, or all' })
+    return z.NEVER
+  }
+  return async (store: Store): Promise<readonly number[]> => {
+    const tracked = (await readTrackedWallets(store)).map((_, at) => at + 1)
+    if (wallet === null) return tracked
+    if (!tracked.includes(wallet))
+      throw new ServiceError('wallet_not_found', `--wallet: ${text} is not tracked`)
+    return [wallet]
+  }
 })
 
 /** `--credits`: an integer within bounds. */

@@ -5,6 +5,8 @@ import type { Command, Outcome } from './command.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
+import type { Report } from './progress.ts'
+import { recompute } from './recompute.ts'
 import { sql } from './sql.ts'
 import { wallets } from './wallets.ts'
 
@@ -13,6 +15,7 @@ const COMMANDS: readonly Command[] = [
   accountCreate,
   accountCredit,
   wallets,
+  recompute,
   programs,
   ledgerCheck,
   sql,
@@ -25,11 +28,15 @@ export const USAGE = [
 ].join('\n')
 
 /** Runs the command that `args` name. Rejects with `invalid_argument` and the usage when there is none. */
-export function runCommand(args: readonly string[], parts: OperatorParts): Promise<Outcome> {
+export function runCommand(
+  args: readonly string[],
+  parts: OperatorParts,
+  report: Report,
+): Promise<Outcome> {
   for (const command of COMMANDS) {
     const words = command.name.split(' ')
     if (words.every((word, at) => args[at] === word)) {
-      return command.run(args.slice(words.length), parts)
+      return command.run(args.slice(words.length), parts, report)
     }
   }
   return Promise.reject(new ServiceError('invalid_argument', `no such command\n${USAGE}`))

@@ -1,20 +1,33 @@
-import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createKafkaLog } from '../../pipeline/log/kafka.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
-import { loadDataConfig } from '../service/config.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { type DataConfig, loadDataConfig } from '../service/config.ts'
 import { createMoney, openMeter } from '../service/money.ts'
+import { keepsData } from '../service/preflight.ts'
 import type { Outcome } from './command.ts'
 import { runCommand } from './commands.ts'
+import { reportTo } from './progress.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
 
 const args = process.argv.slice(2)
+const report = reportTo(process.stderr)
 const reply = await run()
-if (reply.kind === 'done') {
-  process.stdout.write(`${JSON.stringify(reply.outcome.document)}\n`)
-  process.exitCode = reply.outcome.failed ? 1 : 0
-} else {
-  process.stdout.write(`${JSON.stringify({ code: reply.code, message: reply.message })}\n`)
-  process.exitCode = 1
+print(reply)
+process.exitCode = reply.kind === 'done' && !reply.outcome.failed ? 0 : 1
+
+/** The one JSON document on stdout. */
+function print(reply: Reply): void {
+  const { document } =
+    reply.kind === 'done'
+      ? reply.outcome
+      : { document: { code: reply.code, message: reply.message } }
+  process.stdout.write(`${JSON.stringify(document)}\n`)
 }
 
 /** Through the process that owns the data when one runs, else on the data itself (decisions J3). */
@@ -22,14 +35,13 @@ async function run(): Promise<Reply> {
   let asked: Reply | null = null
   const done = await answer(async () => {
     const config = loadDataConfig(process.env)
-    const shared = config.store.kind === 'clickhouse' && config.meter.kind === 'redis'
-    if (!shared) asked = await askOperator(config.dataDir, args)
+    if (keepsData(config)) asked = await askOperator(config.dataDir, args, report)
     return asked === null ? runHere(config) : { document: null }
   })
   return asked ?? done
 }
 
-async function runHere(config: ReturnType<typeof loadDataConfig>): Promise<Outcome> {
+async function runHere(config: DataConfig): Promise<Outcome> {
   const logger = createLogger(config.logLevel)
   const store = await createStore(config.store)
   try {
@@ -37,11 +49,51 @@ async function runHere(config: ReturnType<typeof loadDataConfig>): Promise<Outco
     const meter = await openMeter(config.meter, logger)
     try {
       const { ledger, accounts } = createMoney(store, meter, logger)
-      return await runCommand(args, { store, ledger, accounts })
+      const log = openLater(config.log, store, logger)
+      try {
+        return await runCommand(args, { store, log: log.open, ledger, accounts }, report)
+      } finally {
+        await log.close()
+      }
     } finally {
       await meter.close()
     }
   } finally {
     await store.close()
   }
+}
+
+/** The log, opened when it is first asked for. In memory nobody else reads it, as no process owns the data: a fold worker of our own does. */
+function openLater(config: DataConfig['log'], store: Store, logger: Logger) {
+  let opened: Promise<{ log: EventLog; close(): Promise<void> }> | undefined
+  async function open() {
+    const registry = createRegistry()
+    if (config.kind === 'kafka') {
+      const log = await createKafkaLog(config, { logger, registry })
+      return { log, close: () => log.close() }
+    }
+    const log = createMemoryLog({ logger, registry })
+    const fold = await startFold({ store, log, logger, registry, onBug: fail })
+    return {
+      log,
+      async close() {
+        await fold.stop()
+        await log.close()
+      },
+    }
+  }
+  return {
+    async open() {
+      opened ??= open()
+      return (await opened).log
+    },
+    async close() {
+      if (opened) await (await opened).close()
+    },
+  }
+}
+
+async function fail(error: unknown): Promise<never> {
+  print(await answer(() => Promise.reject(error)))
+  process.exit(1)
 }

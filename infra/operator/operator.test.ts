@@ -5,11 +5,17 @@ import test from 'ava'
 import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
 import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { createMoney, openMeter } from '../service/money.ts'
 import { runCommand, USAGE } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
+import type { Progress } from './progress.ts'
+import { refoldWallets } from './recompute.ts'
 import { askOperator, serveOperator } from './socket.ts'
 
 const logger = createLogger('silent')
@@ -21,15 +27,24 @@ const TRACKED = [
 
 let opened: Awaited<ReturnType<typeof openEmbeddedStore>>
 let parts: OperatorParts
+let log: EventLog
 
 test.before(async () => {
   opened = await openEmbeddedStore()
   const { store } = opened
-  parts = { store, ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger) }
+  log = createMemoryLog({ logger, registry: createRegistry() }, { retryDelayMs: 1 })
+  parts = {
+    store,
+    log: async () => log,
+    ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger),
+  }
 })
-test.after.always(() => opened.drop())
+test.after.always(async () => {
+  await log.close()
+  await opened.drop()
+})
 
-const run = (...args: string[]) => runCommand(args, parts)
+const run = (...args: string[]) => runCommand(args, parts, () => {})
 
 /** The code and message with which a command is refused. */
 const refused = async (...args: string[]) => {
@@ -140,22 +155,70 @@ test.serial(
   },
 )
 
+test.serial('recompute waits until the wallets are folded anew (decisions J3, K4)', async (t) => {
+  t.is(
+    await refused('recompute', '--wallet', 'w3'),
+    'invalid_argument: --wallet: expected an alias, for example W3, or all',
+  )
+  t.is(
+    await refused('recompute', '--wallet', 'W9'),
+    'wallet_not_found: --wallet: W9 is not tracked',
+  )
+  const unheard = await t.throwsAsync(
+    refoldWallets(parts, [1], () => {}, 1),
+    {
+      instanceOf: ServiceError,
+    },
+  )
+  t.is(unheard?.code, 'unavailable')
+  t.regex(unheard?.message ?? '', /^no fold worker answers: 0 of 1 wallets are folded/)
+
+  const fold = await startFold({
+    ...{ store: opened.store, log, logger, registry: createRegistry() },
+    onBug: (error) => t.fail(String(error)),
+  })
+  const told: Progress[] = []
+  t.deepEqual(await runCommand(['recompute', '--wallet', 'all'], parts, (p) => told.push(p)), {
+    document: { wallets: 3 },
+  })
+  t.deepEqual(told.at(0), { what: 'wallets', done: 0, total: 3 })
+  t.deepEqual(told.at(-1), { what: 'wallets', done: 3, total: 3 })
+  t.deepEqual(await run('recompute', '--wallet', 'W2'), { document: { wallets: 1 } })
+  t.deepEqual(
+    await opened.store.query(
+      'SELECT wallet, intDiv(version, 4294967296) AS revision FROM wallet_metrics FINAL ORDER BY wallet',
+    ),
+    // W1 had been asked for before there was a worker: both requests ask for its first revision.
+    [
+      { wallet: 1, revision: '1' },
+      { wallet: 2, revision: '2' },
+      { wallet: 3, revision: '1' },
+    ],
+  )
+  await fold.stop()
+})
+
 test('commands reach the process that owns the data through its socket', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
-  t.is(await askOperator(folder, ['wallets']), null)
-  const server = await serveOperator(folder, (args) => runCommand(args, parts), logger)
-  t.deepEqual(await askOperator(folder, ['sql', 'SELECT 1 AS one']), {
+  const ask = (...args: string[]) => askOperator(folder, args, () => {})
+  t.is(await ask('wallets'), null)
+  const server = await serveOperator(
+    folder,
+    (args, report) => runCommand(args, parts, report),
+    logger,
+  )
+  t.deepEqual(await ask('sql', 'SELECT 1 AS one'), {
     kind: 'done',
     outcome: { document: { items: [{ one: 1 }] } },
   })
-  const answer = await askOperator(folder, ['sql', 'DROP TABLE swaps'])
+  const answer = await ask('sql', 'DROP TABLE swaps')
   t.deepEqual(answer, {
     kind: 'error',
     code: 'invalid_argument',
     message: answer?.kind === 'error' ? answer.message : '',
   })
   await server.close()
-  t.is(await askOperator(folder, ['wallets']), null)
+  t.is(await ask('wallets'), null)
   rmSync(folder, { recursive: true })
 })
 

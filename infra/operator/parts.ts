@@ -1,10 +1,13 @@
 import type { Accounts } from '../../api/accounts/accounts.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 
 /** What operator commands work with: the service's own parts, in the process that owns the data. */
 export interface OperatorParts {
   readonly store: Store
+  /** The log of wallet events; a command that needs none does not open it. Where it is in memory, a fold worker reads it. */
+  readonly log: () => Promise<EventLog>
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

@@ -1,19 +1,24 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, rm } from 'node:fs/promises'
+import { chmod, mkdir, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Outcome } from './command.ts'
+import type { Progress, Report } from './progress.ts'
 
 /** How a command ended in the process that owns the data, as JSON over the socket. */
 export type Reply =
   | { readonly kind: 'done'; readonly outcome: Outcome }
   | { readonly kind: 'error'; readonly code: ServiceErrorCode; readonly message: string }
+
+/** One line of what comes back over the socket: progress, and the reply last. */
+type Line = Reply | { readonly kind: 'progress'; readonly progress: Progress }
 
 /** The socket by which operator commands reach the process that owns `dataDir` (decisions J3); elsewhere when the name were longer than Unix allows. */
 function socketPath(dataDir: string): string {
@@ -29,15 +34,21 @@ const MAX_PATH_BYTES = 100
 /** Lets `run` be called through the socket, by the user who owns the process alone. */
 export async function serveOperator(
   dataDir: string,
-  run: (args: readonly string[]) => Promise<Outcome>,
+  run: (args: readonly string[], report: Report) => Promise<Outcome>,
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const path = socketPath(dataDir)
+  await mkdir(dataDir, { recursive: true })
   await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
   const server = createServer(async (incoming, response) => {
-    const reply = await answer(async () => run(JSON.parse(await text(incoming)) as string[])) // written by askOperator
+    const write = (line: Line) => response.write(`${JSON.stringify(line)}\n`)
+    const reply = await answer(async () => {
+      const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
+      return run(args, (progress) => write({ kind: 'progress', progress }))
+    })
     if (reply.kind === 'error') logger.warn({ code: reply.code }, 'operator command failed')
-    response.end(JSON.stringify(reply))
+    write(reply)
+    response.end()
   })
   await new Promise<void>((settle, reject) => {
     server.once('error', reject).listen(path, settle)
@@ -65,20 +76,35 @@ export async function isServed(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Runs a command in the process that owns `dataDir`; null when no process listens there. */
-export function askOperator(dataDir: string, args: readonly string[]): Promise<Reply | null> {
+/** Runs a command in the process that owns `dataDir`; null when no process listens there. Rejects with `unreachable` when the process goes away. */
+export function askOperator(
+  dataDir: string,
+  args: readonly string[],
+  report: Report,
+): Promise<Reply | null> {
   return new Promise((settle, reject) => {
     const socket = { socketPath: socketPath(dataDir), agent: false }
     const asked = request({ ...socket, method: 'POST', path: '/' })
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') settle(null)
-      else reject(new ServiceError('unreachable', 'the service went away', { cause: error }))
+      else reject(wentAway(error))
     })
     asked.on('response', (response) => {
-      text(response).then((body) => settle(JSON.parse(body) as Reply), reject) // written by serveOperator
+      const lines = createInterface({ input: response })
+      lines.on('line', (text) => {
+        const line = JSON.parse(text) as Line // written by serveOperator
+        if (line.kind === 'progress') report(line.progress)
+        else settle(line)
+      })
+      lines.on('close', () => reject(wentAway()))
+      response.on('error', (error) => reject(wentAway(error)))
     })
     asked.end(JSON.stringify(args))
   })
+}
+
+function wentAway(cause?: unknown): ServiceError {
+  return new ServiceError('unreachable', 'the service went away', { cause })
 }
 
 /** What a command came to, whether it was done or refused; a bug does not show its inside. */

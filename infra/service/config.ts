@@ -48,10 +48,14 @@ export type SourceConfig =
     }
 
 /** Where the data is: all that an operator's command needs to know. */
-export type DataConfig = Pick<ServiceConfig, 'store' | 'meter' | 'dataDir' | 'logLevel'>
+export type DataConfig = Pick<ServiceConfig, 'store' | 'meter' | 'log' | 'dataDir' | 'logLevel'>
 
 const dataEnv = {
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
+  KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
+  KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
+  KAFKA_SSL: pipelineEnv.KAFKA_SSL,
+  KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
   REDIS_URL: apiEnv.REDIS_URL,
@@ -67,6 +71,15 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     store: values.CLICKHOUSE_URL
       ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
       : { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` },
+    log: values.KAFKA_BROKERS
+      ? {
+          kind: 'kafka',
+          brokers: values.KAFKA_BROKERS,
+          topicPrefix: values.KAFKA_TOPIC_PREFIX,
+          ssl: values.KAFKA_SSL,
+          sasl: values.KAFKA_SASL ?? null,
+        }
+      : { kind: 'memory' },
     meter: values.REDIS_URL ? { kind: 'redis', url: values.REDIS_URL } : { kind: 'memory' },
     dataDir: values.DATA_DIR,
     logLevel: values.LOG_LEVEL,
@@ -79,15 +92,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
   return {
     roles: new Set(values.ROLES),
     source: sourceOf(values),
-    log: values.KAFKA_BROKERS
-      ? {
-          kind: 'kafka',
-          brokers: values.KAFKA_BROKERS,
-          topicPrefix: values.KAFKA_TOPIC_PREFIX,
-          ssl: values.KAFKA_SSL,
-          sasl: values.KAFKA_SASL ?? null,
-        }
-      : { kind: 'memory' },
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,

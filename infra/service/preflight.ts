@@ -20,9 +20,9 @@ export async function preflight(config: ServiceConfig): Promise<void> {
   if (keepsData(config)) await folderIsFree(dataDir)
 }
 
-/** Whether this process keeps something under `DATA_DIR` that no other may use at the same time. */
-export function keepsData({ store, meter }: Pick<ServiceConfig, 'store' | 'meter'>): boolean {
-  return store.kind === 'chdb' || meter.kind === 'memory'
+/** Whether this process keeps something, under `DATA_DIR` or in memory, that no other may use at the same time. */
+export function keepsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
+  return store.kind === 'chdb' || meter.kind === 'memory' || log.kind === 'memory'
 }
 
 function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[] {

@@ -117,7 +117,7 @@ async function start(
   if (keepsData(config)) {
     const operator = await serveOperator(
       dataDir,
-      (args) => runCommand(args, { store, ...money }),
+      (args, report) => runCommand(args, { store, log: async () => log, ...money }, report),
       logger,
     )
     opened.push(() => operator.close())

@@ -1,0 +1,26 @@
+import test from 'ava'
+import { reportTo } from './progress.ts'
+
+/** What a stream is written when a command tells of three steps within a second. */
+function shown(isTTY: boolean): string {
+  let text = ''
+  const stream = { isTTY, write: (chunk: string) => (text += chunk) }
+  let now = 0
+  const report = reportTo(stream as unknown as NodeJS.WriteStream, () => now) // the two members that are used
+  for (const done of [0, 1, 3]) {
+    report({ what: 'wallets', done, total: 3 })
+    now += 50
+  }
+  return text
+}
+
+test('progress is JSON lines, at most one a second and the last always; a bar on a terminal (decisions J3)', (t) => {
+  t.is(
+    shown(false),
+    '{"progress":{"what":"wallets","done":0,"total":3}}\n{"progress":{"what":"wallets","done":3,"total":3}}\n',
+  )
+  t.is(
+    shown(true),
+    '\r[..............................] 0/3 wallets\r[##############################] 3/3 wallets\n',
+  )
+})

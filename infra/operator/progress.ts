@@ -1,0 +1,32 @@
+/** How far a command is. */
+export interface Progress {
+  /** What is counted, for example `wallets`. */
+  readonly what: string
+  readonly done: number
+  /** Null while it is not known how many there are. */
+  readonly total: number | null
+}
+
+/** Told of progress by a command that takes long; a command may tell as often as it likes. */
+export type Report = (progress: Progress) => void
+
+const LINE_MS = 1000
+const BAR_WIDTH = 30
+
+/** Shows progress on stderr: a bar on a terminal, JSON lines otherwise (decisions J3), at most one a second and the last always. */
+export function reportTo(stream: NodeJS.WriteStream, now: () => number = Date.now): Report {
+  let shownAt = Number.NEGATIVE_INFINITY
+  return (progress) => {
+    const isLast = progress.done === progress.total
+    if (!isLast && now() - shownAt < (stream.isTTY ? LINE_MS / 10 : LINE_MS)) return
+    shownAt = now()
+    if (stream.isTTY) stream.write(`\r${barOf(progress)}${isLast ? '\n' : ''}`)
+    else stream.write(`${JSON.stringify({ progress })}\n`)
+  }
+}
+
+function barOf({ what, done, total }: Progress): string {
+  if (total === null) return `${done} ${what}`
+  const filled = total === 0 ? BAR_WIDTH : Math.floor((BAR_WIDTH * done) / total)
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${done}/${total} ${what}`
+}

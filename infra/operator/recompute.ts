@@ -1,0 +1,55 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { readRefolds, requestRefolds } from '../../pipeline/workers/refold.ts'
+import { optionCommand, trackedWalletsOption } from './command.ts'
+import type { OperatorParts } from './parts.ts'
+import type { Report } from './progress.ts'
+
+/** A fold worker that runs takes requests up within this long, also after its partitions have moved. */
+const ANSWER_MS = 60_000
+/** Once begun, the longest time without any wallet done: a history of many millions of events. */
+const STALL_MS = 15 * 60_000
+const POLL_MS = 200
+
+/**
+ * `recompute --wallet <W3|all>`: has lots, disposals, positions and metrics made anew from stored events (decisions J3, K4), and waits until they are
+ * stored. Rejects with `unavailable` when no fold worker takes it up.
+ */
+export const recompute = optionCommand({
+  name: 'recompute',
+  usage: '--wallet <W3|all>',
+  options: { wallet: trackedWalletsOption },
+  async run({ wallet }, parts, report) {
+    const wallets = await wallet(parts.store)
+    await refoldWallets(parts, wallets, report)
+    return { document: { wallets: wallets.length } }
+  },
+})
+
+/** Has these wallets folded anew and waits until their books are stored. Rejects with `unavailable` when no fold worker answers within `answerMs`. */
+export async function refoldWallets(
+  parts: Pick<OperatorParts, 'store' | 'log'>,
+  wallets: readonly number[],
+  report: Report,
+  answerMs = ANSWER_MS,
+): Promise<void> {
+  const { store } = parts
+  const targets = await requestRefolds({ store, log: await parts.log() }, wallets)
+  const total = wallets.length
+  let last = { begun: 0, done: 0 }
+  let movedAt = Date.now()
+  report({ what: 'wallets', done: 0, total })
+  while (last.done < total) {
+    await delay(POLL_MS)
+    const { begun, done } = await readRefolds(store, targets)
+    if (begun !== last.begun || done !== last.done) movedAt = Date.now()
+    last = { begun, done }
+    report({ what: 'wallets', done, total })
+    if (Date.now() - movedAt > (begun > done ? STALL_MS : answerMs))
+      throw new ServiceError(
+        'unavailable',
+        `no fold worker answers: ${done} of ${total} wallets are folded; is a process with role workers running?`,
+        { retriable: true },
+      )
+  }
+}
