@@ -1,14 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createDecoder, type Decoder } from '../decode/decoder.ts'
+import { createDecoder } from '../decode/decoder.ts'
 import type { Address } from '../domain/address.ts'
 import { WSOL } from '../domain/quote.ts'
 import type { SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
-import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { type FollowLimits, followChain } from '../ingest/follow-chain.ts'
 import { createMintDecimals } from '../ingest/mint-decimals.ts'
 import type { IngestOutput } from '../ingest/output.ts'
-import { persist, Stopped } from '../ingest/persist.ts'
+import { Stopped } from '../ingest/persist.ts'
 import { createRpc } from '../ingest/rpc.ts'
 import { createSolPrices } from '../ingest/sol-price.ts'
 import { createIngestMetrics, type IngestMetrics } from '../ingest/telemetry.ts'
@@ -16,6 +15,7 @@ import type { EventLog } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
 import type { Registry } from '../runtime/telemetry.ts'
+import { decodeRecords } from './decode-records.ts'
 
 export interface IngestConfig {
   /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
@@ -72,6 +72,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const prices = createSolPrices(deps.prices)
   if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
   let decoder = createDecoder(deps.wallets)
+  const decoding = { decimals, logger, stop: stopping.signal }
   const chain = followChain(
     { ...config, wallets: deps.wallets, head: checkpoint?.slot ?? null },
     { rpc, prices, logger, metrics, onStage },
@@ -112,11 +113,8 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
     const records: WalletRecord[] = []
     for (const transaction of transactions) {
-      const decoded = decoder.decode(transaction, blockTime, decimals.of)
-      const found =
-        decoded.kind === 'decoded'
-          ? decoded.records
-          : await decodeWith(decoded.mints, transaction, blockTime)
+      const decoded = decodeRecords(decoder, transaction, blockTime, decoding)
+      const found = decoded instanceof Promise ? await decoded : decoded
       for (const record of found) records.push(priced(record, blockTime))
     }
     for (const record of records) count(metrics, record)
@@ -134,13 +132,6 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
       resolveReady()
     })
     return { acknowledged }
-  }
-
-  /** Decodes when the decimals are known, which no transaction told (decisions J8). */
-  async function decodeWith(mints: readonly Address[], tx: Transaction, blockTime: number) {
-    await persist(() => decimals.load(mints), { logger, stop: stopping.signal })
-    const decoded = decoder.decode(tx, blockTime, decimals.of)
-    return decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
   }
 
   /** The price at a swap's time goes with it (decisions C1). */
@@ -198,26 +189,6 @@ const UNACKNOWLEDGED = 16
 const LONGEST_TURN_MS = 8
 /** How long a stop waits for decimals from RPC. */
 const STOP_MS = 3000
-
-/**
- * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
- * whose events cannot be told a record that says so (decisions K7).
- */
-function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): WalletRecord[] {
-  const guessed = decoder.decode(tx, blockTime, () => 0)
-  const records: WalletRecord[] = []
-  let last = 0
-  for (const record of guessed.kind === 'decoded' ? guessed.records : []) {
-    if (record.kind === 'balance' || record.kind === 'undecoded') records.push(record)
-    else if (record.wallet !== last) {
-      const { slot, txIndex, wallet, signature } = record
-      const place = { slot, txIndex, wallet, blockTime, signature }
-      records.push({ kind: 'undecoded', ...place, programId: null, reason: 'unknown_decimals' })
-      last = record.wallet
-    }
-  }
-  return records
-}
 
 interface Window {
   /** Resolves when another may be added; rejects when one was rejected. */
