@@ -1,6 +1,7 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
 import type { CreditBlock } from './credit-block.ts'
+import { CLOSE_CODES, type MessageFault, type ServerMessage } from './messages.ts'
 import { MAX_MESSAGE_BYTES, readMessage, type Subscribe } from './protocol.ts'
 import type { Relay } from './relay.ts'
 import type { FeedTrade } from './trade-window.ts'
@@ -19,19 +20,13 @@ export interface Transport {
   readonly unsentBytes: number
 }
 
-/** Why the service ends a connection, with the close code that tells it; `null`: without a word. */
+/** Why the service ends a connection, with the close code that tells it; `unanswered`: without a word. */
 const ENDS = {
-  balance_exhausted: 1008,
-  superseded: 1008,
-  key_rotated: 1008,
+  ...CLOSE_CODES,
   too_many_errors: 1008,
   message_too_big: 1009,
-  restarting: 1012,
-  slow_reader: 1013,
-  unavailable: 1013,
-  unanswered: null,
 } as const
-export type EndReason = keyof typeof ENDS
+export type EndReason = keyof typeof ENDS | 'unanswered'
 
 export interface ConnectionDeps {
   readonly transport: Transport
@@ -159,13 +154,12 @@ export class Connection {
     if (!this.#isOpen) return
     this.#isOpen = false
     const { transport, onEnd } = this.#deps
-    const code = ENDS[reason]
     onEnd(reason)
-    if (code === null) transport.terminate()
+    if (reason === 'unanswered') transport.terminate()
     else {
       if (!(reason === 'too_many_errors' || reason === 'message_too_big'))
         this.#tell({ type: reason })
-      transport.close(code)
+      transport.close(ENDS[reason])
     }
     void this.#credits.close()
   }
@@ -282,11 +276,11 @@ export class Connection {
     this.#tell({ type: 'balance_low', balance_credits: balance })
   }
 
-  #fault(code: string, message: string): void {
+  #fault(code: MessageFault, message: string): void {
     this.#tell({ type: 'error', code, message })
   }
 
-  #tell(message: object): void {
+  #tell(message: ServerMessage): void {
     this.#deps.transport.send(JSON.stringify(message))
   }
 }

@@ -2,29 +2,21 @@ import { z } from 'zod'
 import { parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
-
-/** What a client may be told is wrong with a message (decisions F2). */
-export type MessageFault =
-  | 'invalid_message'
-  | 'invalid_channel'
-  | 'invalid_parameter'
-  | 'invalid_cursor'
-  | 'wallet_not_found'
-  | 'pro_required'
+import { CHANNELS, Channel, type MessageFault } from './messages.ts'
 
 /** A client's message, as understood. */
 export type ClientMessage =
   | Subscribe
-  | { readonly kind: 'unsubscribe'; readonly channels: readonly string[] }
+  | { readonly kind: 'unsubscribe'; readonly channels: Channel[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'bad'; readonly code: MessageFault; readonly message: string }
 
 export interface Subscribe {
   readonly kind: 'subscribe'
-  readonly channels: readonly string[]
+  readonly channels: Channel[]
   /** Aliases, each once; null for every wallet. */
-  readonly wallets: readonly string[] | null
-  readonly mints: readonly string[] | null
+  readonly wallets: string[] | null
+  readonly mints: string[] | null
   /** Send first what lies after this position; null: from now on. */
   readonly after: EventKey | null
 }
@@ -78,8 +70,7 @@ export function readMessage(
   }
 }
 
-const CHANNELS = ['trades', 'watchlist', 'signals'] as const
-
+/** Looser than the schemas of `messages.ts`, so that each fault gets its own code. */
 const Message = z.looseObject({
   action: z.enum(['subscribe', 'unsubscribe', 'ping']),
   channels: z.unknown().optional(),
@@ -87,7 +78,7 @@ const Message = z.looseObject({
   mints: z.unknown().optional(),
   after: z.unknown().optional(),
 })
-const Channels = z.array(z.enum(CHANNELS)).min(1).max(8)
+const Channels = z.array(Channel).min(1).max(8)
 const Filter = z.array(z.string()).min(1).max(100).optional()
 
 function bad(code: MessageFault, message: string): ClientMessage {

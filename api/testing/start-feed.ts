@@ -10,6 +10,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { createFeed, type FeedOptions } from '../stream/feed.ts'
+import { ServerMessage } from '../stream/messages.ts'
 
 /** Lets an account have credits. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
@@ -86,13 +87,13 @@ export async function startFeed(
 
 export type FeedClient = Awaited<ReturnType<typeof connect>>
 
-/** Connects, and keeps what it is told. */
+/** Connects, and keeps what it is told; each message has to be one of the schemas (decisions D7). */
 export async function connect(url: string, bearer: string, options = {}) {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${bearer}` }, ...options })
   const received: unknown[] = []
   let check: () => void = () => {}
   socket.on('message', (data: Buffer) => {
-    received.push(JSON.parse(data.toString()))
+    received.push(ServerMessage.parse(JSON.parse(data.toString())))
     check()
   })
   const closed = new Promise<number>((resolve) => {
