@@ -35,8 +35,9 @@ export interface Swap extends EventBase {
   /** Lamports a terminal or bot took beside the swap (decisions B13a); 0 when none. */
   readonly feeLamports: bigint
   /**
-   * USD x 10^9 for one SOL at the swap's block time, kept with the event so that a replay gives the same answer
-   * (decisions C1); null when the quote is WSOL or no price is known.
+   * USD x 10^9 for one SOL at the swap's block time, kept with the event so that a replay gives the same answer (decisions C1): a USDC or USDT quote
+   * is worth what it buys at it, and the first buy of a token has its market cap by it, whatever the quote (decisions C15). Null without a quote, and
+   * while no price is known.
    */
   readonly solPriceUsdE9: bigint | null
 }

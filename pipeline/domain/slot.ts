@@ -16,7 +16,7 @@ export interface SlotMarker {
   readonly parent: number
   /** Unix seconds of the block. */
   readonly blockTime: number
-  /** The newest SOL/USD price at or before this slot, so that a restart at this marker prices the next slot alike. */
+  /** The pool's newest SOL/USD price at or before this slot, so that a restart at this marker prices the next slot alike; never the price of a file. */
   readonly solPrice: SolPrice | null
 }
 

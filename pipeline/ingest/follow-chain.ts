@@ -430,7 +430,7 @@ class Follower implements ChainFollower {
     const usdE9 = account === null ? null : readSolPrice(account)
     if (account !== null && usdE9 === null) countMalformed.inc({ reason: 'not_a_price_pool' })
     if (usdE9 !== null) this.#deps.prices.add({ time: blockTime, usdE9 })
-    const solPrice = this.#deps.prices.newest(blockTime)
+    const solPrice = this.#deps.prices.newestOfPool(blockTime)
     return { kind: 'slot', slot, parent, blockTime, transactions, malformed, solPrice }
   }
 

@@ -13,7 +13,7 @@ export type IngestOutput =
       readonly transactions: readonly Transaction[]
       /** What could not be read as a transaction. */
       readonly malformed: readonly Malformed[]
-      /** The newest SOL/USD price at or before the block time; what the slot itself brought is in it (decisions J7). */
+      /** The pool's newest SOL/USD price at or before the block time; what the slot itself brought is in it (decisions J7). */
       readonly solPrice: SolPrice | null
     }
   /** A transaction of a slot that was handed on already. */

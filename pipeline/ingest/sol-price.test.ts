@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { type Address, addressBytes } from '../domain/address.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import type { SolPrice } from '../domain/slot.ts'
 import { createSolPrices, parseSolPrices } from './sol-price.ts'
 import { readSolPrice } from './whirlpool-account.ts'
 
@@ -54,7 +55,10 @@ test('one price a second, the first; the newest at or before a time and not too 
   t.deepEqual(prices.at(300, 3600), { time: 300, usdE9: 3n })
   t.deepEqual(prices.at(3910, 3600), { time: 310, usdE9: 4n })
   t.is(prices.at(3911, 3600), null)
-  t.deepEqual(prices.newest(9_999_999), { time: 310, usdE9: 4n })
+  // What goes to the log with a slot is the pool's price alone: the file is read at each start.
+  t.is(prices.newestOfPool(199), null)
+  t.deepEqual(prices.newestOfPool(309), { time: 300, usdE9: 6n })
+  t.deepEqual(prices.newestOfPool(9_999_999), { time: 310, usdE9: 4n })
 })
 
 test('prices agree with a plain search, and memory is bounded', (t) => {
@@ -70,11 +74,12 @@ test('prices agree with a plain search, and memory is bounded', (t) => {
       fc.integer({ min: 0, max: 20 }),
       (history, live, time, age) => {
         const prices = createSolPrices(history)
-        const known = new Map(history.map((one) => [one.time, one]))
+        const known = new Map<number, SolPrice>()
         for (const one of live) {
           prices.add(one)
           if (!known.has(one.time)) known.set(one.time, one)
         }
+        for (const one of history) known.set(one.time, one)
         const found = [...known.values()]
           .filter((one) => one.time <= time && time - one.time <= age)
           .sort((a, b) => b.time - a.time)[0]

@@ -2,16 +2,16 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
 
 /**
- * SOL/USD over time: the history of a file, then one price a second as the live pool gives them (decisions J7). One price a second, the
- * first that was added: a price once used is never replaced (decisions C1).
+ * SOL/USD over time: the history of a file, and one price a second as the live pool gives them (decisions J7). Of the pool it is the second's
+ * first that was added: a price once used is never replaced (decisions C1). Where both know a second, the file's price holds.
  */
 export interface SolPrices {
-  /** Adds a price unless its second has one; keeps the newest `limit` live ones. */
+  /** Adds a price of the pool unless its second has one; keeps the newest `limit`. */
   add(price: SolPrice): void
   /** The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is none. */
   at(time: number, maxAgeSeconds: number): SolPrice | null
-  /** The newest price at or before `time`, however old. */
-  newest(time: number): SolPrice | null
+  /** The pool's newest price at or before `time`, however old. */
+  newestOfPool(time: number): SolPrice | null
 }
 
 /** Prices that begin with `history`, in any order; of two with one time the later in the list wins. */
@@ -21,25 +21,19 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
   )
   let live: SolPrice[] = []
 
-  function newest(time: number): SolPrice | null {
-    const a = live[lastAtOrBefore(live, time)]
-    const b = past[lastAtOrBefore(past, time)]
-    if (a === undefined || b === undefined) return a ?? b ?? null
-    return b.time >= a.time ? b : a
-  }
-
   return {
     add(price) {
-      if (past[lastAtOrBefore(past, price.time)]?.time === price.time) return
       const before = lastAtOrBefore(live, price.time)
       if (live[before]?.time === price.time) return
       live.splice(before + 1, 0, price)
       if (live.length > limit * 1.1) live = live.slice(-limit)
     },
-    newest,
+    newestOfPool: (time) => live[lastAtOrBefore(live, time)] ?? null,
     at(time, maxAgeSeconds) {
-      const price = newest(time)
-      return price !== null && time - price.time <= maxAgeSeconds ? price : null
+      const a = live[lastAtOrBefore(live, time)]
+      const b = past[lastAtOrBefore(past, time)]
+      const newest = a === undefined || (b !== undefined && b.time >= a.time) ? b : a
+      return newest !== undefined && time - newest.time <= maxAgeSeconds ? newest : null
     },
   }
 }

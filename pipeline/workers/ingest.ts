@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { createDecoder } from '../decode/decoder.ts'
 import type { Address } from '../domain/address.ts'
-import { WSOL } from '../domain/quote.ts'
 import type { SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { type FollowLimits, followChain } from '../ingest/follow-chain.ts'
@@ -134,11 +133,9 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     return { acknowledged }
   }
 
-  /** The price at a swap's time goes with it (decisions C1). */
+  /** The price at a swap's time goes with it, whatever the quote coin (decisions C1, C15). */
   function priced(record: WalletRecord, blockTime: number): WalletRecord {
-    if (record.kind !== 'swap' || record.quoteMint === null || record.quoteMint === WSOL) {
-      return record
-    }
+    if (record.kind !== 'swap' || record.quoteMint === null) return record
     const price = prices.at(blockTime, config.priceMaxAgeSeconds)
     return price === null ? record : { ...record, solPriceUsdE9: price.usdE9 }
   }
