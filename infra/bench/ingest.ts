@@ -14,6 +14,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { median, print } from './kit/figures.ts'
 
 /**
  * Transactions a second from a gRPC server in another process through decode to the log in memory, beside the package's own client that only
@@ -218,12 +219,4 @@ function startMeter(): (transactions: number) => Turn {
 
 function show({ transactions, perSecond, cpuUs }: Turn): string {
   return `${transactions} tx, ${Math.round(perSecond)} tx/s, ${Math.round(cpuUs)} us of CPU each`
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util'
 import bs58 from 'bs58'
 import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
-import { startServers, stopServers } from '../servers/servers.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
-import { emptyServers } from '../whole-service/deployment.ts'
 import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import { percentile, print, sum } from './kit/figures.ts'
+import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- latency [options]
 
@@ -21,8 +21,6 @@ const USAGE = `npm run bench -- latency [options]
 
 /** Slots that pass before any is measured: the compiler is warm then. */
 const WARM_UP = 50
-/** Below the ports that the kernel gives to clients. */
-const PORT_BASE = 26_000
 
 /**
  * Milliseconds from the later of a slot's block meta and `confirmed` received to its trades written to the socket of a client that takes everything,
@@ -198,38 +196,4 @@ function row(name: string, values: readonly number[], share: number): string {
   const sorted = values.toSorted((a, b) => a - b)
   const cells = [0.5, 0.99, 1].map((part) => percentile(sorted, part).toFixed(2))
   return `| ${name} | ${cells.join(' | ')} | ${(100 * share).toFixed(0)}% |`
-}
-
-/** Nearest rank. */
-function percentile(sorted: readonly number[], part: number): number {
-  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
-}
-
-/** Runs something against servers with nothing in them. */
-async function withServers(
-  use: (env: Readonly<Record<string, string>>) => Promise<void>,
-): Promise<void> {
-  const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = process.env
-  const given = KAFKA_BROKERS && CLICKHOUSE_URL && REDIS_URL
-  const folder = mkdtempSync(join(tmpdir(), 'bench-servers-'))
-  try {
-    const servers = given ? process.env : await startServers(folder, { portBase: PORT_BASE })
-    const { env, drop } = await emptyServers(servers)
-    try {
-      await use(env)
-    } finally {
-      await drop()
-    }
-  } finally {
-    await stopServers(folder)
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

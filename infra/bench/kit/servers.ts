@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServers, stopServers } from '../../servers/servers.ts'
+import { emptyServers } from '../../whole-service/deployment.ts'
+
+/** Below the ports that the kernel gives to clients. */
+const PORT_BASE = 26_000
+
+/** Runs something against servers with nothing in them: those of the environment, else servers started here and stopped at the end. */
+export async function withServers(
+  use: (env: Readonly<Record<string, string>>) => Promise<void>,
+): Promise<void> {
+  const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = process.env
+  const given = KAFKA_BROKERS && CLICKHOUSE_URL && REDIS_URL
+  const folder = mkdtempSync(join(tmpdir(), 'bench-servers-'))
+  try {
+    const servers = given ? process.env : await startServers(folder, { portBase: PORT_BASE })
+    const { env, drop } = await emptyServers(servers)
+    try {
+      await use(env)
+    } finally {
+      await drop()
+    }
+  } finally {
+    await stopServers(folder)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
