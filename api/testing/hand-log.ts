@@ -21,6 +21,7 @@ export function handLog(partitions = 1) {
     appendSlot: async () => {},
     appendLate: async () => {},
     appendRefolds: async () => {},
+    settled: async () => {},
     ping: async () => {},
     close: async () => {},
   }

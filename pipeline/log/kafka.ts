@@ -14,6 +14,7 @@ import {
   whileSettling,
 } from './kafka-client.ts'
 import { SupervisedConsumer } from './kafka-consumer.ts'
+import { hasCommitted, readEnds } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { readCheckpoint } from './kafka-tail.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, EventLog, LateOrigin } from './log.ts'
@@ -56,6 +57,8 @@ export async function createKafkaLog(
 const MIN_SESSION_MS = 3000
 /** Brokers take a megabyte a partition and request by default. */
 const MAX_REQUEST_BYTES = 512 * 1024
+/** How often a group's offsets are looked at by whoever waits for it. */
+const SETTLED_POLL_MS = 200
 
 interface Parts {
   readonly config: KafkaConfig
@@ -115,6 +118,26 @@ class KafkaLog implements EventLog {
         logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
       }
       await delay(attempt * 500, undefined, { signal: this.#closing.signal }).catch(() => {})
+    }
+  }
+
+  async settled(group: string, stop: AbortSignal): Promise<void> {
+    const { kafka, topic, logger } = this.#parts
+    let ends: ReadonlyMap<number, bigint> | null = null
+    for (;;) {
+      if (stop.aborted || this.#closing.signal.aborted)
+        throw new ServiceError('closed', 'stopped while waiting for a group')
+      const admin = kafka.admin()
+      try {
+        await admin.connect()
+        ends ??= await readEnds(admin, topic.name)
+        if (await hasCommitted(admin, { topic: topic.name, group, ends })) return
+      } catch (cause) {
+        logger.warn({ reason: (cause as Error).message }, 'offsets are asked for again')
+      } finally {
+        await admin.disconnect().catch(() => {})
+      }
+      await delay(SETTLED_POLL_MS, undefined, { signal: stop }).catch(() => {})
     }
   }
 

@@ -194,6 +194,37 @@ contract(
 )
 
 contract(
+  'whoever waits for a group goes on when it has committed what was there',
+  async (t, place) => {
+    const log = await place.open()
+    const group = { mode: 'shared', group: `settled-${randomUUID()}` } as const
+    const ended = new AbortController()
+    await log.settled(group.group, ended.signal)
+    await log.appendLate([balance(1, 1), balance(1, 2)], 'backfill')
+    let stored = 0
+    const settled = log.settled(group.group, ended.signal).then(() => stored)
+    const given = log.settled('nobody', ended.signal).then(
+      () => 'settled',
+      (error: ServiceError) => error.code,
+    )
+    let release: () => void = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const consumer = await log.consume(group, async ({ records }) => {
+      await held
+      stored += records.length
+    })
+    release()
+    t.is(await settled, 2)
+    ended.abort()
+    t.is(await given, 'closed')
+    await consumer.close()
+    await log.close()
+  },
+)
+
+contract(
   'a batch that fails is handed out again, and what follows waits for it',
   async (t, place) => {
     const log = await place.open()

@@ -23,6 +23,11 @@ export interface EventLog {
   checkpoint(): Promise<SlotMarker | null>
   /** Starts a consumer; resolves when it has its partitions, so that it sees whatever is appended from then on. */
   consume(options: ConsumeOptions, handler: BatchHandler): Promise<Consumer>
+  /**
+   * Resolves when consumer group `group` has committed everything that was acknowledged before the call; waits, without end, for a group that is not
+   * there. Rejects with `closed` when the log is closed or `stop` is aborted.
+   */
+  settled(group: string, stop: AbortSignal): Promise<void>
   /** Resolves when the log answers, rejects with a retriable ServiceError `unreachable` when not. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -87,6 +87,26 @@ class MemoryLog implements EventLog {
     return this.#newest
   }
 
+  async settled(name: string, stop: AbortSignal): Promise<void> {
+    const ends = this.#parts.map((part) => part.end)
+    const wake = () => {
+      for (const part of this.#parts) part.changed.notify()
+    }
+    stop.addEventListener('abort', wake)
+    try {
+      for (const part of this.#parts) {
+        const end = ends[part.index] ?? 0
+        while ((this.#groups.get(name)?.positions[part.index] ?? 0) < end) {
+          this.#refuseWhenClosed()
+          if (stop.aborted) throw new ServiceError('closed', 'stopped while waiting for a group')
+          await part.changed.wait()
+        }
+      }
+    } finally {
+      stop.removeEventListener('abort', wake)
+    }
+  }
+
   async consume(options: ConsumeOptions, handler: BatchHandler) {
     this.#refuseWhenClosed()
     const group = this.#groupOf(options)
