@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Address } from '../domain/address.ts'
+import { type Address, parseAddress } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
@@ -17,6 +17,45 @@ export interface SolanaRpc {
   getMultipleAccounts(addresses: readonly Address[]): Promise<(RpcAccount | null)[]>
   /** Ends what is under way and refuses what comes. */
   close(): void
+}
+
+/** What a backfill asks besides (decisions J10), at `confirmed`, with the same patience. */
+export interface HistoryRpc {
+  /**
+   * Transactions that name the address, failed ones too, the newest first, 1000 at most. `before` is any transaction of the chain: only what is older
+   * comes. A server that has not reached slot `minContextSlot` is asked again.
+   */
+  getSignaturesForAddress(
+    address: Address,
+    page: {
+      readonly limit: number
+      readonly before?: string | undefined
+      readonly minContextSlot?: number | undefined
+    },
+  ): Promise<SignatureInfo[]>
+  /** The answer in encoding `json` as it came; null when this server does not have the transaction. */
+  getTransaction(signature: string): Promise<unknown>
+  /** Signatures of a block in its order, with its time. `absent`, `not_yet`: as of `getBlock`. */
+  getBlockSignatures(slot: number): Promise<BlockSignatures | 'absent' | 'not_yet'>
+  /** Unix seconds of a block; null when the server has none of that slot. */
+  getBlockTime(slot: number): Promise<number | null>
+  /** The oldest block that the server has; null when it does not say (the method is not asked of a server, decisions J10). */
+  getFirstAvailableBlock(): Promise<number | null>
+  /** Token accounts of both token programs that the owner has now. */
+  getTokenAccountsByOwner(owner: Address): Promise<Address[]>
+}
+
+export interface SignatureInfo {
+  readonly signature: string
+  readonly slot: number
+  readonly failed: boolean
+  /** Null when the server does not know it. */
+  readonly blockTime: number | null
+}
+
+export interface BlockSignatures {
+  readonly blockTime: number | null
+  readonly signatures: readonly string[]
 }
 
 export interface RpcBlock {
@@ -43,6 +82,8 @@ export interface RpcOptions {
   readonly backoffMs?: number
   /** Largest answer that is read, in bytes. */
   readonly maxAnswer?: number
+  /** Told of every request that is sent. */
+  readonly onRequest?: (body: string) => void
 }
 
 /**
@@ -50,18 +91,23 @@ export interface RpcOptions {
  * field, which the normaliser would have to take apart again.
  * Rejects with a retriable ServiceError `unavailable` that names the method, never the URL (it may hold a key).
  */
-export function createRpc(options: RpcOptions): SolanaRpc {
+export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
   const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
-  const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024 } = options
+  const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024, onRequest } = options
   const closed = new AbortController()
   const turns = createTurns(concurrency)
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     let failure: Failure | null = null
     for (let attempt = 0; attempt < attempts; attempt++) {
-      if (failure !== null) await pause(attempt, failure)
+      const wait = failure
+      if (wait !== null && wait.retryAfterMs === null) await pause(attempt, wait)
       if (closed.signal.aborted) break
-      const answer = await turns(() => ask(method, params))
+      const answer = await turns(async () => {
+        // Whoever is told to wait keeps its turn, so that a server that is asked too much is asked less.
+        if (wait !== null && wait.retryAfterMs !== null) await pause(attempt, wait)
+        return ask(method, params)
+      })
       metrics.rpcRequests.inc({ method, outcome: answer.kind })
       if (answer.kind === 'result') return answer.result
       if (answer.kind === 'error') throw new RpcError(method, answer.code, answer.message)
@@ -91,11 +137,13 @@ export function createRpc(options: RpcOptions): SolanaRpc {
     const onClosed = () => give('closed')
     if (closed.signal.aborted) onClosed()
     closed.signal.addEventListener('abort', onClosed)
+    const sent = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
+    onRequest?.(sent)
     try {
       const response = await fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+        body: sent,
         signal: over.signal,
       })
       const body = await readBody(response, maxAnswer)
@@ -131,14 +179,56 @@ export function createRpc(options: RpcOptions): SolanaRpc {
       return slots.map((slot) => count(slot, 'getBlocks')).sort((a, b) => a - b)
     },
     async getBlock(slot) {
-      try {
-        return readBlock(await call('getBlock', [slot, BLOCK_OPTIONS]), slot)
-      } catch (error) {
-        if (!(error instanceof RpcError)) throw error
-        if (ABSENT.has(error.rpcCode)) return 'absent'
-        if (NOT_YET.has(error.rpcCode)) return 'not_yet'
+      return orMissing(async () => readBlock(await call('getBlock', [slot, BLOCK_OPTIONS]), slot))
+    },
+    async getSignaturesForAddress(address, { limit, before, minContextSlot }) {
+      const config = { commitment: 'confirmed', limit, before, minContextSlot }
+      const entries = await call('getSignaturesForAddress', [address, config])
+      if (!Array.isArray(entries)) throw unexpected('getSignaturesForAddress')
+      return entries.map(readSignatureInfo)
+    },
+    getTransaction: (signature) => call('getTransaction', [signature, TRANSACTION_OPTIONS]),
+    async getBlockSignatures(slot) {
+      const options = { ...BLOCK_OPTIONS, transactionDetails: 'signatures' }
+      return orMissing(async () => {
+        const json = await call('getBlock', [slot, options])
+        if (json === null) return 'not_yet'
+        if (!isRecord(json) || !Array.isArray(json.signatures)) throw unexpected('getBlock')
+        const { blockTime, signatures } = json
+        return { blockTime: blockTime == null ? null : count(blockTime, 'getBlock'), signatures }
+      })
+    },
+    async getBlockTime(slot) {
+      const time = await orMissing(() => call('getBlockTime', [slot]))
+      return time === null || typeof time === 'string' ? null : count(time, 'getBlockTime')
+    },
+    async getFirstAvailableBlock() {
+      const slot = await call('getFirstAvailableBlock', []).catch((error: unknown) => {
+        if (error instanceof RpcError) return null
         throw error
+      })
+      return slot === null ? null : count(slot, 'getFirstAvailableBlock')
+    },
+    async getTokenAccountsByOwner(owner) {
+      const config = {
+        commitment: 'confirmed',
+        encoding: 'base64',
+        dataSlice: { offset: 0, length: 0 },
       }
+      const answers = await Promise.all(
+        TOKEN_PROGRAMS.map((programId) =>
+          call('getTokenAccountsByOwner', [owner, { programId }, config]),
+        ),
+      )
+      return answers.flatMap((answer) => {
+        if (!isRecord(answer) || !Array.isArray(answer.value))
+          throw unexpected('getTokenAccountsByOwner')
+        return answer.value.map((found) => {
+          const account = isRecord(found) ? parseAddress(String(found.pubkey)) : null
+          if (account === null) throw unexpected('getTokenAccountsByOwner')
+          return account
+        })
+      })
     },
     async getMultipleAccounts(addresses) {
       const config = { commitment: 'confirmed', encoding: 'base64' }
@@ -181,6 +271,29 @@ const BLOCK_OPTIONS = {
   maxSupportedTransactionVersion: 1,
   rewards: false,
 }
+
+/** The answer, or what the server says of a block that it cannot give. */
+async function orMissing<T>(ask: () => Promise<T>): Promise<T | 'absent' | 'not_yet'> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error
+    if (ABSENT.has(error.rpcCode)) return 'absent'
+    if (NOT_YET.has(error.rpcCode)) return 'not_yet'
+    throw error
+  }
+}
+
+const TRANSACTION_OPTIONS = {
+  commitment: 'confirmed',
+  encoding: 'json',
+  maxSupportedTransactionVersion: 1,
+}
+
+const TOKEN_PROGRAMS = [
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+]
 
 type Failure = {
   readonly kind: 'failed'
@@ -238,6 +351,17 @@ function readBlock(json: unknown, slot: number): RpcBlock | 'not_yet' {
     parent: count(json.parentSlot, 'getBlock'),
     blockTime: count(json.blockTime, 'getBlock'),
     transactions: json.transactions,
+  }
+}
+
+function readSignatureInfo(json: unknown): SignatureInfo {
+  if (!isRecord(json) || typeof json.signature !== 'string')
+    throw unexpected('getSignaturesForAddress')
+  return {
+    signature: json.signature,
+    slot: count(json.slot, 'getSignaturesForAddress'),
+    failed: (json.err ?? null) !== null,
+    blockTime: typeof json.blockTime === 'number' ? json.blockTime : null,
   }
 }
 
