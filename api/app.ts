@@ -20,9 +20,14 @@ import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './mi
 import { validate } from './middleware/validate.ts'
 import type { RateLimit } from './rate-limits/rate-limit.ts'
 import { healthz, readyz } from './resources/health.ts'
+import { heldTokens } from './resources/held-tokens.ts'
+import { holdings } from './resources/holdings.ts'
 import type { ResourceDeps } from './resources/resource.ts'
 import { type FeedStatus, status } from './resources/status.ts'
+import { tokenSwaps } from './resources/token-swaps.ts'
 import { trades } from './resources/trades.ts'
+import { walletAggregates } from './resources/wallet-aggregates.ts'
+import { walletHoldings } from './resources/wallet-holdings.ts'
 import { walletMetrics } from './resources/wallet-metrics.ts'
 import { wallets } from './resources/wallets.ts'
 import type { ApiMetrics } from './telemetry.ts'
@@ -48,6 +53,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const resources = [
     wallets(deps),
     walletMetrics(deps),
+    holdings(deps),
+    walletHoldings(deps),
+    tokenSwaps(deps),
+    walletAggregates(deps),
+    heldTokens(deps),
     trades(deps),
     status(deps),
     healthz(),

@@ -3,20 +3,36 @@ import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
+import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
 
 /** A trade as the public sees it, the same from `GET /trades` and on the socket (contract 2.2). */
-export const TradeItem = z.strictObject({
-  block_time: z.int().meta({ description: 'Trade time, unix seconds' }),
-  wallet: z.string().meta({ description: 'Wallet alias, never a real address' }),
-  side: z.enum(['buy', 'sell']),
-  mint: z.string().meta({ description: 'Traded token address' }),
-  token_amount: z.string().meta({ description: 'Raw token amount; divide by 10^decimals' }),
-  decimals: z.int(),
-  sol_amount: z.number().meta({ description: 'SOL, not lamports; 0 when the quote is not WSOL' }),
-  quote_mint: z.string().nullable().meta({ description: 'WSOL, USDC or USDT, or null' }),
-  quote_amount: z.string().meta({ description: 'Raw quote amount' }),
-  program: z.string().meta({ description: 'DEX or launchpad the swap routed through' }),
-})
+export const TradeItem = z
+  .strictObject({
+    block_time: time.meta({ description: 'Trade time, unix seconds of the block' }),
+    wallet: alias.meta({ description: 'Alias of the wallet, never a real address' }),
+    side,
+    mint: mint.meta({ description: 'Address of the traded token' }),
+    token_amount: rawAmount.meta({ description: 'Raw token amount; divide by 10^`decimals`' }),
+    decimals,
+    sol_amount: z
+      .number()
+      .min(0)
+      .meta({ description: 'SOL, not lamports; 0 when the quote is not WSOL', examples: [1.5] }),
+    quote_mint: mint.nullable().meta({
+      description:
+        'Quote coin: WSOL, USDC or USDT; null when no quote coin opposed the token (one token for another)',
+    }),
+    quote_amount: rawAmount.meta({
+      description:
+        'Raw quote amount with every fee in it: what the wallet really paid or got; `0` without a quote',
+    }),
+    program,
+  })
+  .meta({
+    id: 'Trade',
+    description:
+      'A trade of a tracked wallet. `GET /trades` and the feed give the same object for the same trade.',
+  })
 export type TradeItem = z.infer<typeof TradeItem>
 
 /** What of a swap is published. */

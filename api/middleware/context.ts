@@ -12,7 +12,7 @@ export interface RequestState {
   cost: number
   left?: number
   /** Set by `validate`. */
-  input?: { readonly params: unknown; readonly query: unknown }
+  input?: unknown
 }
 
 export type Step = Middleware<RequestState>

@@ -5,8 +5,7 @@ import type { Step } from './context.ts'
 export function respond(resource: Resource): Step {
   return async function respond(ctx) {
     // `validate` has read it by the schemas that type the handler.
-    const { params, query } = ctx.state.input as { params: never; query: never }
-    const answer = await resource.handle({ params, query })
+    const answer = await resource.handle(ctx.state.input as never)
     ctx.status = answer.status ?? 200
     ctx.body = JSON.stringify(answer.body)
     ctx.type = 'application/json'

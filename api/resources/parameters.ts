@@ -1,43 +1,100 @@
 import { z } from 'zod'
+import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
+import { parseAlias } from '../../pipeline/domain/alias.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { CursorCodec, CursorScope } from '../cursor.ts'
+import { ApiError } from '../errors.ts'
 
 /** A path or query without parameters. */
 export const NONE = z.object({})
 
 /** An integer of digits alone, within bounds (decisions D2); `fallback` when it is not given. */
 export function integer(min: number, max: number, fallback: number) {
+  return digits(min, max).default(fallback)
+}
+
+/** The same; null when it is not given. */
+export function optionalInteger(min: number, max: number) {
+  return digits(min, max)
+    .optional()
+    .transform((value) => value ?? null)
+}
+
+function digits(min: number, max: number) {
+  const error = `expected an integer from ${min} to ${max}`
   return z
     .string({ error: 'expected one value' })
-    .regex(/^[0-9]{1,10}$/, { error: `expected an integer from ${min} to ${max}`, abort: true })
+    .regex(/^[0-9]{1,10}$/, { error, abort: true })
     .transform(Number)
-    .pipe(
-      z
-        .number()
-        .min(min, { error: `expected an integer from ${min} to ${max}` })
-        .max(max, { error: `expected an integer from ${min} to ${max}` }),
-    )
-    .default(fallback)
+    .pipe(z.int().min(min, { error }).max(max, { error }))
 }
 
-/** The `next_cursor` of an earlier answer of the same scope, as its position (decisions D4); null when it is not given. */
-export function cursor(cursors: CursorCodec, scope: CursorScope) {
-  return z
-    .unknown()
-    .transform((text, context): EventKey | null => {
-      if (text === undefined) return null
-      const key = typeof text === 'string' ? cursors.decode(scope, text) : null
-      if (key !== null) return key
-      context.addIssue({
-        code: 'custom',
-        params: { code: 'invalid_cursor' },
-        message: 'expected the next_cursor of a previous answer',
-      })
-      return z.NEVER
-    })
-    .optional()
-    .transform((key) => key ?? null)
+/** The `next_cursor` of an earlier answer, still as text; null when it is not given. Whoever knows its scope reads it by `readCursor`. */
+export const cursorText = z
+  .unknown()
+  .transform((text, context): string | null => {
+    if (text === undefined) return null
+    if (typeof text === 'string') return text
+    context.addIssue(NO_CURSOR)
+    return z.NEVER
+  })
+  .optional()
+  .transform((text) => text ?? null)
+  .meta({
+    type: 'string',
+    description:
+      'The `next_cursor` of the previous answer. Opaque; anything else is `invalid_cursor`.',
+  })
+
+/** The position of a cursor of one scope (decisions D4); null when none was given, an issue for what is no cursor. */
+export function readCursor(
+  cursors: CursorCodec,
+  scope: CursorScope,
+  text: string | null,
+  context: z.RefinementCtx,
+): EventKey | null {
+  if (text === null) return null
+  const key = cursors.decode(scope, text)
+  if (key === null) context.addIssue({ ...NO_CURSOR, path: ['query', 'cursor'] })
+  return key
 }
+
+const NO_CURSOR = {
+  code: 'custom',
+  params: { code: 'invalid_cursor' },
+  message: 'expected the next_cursor of a previous answer',
+} as const
+
+/** The largest integer that a parameter takes where nothing else bounds it. */
+export const LARGEST = 9_999_999_999
 
 /** A page of a list, from 1. */
-export const page = integer(1, 10_000, 1)
+export const page = integer(1, 10_000, 1).meta({
+  description: 'Page of the list, from 1; a page past the end has no items',
+})
+
+/** A mint of the path. */
+export const mintParameter = z
+  .string()
+  .transform((text, context): Address => {
+    const mint = parseAddress(text)
+    if (mint !== null) return mint
+    context.addIssue({ code: 'custom', message: 'expected a token address, base58 of 32 bytes' })
+    return z.NEVER
+  })
+  .meta({
+    description: 'Token address',
+    examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
+  })
+
+/** An alias of the path; what is no alias of a tracked wallet is told by `trackedWallet`. */
+export const aliasParameter = z
+  .string()
+  .meta({ description: 'Alias of a tracked wallet', examples: ['W1'] })
+
+/** The wallet's number; rejects with `wallet_not_found` what is no alias of a tracked wallet (decisions D2). */
+export function trackedWallet(alias: string, walletCount: number): number {
+  const wallet = parseAlias(alias)
+  if (wallet === null || wallet > walletCount) throw new ApiError('wallet_not_found')
+  return wallet
+}

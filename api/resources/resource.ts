@@ -1,10 +1,10 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
 /** One thing the API answers: declared once; the middleware validates, charges and renders by it. */
-export interface Resource<Params = never, Query = never> {
+export interface Resource<Input = never> {
   /** As @koa/router reads it, `/wallets/:alias/metrics`. */
   readonly path: string
   /** Credits of an answer; null for what anybody may ask without a key. */
@@ -14,9 +14,11 @@ export interface Resource<Params = never, Query = never> {
   readonly params: z.ZodType
   /** Of the query as text; what a key gives twice is a list. Unknown keys are dropped. */
   readonly query: z.ZodType
+  /** Path and query together, read by both schemas, as the handler wants them. */
+  readonly input: z.ZodType
   /** What a 2xx answer's body is. */
   readonly answer: z.ZodType
-  handle(input: { readonly params: Params; readonly query: Query }): Promise<Answer>
+  handle(input: Input): Promise<Answer>
 }
 
 export interface Answer {
@@ -25,11 +27,12 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Declares a resource whose handler gets what its schemas give. */
+/** Declares a resource whose handler gets what its schemas give; `read` is for what depends on several parameters. */
 export function resource<
   Params extends z.ZodType,
   Query extends z.ZodType,
   Body extends z.ZodType,
+  Input = Both<Params, Query>,
 >(declaration: {
   readonly path: string
   readonly price: number | null
@@ -37,12 +40,18 @@ export function resource<
   readonly params: Params
   readonly query: Query
   readonly answer: Body
-  handle(input: {
-    readonly params: z.output<Params>
-    readonly query: z.output<Query>
-  }): Promise<Answer & { readonly body: z.input<Body> }>
-}): Resource {
-  return declaration
+  /** Adds issues at paths such as `['query', 'cursor']`. */
+  read?(input: Both<Params, Query>, context: z.RefinementCtx): Input
+  handle(input: Input): Promise<Answer & { readonly body: z.input<Body> }>
+}): Resource<Input> {
+  const { params, query, read } = declaration
+  const both: z.ZodType<Both<Params, Query>> = z.object({ params, query }) as never // TypeScript does not see through a generic object
+  return { ...declaration, input: read === undefined ? both : both.transform(read) }
+}
+
+type Both<Params extends z.ZodType, Query extends z.ZodType> = {
+  readonly params: z.output<Params>
+  readonly query: z.output<Query>
 }
 
 /** What resources read from. */

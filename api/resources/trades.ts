@@ -1,10 +1,21 @@
 import { z } from 'zod'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { BEGINNING } from '../cursor.ts'
+import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { TradeItem, tradeItem } from '../items/trade.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
-import { cursor, integer, NONE } from './parameters.ts'
+import { cursorText, integer, NONE, readCursor } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
+
+const TradesAnswer = z
+  .strictObject({
+    count,
+    limit: count,
+    has_more: hasMore,
+    next_cursor: nextCursor,
+    items: z.array(TradeItem).meta({ description: 'Newest first' }),
+  })
+  .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
 
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
@@ -20,21 +31,19 @@ export function trades({ store, position, cursors }: ResourceDeps) {
     path: '/trades',
     price: 3,
     params: NONE,
-    query: z.object({ limit: integer(1, 100, 25), cursor: cursor(cursors, 'trades') }),
-    answer: z.strictObject({
-      count: z.int(),
-      limit: z.int(),
-      has_more: z.boolean(),
-      next_cursor: z.string().nullable(),
-      items: z.array(TradeItem),
+    query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
+    answer: TradesAnswer,
+    read: ({ query: { limit, cursor } }, context) => ({
+      limit,
+      before: readCursor(cursors, 'trades', cursor, context),
     }),
-    async handle({ query: { limit, cursor } }) {
+    async handle({ limit, before }) {
       const [found, head] = await Promise.all([
-        newest(cursor, limit + 1),
-        cursor === null ? null : newest(null, 1),
+        newest(before, limit + 1),
+        before === null ? null : newest(null, 1),
       ])
       const swaps = found.slice(0, limit)
-      const hasMore = found.length > limit
+      const more = found.length > limit
       const last = swaps.at(-1)
       const [newestOfAll = BEGINNING] = head ?? found
       return {
@@ -42,8 +51,8 @@ export function trades({ store, position, cursors }: ResourceDeps) {
         body: {
           count: swaps.length,
           limit,
-          has_more: hasMore,
-          next_cursor: hasMore && last !== undefined ? cursors.encode('trades', last) : null,
+          has_more: more,
+          next_cursor: more && last !== undefined ? cursors.encode('trades', last) : null,
           items: swaps.map(tradeItem),
         },
       }

@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import { parseAlias } from '../../pipeline/domain/alias.ts'
-import { ApiError } from '../errors.ts'
 import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { readMetricsRows } from '../rows/metrics-rows.ts'
-import { NONE } from './parameters.ts'
+import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 /** `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). What is no alias of a tracked wallet is 404 `wallet_not_found`. */
@@ -11,12 +9,11 @@ export function walletMetrics({ store, position }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/metrics',
     price: 1,
-    params: z.object({ alias: z.string() }),
+    params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletMetricsItem,
     async handle({ params: { alias } }) {
-      const wallet = parseAlias(alias)
-      if (wallet === null || wallet > position.walletCount()) throw new ApiError('wallet_not_found')
+      const wallet = trackedWallet(alias, position.walletCount())
       const rows = await readMetricsRows(store, wallet, wallet)
       return { body: walletMetricsItem(rows.get(wallet) ?? emptyMetricsRow(wallet)) }
     },

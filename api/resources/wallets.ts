@@ -1,10 +1,21 @@
 import { z } from 'zod'
+import { count, hasMore } from '../items/fields.ts'
 import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { readMetricsRows } from '../rows/metrics-rows.ts'
 import { NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
-const PAGE_SIZE = 25
+const PAGE_SIZE = 25 as const
+
+const WalletsAnswer = z
+  .strictObject({
+    page: count,
+    page_size: z.literal(PAGE_SIZE),
+    total: count.meta({ description: 'Tracked wallets' }),
+    has_more: hasMore,
+    items: z.array(WalletMetricsItem).meta({ description: 'W1 to Wn' }),
+  })
+  .meta({ id: 'WalletsAnswer', description: 'A page of the tracked wallets.' })
 
 /** `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without events is listed like any other (decisions C21). */
 export function wallets({ store, position }: ResourceDeps) {
@@ -13,13 +24,7 @@ export function wallets({ store, position }: ResourceDeps) {
     price: 1,
     params: NONE,
     query: z.object({ page }),
-    answer: z.strictObject({
-      page: z.int(),
-      page_size: z.int(),
-      total: z.int(),
-      has_more: z.boolean(),
-      items: z.array(WalletMetricsItem),
-    }),
+    answer: WalletsAnswer,
     async handle({ query: { page } }) {
       const total = position.walletCount()
       const from = (page - 1) * PAGE_SIZE + 1

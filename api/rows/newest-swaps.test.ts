@@ -15,6 +15,7 @@ const aRow: fc.Arbitrary<Row> = fc
     ...{ tx_index, wallet, event_index, version: String(version), is_deleted: fate === 0 ? 1 : 0 },
     ...{ block_time: version, side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0 },
     ...{ quote_mint: null, quote_amount: '0', program: 'unknown' },
+    ...{ confidence: 'high', quote_mismatch: true },
   }))
 const aKey = fc.record(
   { slot: small(10), txIndex: small(1), wallet: small(3), eventIndex: small(1) },

@@ -1,10 +1,10 @@
+import type { Address } from '../../pipeline/domain/address.ts'
 import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { PublishedSwap } from '../items/trade.ts'
-import { type SwapRow, swapOfRow } from './swap-row.ts'
+import { type StoredSwap, type SwapRow, swapOfRow } from './swap-row.ts'
 
 /**
- * The newest `limit` swaps up to slot `stored`, strictly older than `before` where it is given, newest first.
+ * The newest `limit` swaps up to slot `stored`, of one mint where it is given, strictly older than `before` where that is given, newest first.
  *
  * A swap may be stored several times until a merge: of the rows of one key the newest version counts, and none when that one is deleted. They lie
  * side by side in the table's order, so this reads the end of the table alone; letting ClickHouse pick them (`LIMIT 1 BY`, or a sort by version
@@ -15,11 +15,12 @@ export async function readNewestSwaps(
   stored: number,
   before: EventKey | null,
   limit: number,
-): Promise<(PublishedSwap & EventKey)[]> {
-  const swaps: (PublishedSwap & EventKey)[] = []
+  mint: Address | null = null,
+): Promise<StoredSwap[]> {
+  const swaps: StoredSwap[] = []
   let position = before
   for (let rowLimit = limit + SPARE; ; ) {
-    const rows = await readPage(store, stored, position, rowLimit)
+    const rows = await readPage(store, stored, position, rowLimit, mint)
     const groups = byKey(rows)
     // The rows of the last key may go on beyond the page.
     const complete = rows.length < rowLimit ? groups : groups.slice(0, -1)
@@ -42,10 +43,18 @@ interface VersionedRow extends SwapRow {
   readonly is_deleted: number
 }
 
-function readPage(store: Store, stored: number, before: EventKey | null, limit: number) {
-  if (before === null) return store.query<VersionedRow>(NEWEST, { stored, limit })
-  const { slot, txIndex, wallet, eventIndex } = before
-  return store.query<VersionedRow>(OLDER, { stored, slot, txIndex, wallet, eventIndex, limit })
+function readPage(
+  store: Store,
+  stored: number,
+  before: EventKey | null,
+  limit: number,
+  mint: Address | null,
+) {
+  return store.query<VersionedRow>(page(before !== null, mint !== null), {
+    ...{ stored, limit },
+    ...(before && { ...before }),
+    ...(mint && { mint }),
+  })
 }
 
 function byKey(rows: readonly VersionedRow[]): VersionedRow[][] {
@@ -60,13 +69,11 @@ function byKey(rows: readonly VersionedRow[]): VersionedRow[][] {
   return groups
 }
 
-const page = (condition: string) => `
+const page = (isOlder: boolean, isOfMint: boolean) => `
   SELECT slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program,
-    version, is_deleted
-  FROM swaps WHERE slot <= {stored:UInt64} ${condition}
+    confidence, quote_mismatch, version, is_deleted
+  FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
   ORDER BY slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}`
-const NEWEST = page('')
 // The first condition says to the primary key what the second one means.
-const OLDER = page(
-  'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})',
-)
+const OLDER =
+  'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'

@@ -1,4 +1,5 @@
 import type { Address } from '../../pipeline/domain/address.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { PublishedSwap } from '../items/trade.ts'
 
@@ -16,10 +17,15 @@ export interface SwapRow {
   readonly quote_mint: string | null
   readonly quote_amount: string
   readonly program: string
+  readonly confidence: 'high' | 'delta_only'
+  readonly quote_mismatch: boolean
 }
 
 /** What of a stored swap is published, with its key. */
-export function swapOfRow(row: SwapRow): PublishedSwap & EventKey {
+export type StoredSwap = PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'> & EventKey
+
+/** Reads a row of the store. */
+export function swapOfRow(row: SwapRow): StoredSwap {
   return {
     slot: Number(row.slot),
     txIndex: row.tx_index,
@@ -33,5 +39,7 @@ export function swapOfRow(row: SwapRow): PublishedSwap & EventKey {
     quoteMint: row.quote_mint as Address | null, // likewise
     quoteAmount: BigInt(row.quote_amount),
     program: row.program,
+    confidence: row.confidence,
+    quoteMismatch: row.quote_mismatch,
   }
 }

@@ -53,3 +53,28 @@ export async function trackWallets(store: Store, count: number): Promise<void> {
   }))
   await store.insert('tracked_wallets', rows)
 }
+
+/** A stored position: 10 tokens of 6 decimals bought for 2 SOL in one buy, nothing sold. */
+export function positionRow(wallet: number, mint: string, rest: Row = {}): Row {
+  return {
+    wallet,
+    mint,
+    decimals: 6,
+    buys: '1',
+    sells: '0',
+    bought_amount: '10000000',
+    sold_amount: '0',
+    bought_lamports: '2000000000',
+    sold_lamports: '0',
+    first_buy_time: 1_700_000_010,
+    first_trade_time: 1_700_000_010,
+    last_trade_time: 1_700_000_010,
+    open_amount: '10000000',
+    open_cost_lamports: '2000000000',
+    realized_lamports: '0',
+    valued_sells: '0',
+    exit_seconds: null,
+    version: '1',
+    ...rest,
+  }
+}

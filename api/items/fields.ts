@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+/*
+ * The kinds of value that items are made of. Each use adds what it means there: `rawAmount.meta({description: '...'})`.
+ */
+
+/** The public name of a tracked wallet. */
+export const alias = z
+  .string()
+  .regex(/^W[1-9][0-9]*$/)
+  .meta({ description: 'Alias of a tracked wallet', examples: ['W12'] })
+
+/** A mint's address, base58 of 32 bytes. */
+export const mint = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .meta({
+    description: 'Token address',
+    examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
+  })
+
+/** An amount in smallest units, 0 or more, as a decimal string of any length. */
+export const rawAmount = z
+  .string()
+  .regex(/^(0|[1-9][0-9]*)$/)
+  .meta({ description: 'Raw amount', examples: ['123456789'] })
+
+/** The same, which may be below zero. */
+export const signedRawAmount = z
+  .string()
+  .regex(/^(0|-?[1-9][0-9]*)$/)
+  .meta({ description: 'Raw amount, possibly negative', examples: ['-5'] })
+
+export const decimals = z.int().min(0).max(255).meta({ description: 'Decimals of the token' })
+
+export const side = z.enum(['buy', 'sell']).meta({ description: 'What the wallet did with it' })
+
+export const program = z.string().meta({
+  description: 'DEX, launchpad or router the swap went through; `unknown` where none is known',
+  examples: ['pumpswap'],
+})
+
+export const count = z.int().min(0)
+
+/** Unix seconds. */
+export const time = z
+  .int()
+  .min(0)
+  .meta({ examples: [1790000000] })
+
+/** A span in seconds. */
+export const seconds = z.int().min(0)
+
+/** A figure in SOL: the double nearest to the exact one. */
+export const sol = z.number()
+
+/** An amount of tokens divided by 10^decimals: the double nearest to the exact one. */
+export const tokens = z.number().min(0)
+
+/** What is held of what was bought: 0 when nothing was bought, and never negative. */
+export const heldFraction = z.number().min(0).max(1)
+
+export const hasMore = z.boolean().meta({ description: 'Whether there is a further page' })
+
+/** Of a list that is paged by cursor. */
+export const nextCursor = z.string().nullable().meta({
+  description: 'Pass it as `cursor` for the next, older page; null when there is none',
+})

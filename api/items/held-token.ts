@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { alias, count, decimals, mint, sol, tokens } from './fields.ts'
+
+/** A token by its address. */
+export const Token = z
+  .strictObject({ address: mint, decimals })
+  .meta({ id: 'Token', description: 'A token.' })
+
+/** A token that tracked wallets hold, by their swaps alone (contract 2.4, decisions C14). */
+export const HeldTokenItem = z
+  .strictObject({
+    token: Token,
+    holders: z.strictObject({
+      wallet_count: count.meta({ description: 'Tracked wallets that hold the token now' }),
+      wallets: z.array(alias).meta({ description: 'Their aliases, by number' }),
+    }),
+    aggregate: z.strictObject({
+      tokens_held: tokens.meta({
+        description: 'Tokens held by all of them, divided by 10^decimals',
+      }),
+      sol_invested: sol.meta({ description: 'SOL that these wallets spent buying it' }),
+    }),
+  })
+  .meta({ id: 'HeldToken', description: 'A token held by several tracked wallets.' })
+export type HeldTokenItem = z.infer<typeof HeldTokenItem>
+
+/** Positions with something held, summed over one mint; integers of 64 bits and more as decimal strings. */
+export interface HeldTokenRow {
+  readonly mint: string
+  readonly decimals: number
+  readonly wallets: readonly number[]
+  readonly held_amount: string
+  readonly bought_lamports: string
+}
+
+/** Renders a held token; fields in the contract's order. */
+export function heldTokenItem(row: HeldTokenRow): HeldTokenItem {
+  return {
+    token: { address: row.mint, decimals: row.decimals },
+    holders: { wallet_count: row.wallets.length, wallets: row.wallets.map(aliasOf) },
+    aggregate: {
+      tokens_held: nearestNumber(BigInt(row.held_amount), 10n ** BigInt(row.decimals)),
+      sol_invested: nearestNumber(BigInt(row.bought_lamports), LAMPORTS_PER_SOL),
+    },
+  }
+}

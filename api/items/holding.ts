@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { alias, heldFraction, seconds, sol, time, tokens } from './fields.ts'
+import { Token } from './held-token.ts'
+import { fractionHeld } from './wallet-aggregate.ts'
+
+const Timing = z
+  .strictObject({
+    first_activity_at: time.meta({ description: "Time of the wallet's first trade on the token" }),
+    last_activity_at: time.meta({ description: 'Time of its newest trade' }),
+    holding_time: seconds.meta({
+      description: 'Seconds from `first_activity_at` to the newest stored block (`GET /status`)',
+    }),
+  })
+  .meta({ id: 'HoldingTiming', description: 'When a position was traded, unix seconds.' })
+
+const acquired = tokens.meta({ description: 'Tokens bought, divided by 10^decimals' })
+const held = tokens.meta({ description: 'Tokens bought less tokens sold; transfers left out' })
+
+/** A token that a wallet holds, as `GET /wallets/holdings` lists it (contract 2.6). */
+export const HoldingItem = z
+  .strictObject({
+    wallet: alias,
+    token: Token,
+    position: z.strictObject({
+      sol_bought: sol.meta({ description: 'SOL spent by this wallet buying this token' }),
+      sol_sold: sol.meta({ description: 'SOL received by this wallet selling this token' }),
+      tokens_acquired: acquired,
+      tokens_sold: tokens.meta({ description: 'Tokens sold, divided by 10^decimals' }),
+      tokens_held: held,
+      pct_held: heldFraction.meta({ description: '`tokens_held` / `tokens_acquired`, a fraction' }),
+    }),
+    timing: Timing,
+  })
+  .meta({ id: 'Holding', description: 'A token that a tracked wallet holds, by its swaps.' })
+export type HoldingItem = z.infer<typeof HoldingItem>
+
+/** A token that a wallet holds, as `GET /wallets/{alias}/holdings` lists it (contract 2.6). */
+export const WalletHoldingItem = z
+  .strictObject({
+    token: Token,
+    position: z.strictObject({
+      balance: tokens.meta({ description: 'Tokens still held; the same as `tokens_held`' }),
+      tokens_acquired: acquired,
+      tokens_held: held,
+      sol_invested: sol.meta({ description: 'SOL spent buying this token' }),
+    }),
+    timing: Timing,
+  })
+  .meta({ id: 'WalletHolding', description: 'A token that the wallet holds, by its swaps.' })
+export type WalletHoldingItem = z.infer<typeof WalletHoldingItem>
+
+/** Of a row of table `positions` with something held, what holdings are made of; integers of 64 bits and more as decimal strings. */
+export interface HeldPositionRow {
+  readonly wallet: number
+  readonly mint: string
+  readonly decimals: number
+  readonly bought_amount: string
+  readonly sold_amount: string
+  readonly bought_lamports: string
+  readonly sold_lamports: string
+  readonly first_trade_time: number
+  readonly last_trade_time: number
+}
+
+/** Renders a holding as of block time `now`; fields in the contract's order. */
+export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {
+  const unit = 10n ** BigInt(row.decimals)
+  const bought = BigInt(row.bought_amount)
+  const sold = BigInt(row.sold_amount)
+  return {
+    wallet: aliasOf(row.wallet),
+    token: { address: row.mint, decimals: row.decimals },
+    position: {
+      sol_bought: nearestNumber(BigInt(row.bought_lamports), LAMPORTS_PER_SOL),
+      sol_sold: nearestNumber(BigInt(row.sold_lamports), LAMPORTS_PER_SOL),
+      tokens_acquired: nearestNumber(bought, unit),
+      tokens_sold: nearestNumber(sold, unit),
+      tokens_held: nearestNumber(bought - sold, unit),
+      pct_held: fractionHeld(bought, bought - sold),
+    },
+    timing: timing(row, now),
+  }
+}
+
+/** Renders a holding of a wallet that is named beside it, as of block time `now`; fields in the contract's order. */
+export function walletHoldingItem(row: HeldPositionRow, now: number): WalletHoldingItem {
+  const unit = 10n ** BigInt(row.decimals)
+  const bought = BigInt(row.bought_amount)
+  const balance = nearestNumber(bought - BigInt(row.sold_amount), unit)
+  return {
+    token: { address: row.mint, decimals: row.decimals },
+    position: {
+      balance,
+      tokens_acquired: nearestNumber(bought, unit),
+      tokens_held: balance,
+      sol_invested: nearestNumber(BigInt(row.bought_lamports), LAMPORTS_PER_SOL),
+    },
+    timing: timing(row, now),
+  }
+}
+
+function timing(row: HeldPositionRow, now: number): z.infer<typeof Timing> {
+  return {
+    first_activity_at: row.first_trade_time,
+    last_activity_at: row.last_trade_time,
+    holding_time: now - row.first_trade_time,
+  }
+}

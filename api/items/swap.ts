@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { WSOL } from '../../pipeline/domain/quote.ts'
+import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
+import type { PublishedSwap } from './trade.ts'
+
+/** A swap of one token as the public sees it (contract 2.1). */
+export const SwapItem = z
+  .strictObject({
+    block_time: time.meta({ description: 'Trade time, unix seconds of the block' }),
+    wallet: alias,
+    side,
+    base_mint: mint.meta({ description: 'Address of the traded token' }),
+    base_amount: rawAmount.meta({ description: 'Raw token amount; divide by 10^`base_decimals`' }),
+    base_decimals: decimals,
+    quote_mint: mint.meta({
+      description: 'Quote coin: WSOL, USDC or USDT; WSOL with `quote_amount` 0 when there is none',
+      examples: [WSOL],
+    }),
+    quote_amount: rawAmount.meta({
+      description: 'Raw quote amount with every fee in it: what the wallet really paid or got',
+    }),
+    program,
+    confidence: z.enum(['high', 'delta_only']).meta({
+      description: '`high`: read from an instruction; `delta_only`: from balance changes alone',
+    }),
+    quote_mismatch: z.boolean().meta({
+      description: 'True if no clean opposing quote leg was found; such a swap has no SOL value',
+    }),
+  })
+  .meta({ id: 'Swap', description: 'A swap of a tracked wallet on one token.' })
+export type SwapItem = z.infer<typeof SwapItem>
+
+/** Renders a swap; fields in the contract's order. Without a quote it says WSOL and `"0"` (decisions B7). */
+export function swapItem(
+  swap: PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>,
+): SwapItem {
+  return {
+    block_time: swap.blockTime,
+    wallet: aliasOf(swap.wallet),
+    side: swap.side,
+    base_mint: swap.baseMint,
+    base_amount: swap.baseAmount.toString(),
+    base_decimals: swap.baseDecimals,
+    quote_mint: swap.quoteMint ?? WSOL,
+    quote_amount: swap.quoteAmount.toString(),
+    program: swap.program,
+    confidence: swap.confidence,
+    quote_mismatch: swap.quoteMismatch,
+  }
+}

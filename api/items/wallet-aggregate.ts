@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } from './fields.ts'
+
+/** What one wallet did with a token (contract 2.3): by its swaps alone, transfers left out (decisions C14). */
+export const WalletAggregateItem = z
+  .strictObject({
+    wallet: alias,
+    alias: alias.meta({ description: 'The same alias' }),
+    buys: count.meta({ description: 'Buy swaps' }),
+    sells: count.meta({ description: 'Sell swaps' }),
+    base_bought: rawAmount.meta({ description: 'Raw tokens bought' }),
+    base_sold: rawAmount.meta({ description: 'Raw tokens sold' }),
+    base_net: signedRawAmount.meta({
+      description:
+        '`base_bought` - `base_sold`; negative when more was sold than bought (the rest came by transfer)',
+    }),
+    sol_in: sol.meta({
+      description: 'SOL spent buying; USDC and USDT at the SOL price of the time',
+    }),
+    sol_out: sol.meta({ description: 'SOL received selling' }),
+    pct_held: heldFraction.meta({
+      description:
+        '`base_net` / `base_bought` as a fraction; 0 when nothing was bought, never negative',
+    }),
+    first_buy_time: time.nullable().meta({
+      description: 'Time of the first buy, unix seconds; null for a wallet that only sold',
+    }),
+    last_trade_time: time.meta({ description: 'Time of the newest swap, unix seconds' }),
+    entry_mcap: z.number().min(0).nullable().meta({
+      description:
+        "Market cap in USD at the wallet's first buy; null until the supply is known, and when that buy has no value in SOL",
+    }),
+  })
+  .meta({
+    id: 'WalletAggregate',
+    description: 'What one tracked wallet did with one token, by its swaps.',
+  })
+export type WalletAggregateItem = z.infer<typeof WalletAggregateItem>
+
+/** Of a row of table `positions`, what aggregates are made of; integers of 64 bits and more as decimal strings. */
+export interface TradedPositionRow {
+  readonly wallet: number
+  readonly buys: string
+  readonly sells: string
+  readonly bought_amount: string
+  readonly sold_amount: string
+  readonly bought_lamports: string
+  readonly sold_lamports: string
+  readonly first_buy_time: number | null
+  readonly last_trade_time: number
+}
+
+/** Renders what a wallet did with a token; fields in the contract's order. */
+export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem {
+  const bought = BigInt(row.bought_amount)
+  const net = bought - BigInt(row.sold_amount)
+  const alias = aliasOf(row.wallet)
+  return {
+    wallet: alias,
+    alias,
+    buys: Number(row.buys),
+    sells: Number(row.sells),
+    base_bought: row.bought_amount,
+    base_sold: row.sold_amount,
+    base_net: net.toString(),
+    sol_in: nearestNumber(BigInt(row.bought_lamports), LAMPORTS_PER_SOL),
+    sol_out: nearestNumber(BigInt(row.sold_lamports), LAMPORTS_PER_SOL),
+    pct_held: fractionHeld(bought, net),
+    first_buy_time: row.first_buy_time,
+    last_trade_time: row.last_trade_time,
+    entry_mcap: null,
+  }
+}
+
+/** What is held of what was bought, from 0 to 1 (decisions C14). */
+export function fractionHeld(bought: bigint, held: bigint): number {
+  return bought === 0n || held < 0n ? 0 : nearestNumber(held, bought)
+}

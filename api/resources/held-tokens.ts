@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { count, hasMore } from '../items/fields.ts'
+import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
+import { readHeldTokens } from '../rows/position-rows.ts'
+import { integer, NONE, page } from './parameters.ts'
+import { type ResourceDeps, resource } from './resource.ts'
+
+const PAGE_SIZE = 25 as const
+
+const HeldTokensAnswer = z
+  .strictObject({
+    min_wallets: count,
+    page: count,
+    page_size: z.literal(PAGE_SIZE),
+    total: count.meta({ description: 'Tokens on all pages' }),
+    has_more: hasMore,
+    items: z.array(HeldTokenItem).meta({
+      description: 'By `wallet_count` descending, then `sol_invested` descending, then address',
+    }),
+  })
+  .meta({ id: 'HeldTokensAnswer', description: 'A page of the tokens held by several wallets.' })
+
+/** `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1, decisions C14, C17). */
+export function heldTokens({ store, position }: ResourceDeps) {
+  return resource({
+    path: '/tokens/held',
+    price: 3,
+    params: NONE,
+    query: z.object({
+      min_wallets: integer(1, 10_000, 2).meta({
+        description: 'Only tokens held by at least this many wallets',
+      }),
+      page,
+    }),
+    answer: HeldTokensAnswer,
+    async handle({ query: { min_wallets, page } }) {
+      const offset = (page - 1) * PAGE_SIZE
+      const stored = position.stored()
+      const { rows, total } =
+        stored === null
+          ? { rows: [], total: 0 }
+          : await readHeldTokens(store, stored, {
+              minWallets: min_wallets,
+              offset,
+              limit: PAGE_SIZE,
+            })
+      return {
+        body: {
+          min_wallets,
+          page,
+          page_size: PAGE_SIZE,
+          total,
+          has_more: offset + rows.length < total && rows.length > 0,
+          items: rows.map(heldTokenItem),
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { alias, count, hasMore, seconds } from '../items/fields.ts'
+import { HoldingItem, holdingItem } from '../items/holding.ts'
+import { readHoldings } from '../rows/position-rows.ts'
+import { integer, LARGEST, NONE, optionalInteger, page, trackedWallet } from './parameters.ts'
+import { type ResourceDeps, resource } from './resource.ts'
+
+const PAGE_SIZE = 100 as const
+
+const HoldingsAnswer = z
+  .strictObject({
+    alias: alias.nullable().meta({ description: 'The filter; null for all tracked wallets' }),
+    min_holding_seconds: seconds,
+    max_holding_seconds: seconds.nullable(),
+    page: count,
+    page_size: z.literal(PAGE_SIZE),
+    total: count.meta({ description: 'Holdings on all pages' }),
+    has_more: hasMore,
+    items: z.array(HoldingItem).meta({
+      description: 'By `last_activity_at` descending, then token address, then alias number',
+    }),
+  })
+  .meta({ id: 'HoldingsAnswer', description: 'A page of what tracked wallets hold.' })
+
+/**
+ * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered by how long (contract 4.2, decisions C14, C17). Ages
+ * end at the newest stored block (decisions C22).
+ */
+export function holdings({ store, position }: ResourceDeps) {
+  return resource({
+    path: '/wallets/holdings',
+    price: 1,
+    params: NONE,
+    query: z
+      .object({
+        alias: z
+          .string({ error: 'expected one value' })
+          .min(1, { error: 'expected an alias' })
+          .optional()
+          .meta({
+            description: 'Alias of a tracked wallet; all of them when omitted',
+            examples: ['W1'],
+          }),
+        min_holding_seconds: integer(0, LARGEST, 0).meta({
+          description: 'Only positions held at least this many seconds',
+        }),
+        max_holding_seconds: optionalInteger(0, LARGEST).meta({
+          description: 'Only positions held at most this many seconds',
+        }),
+        page,
+      })
+      .refine(
+        ({ min_holding_seconds, max_holding_seconds }) =>
+          max_holding_seconds === null || max_holding_seconds >= min_holding_seconds,
+        { path: ['max_holding_seconds'], error: 'expected min_holding_seconds or more' },
+      ),
+    answer: HoldingsAnswer,
+    async handle({ query: { alias, min_holding_seconds, max_holding_seconds, page } }) {
+      const wallet = alias === undefined ? null : trackedWallet(alias, position.walletCount())
+      const offset = (page - 1) * PAGE_SIZE
+      const stored = position.stored()
+      const filter = { wallet, minSeconds: min_holding_seconds, maxSeconds: max_holding_seconds }
+      const { rows, total } =
+        stored === null
+          ? { rows: [], total: 0 }
+          : await readHoldings(store, stored, filter, { offset, limit: PAGE_SIZE })
+      return {
+        body: {
+          alias: alias ?? null,
+          min_holding_seconds,
+          max_holding_seconds,
+          page,
+          page_size: PAGE_SIZE,
+          total,
+          has_more: offset + rows.length < total && rows.length > 0,
+          items: rows.map((row) => holdingItem(row, stored?.blockTime ?? 0)),
+        },
+      }
+    },
+  })
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { alias } from '../items/fields.ts'
+import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
+import { readWalletHoldings } from '../rows/position-rows.ts'
+import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
+import { type ResourceDeps, resource } from './resource.ts'
+
+const WalletHoldingsAnswer = z
+  .strictObject({
+    wallet: alias,
+    tokens: z.array(WalletHoldingItem).meta({
+      description: 'By `last_activity_at` descending, then token address',
+    }),
+  })
+  .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
+
+/** `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, decisions C14, C17). */
+export function walletHoldings({ store, position }: ResourceDeps) {
+  return resource({
+    path: '/wallets/:alias/holdings',
+    price: 1,
+    params: z.object({ alias: aliasParameter }),
+    query: NONE,
+    answer: WalletHoldingsAnswer,
+    async handle({ params: { alias } }) {
+      const wallet = trackedWallet(alias, position.walletCount())
+      const stored = position.stored()
+      const rows = stored === null ? [] : await readWalletHoldings(store, stored, wallet)
+      return {
+        body: {
+          wallet: alias,
+          tokens: rows.map((row) => walletHoldingItem(row, stored?.blockTime ?? 0)),
+        },
+      }
+    },
+  })
+}

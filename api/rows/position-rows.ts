@@ -1,0 +1,108 @@
+import type { Address } from '../../pipeline/domain/address.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import type { HeldTokenRow } from '../items/held-token.ts'
+import type { HeldPositionRow } from '../items/holding.ts'
+import type { TradedPositionRow } from '../items/wallet-aggregate.ts'
+import type { StoredSlot } from '../storage-position.ts'
+
+/** A page of a longer list. */
+export interface PageOf<T> {
+  readonly rows: readonly T[]
+  /** Rows of the whole list. */
+  readonly total: number
+}
+
+/** One row a wallet that swapped the mint, by first buy (none: last), then wallet (decisions C17). */
+export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
+  return store.query<TradedPositionRow>(
+    `SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time
+     FROM positions FINAL WHERE mint = {mint:String} AND buys + sells > 0
+     ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`,
+    { mint },
+  )
+}
+
+/** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (decisions C17). */
+export async function readHeldTokens(
+  store: Store,
+  stored: StoredSlot,
+  page: { readonly minWallets: number; readonly offset: number; readonly limit: number },
+): Promise<PageOf<HeldTokenRow>> {
+  const params = { now: stored.blockTime, ...page }
+  const groups = (columns: string) => `
+    SELECT ${columns} FROM positions FINAL WHERE ${HELD}
+    GROUP BY mint HAVING count() >= {minWallets:UInt32}`
+  return readPage<HeldTokenRow>(
+    store,
+    `${groups(`mint, any(decimals) AS decimals, arraySort(groupArray(wallet)) AS wallets, toString(sum(toInt256(bought_amount) - toInt256(sold_amount))) AS held_amount,
+      toString(sum(positions.bought_lamports)) AS bought_lamports, toUInt32(count() OVER ()) AS total`)}
+    ORDER BY count() DESC, sum(positions.bought_lamports) DESC, mint LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    `SELECT toUInt32(count()) AS total FROM (${groups('mint')})`,
+    params,
+  )
+}
+
+/** What is held, by one wallet or all (null), for a time within bounds: by newest trade descending, then mint, then wallet (decisions C17, C22). */
+export async function readHoldings(
+  store: Store,
+  stored: StoredSlot,
+  filter: {
+    readonly wallet: number | null
+    readonly minSeconds: number
+    readonly maxSeconds: number | null
+  },
+  page: { readonly offset: number; readonly limit: number },
+): Promise<PageOf<HeldPositionRow>> {
+  const { wallet, minSeconds, maxSeconds } = filter
+  const conditions = [
+    HELD,
+    'first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
+    ...(maxSeconds === null ? [] : ['first_trade_time + {maxSeconds:UInt64} >= {now:UInt32}']),
+    ...(wallet === null ? [] : ['wallet = {wallet:UInt32}']),
+  ].join(' AND ')
+  return readPage<HeldPositionRow>(
+    store,
+    `SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time,
+       toUInt32(count() OVER ()) AS total
+     FROM positions FINAL WHERE ${conditions}
+     ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
+    {
+      ...{ now: stored.blockTime, minSeconds, ...page },
+      ...(maxSeconds !== null && { maxSeconds }),
+      ...(wallet !== null && { wallet }),
+    },
+  )
+}
+
+/** Everything that one wallet holds, in the same order. */
+export async function readWalletHoldings(
+  store: Store,
+  stored: StoredSlot,
+  wallet: number,
+): Promise<readonly HeldPositionRow[]> {
+  const filter = { wallet, minSeconds: 0, maxSeconds: null }
+  const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: MOST_ROWS })
+  return rows
+}
+
+/** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
+const MOST_ROWS = 100_000
+
+/** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */
+const HELD = 'bought_amount > sold_amount AND first_trade_time <= {now:UInt32}'
+
+/** The rows of a page, each with the total; a page that has none asks for it. */
+async function readPage<T>(
+  store: Store,
+  rowsSql: string,
+  totalSql: string,
+  params: Readonly<Record<string, unknown>> & { readonly offset: number },
+): Promise<PageOf<T>> {
+  const rows = await store.query<T & { readonly total: number }>(rowsSql, params)
+  const [first] = rows
+  if (first !== undefined) return { rows, total: first.total }
+  if (params.offset === 0) return { rows, total: 0 }
+  const [counted] = await store.query<{ readonly total: number }>(totalSql, params)
+  return { rows, total: counted?.total ?? 0 }
+}
