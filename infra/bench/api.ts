@@ -1,0 +1,177 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import bs58 from 'bs58'
+import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import { load } from './api/load.ts'
+import { type Known, mix, SOME_MINTS } from './api/mix.ts'
+import { median, percentile, print } from './kit/figures.ts'
+import { withServers } from './kit/servers.ts'
+
+const USAGE = `npm run bench -- api [PART ...] [options]
+
+  PART            mix, page, memory (mix and page when none is named)
+  --mode M        embedded or servers (both, one after the other)
+  --swaps N       swaps stored (10000000)
+  --seconds N     how long each turn of load lasts (10)
+  --rounds N      turns of the service and of the bare route, one after the other (3)
+  --minutes N     how long memory is watched (10)`
+
+/**
+ * What the API answers a second and how fast, authentication, credits and limits on, beside a bare Koa route that serves the same bytes in the same
+ * run; a page of swaps that no cache has; memory under load. The client is this process, the service another one on the same cores.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      mode: { type: 'string' },
+      swaps: { type: 'string', default: '10000000' },
+      seconds: { type: 'string', default: '10' },
+      rounds: { type: 'string', default: '3' },
+      minutes: { type: 'string', default: '10' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const parts = positionals.length > 0 ? positionals : ['mix', 'page']
+  const options = {
+    seconds: Number(values.seconds),
+    rounds: Number(values.rounds),
+    minutes: Number(values.minutes),
+  }
+  const measure = async (mode: string, env: Readonly<Record<string, string>>) => {
+    const service = await openService({ ...env, SWAPS: values.swaps, SWAPS_PER_SLOT: '4' })
+    try {
+      print(
+        `\n${mode}: ${values.swaps} swaps stored in ${service.seeded} s; storage moves every 400 ms`,
+      )
+      if (parts.includes('mix')) await measureMix(service, options)
+      if (parts.includes('page')) await measurePage(service)
+      if (parts.includes('memory')) await watchMemory(service, options.minutes)
+    } finally {
+      await service.close()
+    }
+  }
+  if (values.mode !== 'servers') await measure('embedded', {})
+  if (values.mode !== 'embedded') await withServers((env) => measure('servers', env))
+}
+
+interface Service {
+  readonly url: string
+  readonly key: string
+  readonly seeded: string
+  readonly process: ServiceProcess
+  readonly folder: string
+  close(): Promise<void>
+}
+
+async function openService(env: Readonly<Record<string, string>>): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-api-'))
+  const started = startProcess('infra/bench/api/serve.js', {
+    SECRET_KEY: randomBytes(32).toString('hex'),
+    DATA_DIR: join(folder, 'data'),
+    METRICS_PORT: '0',
+    ...env,
+  })
+  return {
+    process: started,
+    folder,
+    seeded: await started.line('seeded'),
+    key: await started.line('key'),
+    url: await started.line('url'),
+    async close() {
+      await started.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** As the rows are made (`seed.ts`). */
+const mints = SOME_MINTS.map((number) =>
+  bs58.encode(createHash('sha256').update(`mint ${number}`).digest()),
+)
+
+async function ask({ url, key }: Service, path: string): Promise<string> {
+  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  const body = await answer.text()
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`)
+  return body
+}
+
+async function known(service: Service): Promise<Known> {
+  const cursors: string[] = []
+  let cursor = ''
+  for (let page = 0; page < 20; page++) {
+    const body = await ask(service, `/trades?limit=100${cursor && `&cursor=${cursor}`}`)
+    cursor = (JSON.parse(body) as { next_cursor: string }).next_cursor // millions are stored
+    cursors.push(cursor)
+  }
+  return { mints, cursors }
+}
+
+const CONNECTIONS = 32
+
+async function measureMix(service: Service, options: { seconds: number; rounds: number }) {
+  const paths = mix(2000, await known(service))
+  const answers: Record<string, string> = {}
+  for (const path of paths) answers[path] ??= await ask(service, path)
+  const file = join(service.folder, 'answers.json')
+  writeFileSync(file, JSON.stringify(answers))
+  const bare = startProcess('infra/bench/api/bare.js', { ANSWERS: file })
+  const turn = { paths, seconds: options.seconds, connections: CONNECTIONS, key: service.key }
+  const bareUrl = await bare.line('url')
+  const ours: number[] = []
+  const theirs: number[] = []
+  for (let round = 0; round < options.rounds; round++) {
+    const a = await load({ ...turn, url: service.url })
+    const b = await load({ ...turn, url: bareUrl })
+    if (a.failed > 0) throw new Error(`${a.failed} answers of the service failed`)
+    ours.push(a.perSecond)
+    theirs.push(b.perSecond)
+    print(
+      `  round ${round + 1}: ${a.perSecond.toFixed(0)} against ${b.perSecond.toFixed(0)} answers/s, load ${loadavg()[0]?.toFixed(1)}`,
+    )
+  }
+  await bare.stop()
+  const rate = Math.round(median(ours) / 2)
+  const half = await load({ ...turn, url: service.url, rate })
+  print('| mix of 90% hot answers | answers/s | of the bare route | p50 ms | p99 ms |')
+  print('|---|---|---|---|---|')
+  print(`| bare Koa route, same bytes | ${median(theirs).toFixed(0)} | 100% | | |`)
+  print(
+    `| the service | ${median(ours).toFixed(0)} | ${((100 * median(ours)) / median(theirs)).toFixed(0)}% | | |`,
+  )
+  print(
+    `| the service at half of that | ${half.perSecond.toFixed(0)} | | ${half.p50} | ${half.p99} |`,
+  )
+}
+
+/** Pages of `/tokens/{mint}/swaps`, one after the other, each of another mint: none is in a cache. */
+async function measurePage(service: Service): Promise<void> {
+  const times: number[] = []
+  for (const mint of mints.slice(0, 500)) {
+    const started = performance.now()
+    await ask(service, `/tokens/${mint}/swaps`)
+    times.push(performance.now() - started)
+  }
+  const sorted = times.toSorted((a, b) => a - b)
+  const [p50, p99] = [0.5, 0.99].map((part) => percentile(sorted, part).toFixed(1))
+  print(`uncached page of /tokens/{mint}/swaps: p50 ${p50} ms, p99 ${p99} ms`)
+}
+
+async function watchMemory(service: Service, minutes: number): Promise<void> {
+  const paths = mix(2000, await known(service))
+  for (let minute = 0; minute <= minutes; minute++) {
+    const { perSecond } = await load({
+      ...{ paths, connections: CONNECTIONS, url: service.url, key: service.key },
+      seconds: minute === 0 ? 10 : 60,
+    })
+    const status = readFileSync(`/proc/${service.process.child.pid}/status`, 'utf8')
+    const kb = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])
+    print(`minute ${minute}: ${(kb / 1024).toFixed(0)} MiB at ${perSecond.toFixed(0)} answers/s`)
+  }
+}

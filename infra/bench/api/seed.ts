@@ -1,0 +1,126 @@
+import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+
+export const WALLETS = 250
+export const MINTS = 50_000
+/** Each wallet trades so many mints, each of which ten wallets trade. */
+const MINTS_PER_WALLET = (MINTS * 10) / WALLETS
+const SWAPS_PER_SLOT = 4
+const SLOT_SECONDS = 0.4
+const FIRST_SLOT = 400_000_000
+
+/** The slot that storage has reached once so many swaps are in it. */
+export function lastSlot(swaps: number): number {
+  return FIRST_SLOT + Math.floor((swaps - 1) / SWAPS_PER_SLOT)
+}
+
+/**
+ * Fills an empty database as so many swaps would have left it: evenly over wallets and mints, four a slot, the newest a moment ago, and the
+ * positions, metrics and facts that go with them. All made by ClickHouse itself.
+ */
+export async function seed(store: Store, swaps: number): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  const params = { now, swaps, last: lastSlot(swaps) }
+  await store.command(
+    `INSERT INTO tracked_wallets (wallet, address, added_at) SELECT number + 1, toString(number), {now:UInt32} FROM numbers(${WALLETS})`,
+    params,
+  )
+  await store.command(
+    `INSERT INTO mints (mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at, version)
+     SELECT ${mint('number')}, 'spl_token', 6, 1000000000000000, concat('T', toString(number)), concat('Token ', toString(number)), 'metaplex', {now:UInt32}, 1, NULL, 1
+     FROM numbers(${MINTS})`,
+    params,
+  )
+  for (let from = 0; from < swaps; from += SWAPS_PER_INSERT) {
+    const count = Math.min(SWAPS_PER_INSERT, swaps - from)
+    await store.command(`INSERT INTO swaps (${COLUMNS}) ${swapRows(from, count)}`, params)
+  }
+  await store.command(POSITIONS)
+  await store.command(FIRST_BUYS)
+  await store.command(METRICS, params)
+}
+
+const SWAPS_PER_INSERT = 1_000_000
+
+const COLUMNS = `slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
+  program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports`
+
+/** A valid address for each number: base58 of 32 bytes. */
+function mint(number: string): string {
+  return `base58Encode(SHA256(concat('mint ', toString(${number}))))`
+}
+
+/** Three buys, then a sell of less, from each wallet in turn; one in five against USDC at 150 USD. */
+function swapRows(from: number, count: number): string {
+  return `
+    WITH number AS n, toUInt32(cityHash64(n) % ${WALLETS}) + 1 AS w,
+      (w * ${MINTS_PER_WALLET / 10} + cityHash64(n, 1) % ${MINTS_PER_WALLET}) % ${MINTS} AS m,
+      n % 5 = 0 AS in_usd, toUInt128(1000000 + cityHash64(n, 2) % 5000000000) AS quote,
+      (SELECT groupArray(mint) FROM (SELECT ${mint('number')} AS mint FROM numbers(${MINTS}))) AS mints
+    SELECT {last:UInt64} - intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}), n % ${SWAPS_PER_SLOT}, w, 0,
+      {now:UInt32} - toUInt32(intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}) * ${SLOT_SECONDS}),
+      base58Encode(concat(SHA256(toString(n)), SHA256(concat('s', toString(n))))), if(n % 4 = 3, 'sell', 'buy'),
+      arrayElement(mints, m + 1), toUInt128(1000000 + cityHash64(n, 3) % 1000000000000), 6, if(in_usd, '${USDC}', '${WSOL}'), quote,
+      arrayElement(['pumpswap', 'raydium_clmm', 'jupiter', 'orca_whirlpool'], 1 + n % 4), 'program', 'high', false, 0,
+      150000000000, if(in_usd, toUInt128(intDiv(quote * 1000000000000, 150000000000)), quote)
+    FROM numbers(${from}, ${count})`
+}
+
+const POSITIONS = `
+  INSERT INTO positions (wallet, mint, decimals, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time,
+    first_trade_time, last_trade_time, open_amount, open_cost_lamports, realized_lamports, valued_sells, exit_seconds, version)
+  SELECT wallet, base_mint, any(base_decimals), countIf(side = 'buy'), countIf(side = 'sell'),
+    sumIf(base_amount, side = 'buy') AS bought, sumIf(base_amount, side = 'sell') AS sold,
+    toInt128(sumIf(ifNull(value_lamports, 0), side = 'buy')), toInt128(sumIf(ifNull(value_lamports, 0), side = 'sell')),
+    minIf(toNullable(block_time), side = 'buy'), min(block_time), max(block_time), greatest(bought, sold) - sold, 0, 0, countIf(side = 'sell'), NULL, count()
+  FROM swaps GROUP BY wallet, base_mint`
+
+const FIRST_BUYS = `
+  INSERT INTO first_buys (mint, wallet, slot, tx_index, event_index, block_time, amount, value_lamports, sol_price_usd_e9, version)
+  SELECT base_mint, wallet, argMin(slot, key), argMin(tx_index, key), argMin(event_index, key), argMin(block_time, key),
+    argMin(base_amount, key), argMin(value_lamports, key), argMin(sol_price_usd_e9, key), 1
+  FROM (SELECT *, (slot, tx_index, event_index) AS key FROM swaps WHERE side = 'buy') GROUP BY base_mint, wallet`
+
+const METRICS = `
+  INSERT INTO wallet_metrics (wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
+    unrealized_token_count, buys, sells, transfers_in, transfers_out, received_lamports, sent_lamports, unique_tokens_traded, tokens_won, tokens_lost,
+    tokens_sold_valued, holding_seconds_sum, holding_matches, exit_seconds_sum, exit_tokens, quick_sells, sold_more_than_bought, active_times, events,
+    slot, tx_index, event_index, computed_at, version)
+  SELECT wallet, 'scored', 6725, 12000000001, sum(sold_lamports) - sum(bought_lamports), sum(bought_lamports), sum(sold_lamports), 0, count(),
+    sum(positions.buys), sum(positions.sells), 0, 0, 0, 0, count(), 3, 2, 5, 86400, 9, 0, 0, 1, 0, [(14, 9), (15, 8), (2, 7)], sum(positions.buys + positions.sells),
+    {last:UInt64}, 0, 0, {now:UInt32}, 1
+  FROM positions GROUP BY wallet`
+
+/** Says that storage stands at a slot, whose swaps are stored. */
+export async function markStored(store: Store, slot: number): Promise<void> {
+  await store.insert('progress', [
+    {
+      ...{ worker: 'fold', partition: 0, partitions: 1, slot, parent: slot - 1 },
+      block_time: Math.floor(Date.now() / 1000),
+      sol_price_time: null,
+      sol_price_usd_e9: null,
+    },
+  ])
+}
+
+/** What a slot at the live edge adds: so many swaps, its wallet's metrics, its position; then the marker. */
+export async function addSlot(store: Store, slot: number, swaps: number): Promise<void> {
+  const now = Math.floor(Date.now() / 1000)
+  const wallet = 1 + (slot % WALLETS)
+  await store.command(
+    `INSERT INTO swaps (${COLUMNS})
+     SELECT {slot:UInt64}, number, {wallet:UInt32}, 0, {now:UInt32}, '', 'buy', ${mint(`{slot:UInt64} % ${MINTS}`)}, 1000000, 6, '${WSOL}', 1000000000, 'pumpswap',
+       'program', 'high', false, 0, 150000000000, 1000000000 FROM numbers(${swaps})`,
+    { slot, wallet, now },
+  )
+  await store.command(
+    `INSERT INTO wallet_metrics SELECT * REPLACE(buys + ${swaps} AS buys, version + 1 AS version) FROM wallet_metrics FINAL WHERE wallet = {wallet:UInt32}`,
+    { wallet },
+  )
+  await store.command(
+    `INSERT INTO positions SELECT * REPLACE(buys + ${swaps} AS buys, bought_amount + 1000000 AS bought_amount, version + 1 AS version)
+     FROM positions FINAL WHERE wallet = {wallet:UInt32} LIMIT 1`,
+    { wallet },
+  )
+  await markStored(store, slot)
+}

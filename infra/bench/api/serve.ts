@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto'
+import { createApi } from '../../../api/api.ts'
+import { createCursorCodec } from '../../../api/cursor.ts'
+import { createFeed } from '../../../api/stream/feed.ts'
+import { addressFromBytes } from '../../../pipeline/domain/address.ts'
+import { createMemoryLog } from '../../../pipeline/log/memory.ts'
+import { createLogger } from '../../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../../pipeline/store/create-store.ts'
+import { migrate } from '../../../pipeline/store/migrate.ts'
+import { loadConfig } from '../../service/config.ts'
+import { createMoney, openLimits, openMeter } from '../../service/money.ts'
+import { addSlot, lastSlot, markStored, seed } from './seed.ts'
+
+/**
+ * The API as a process of its own over a store that it fills first: authentication, credits and limits on, the log in memory and silent. Prints
+ * `seeded=<seconds>`, `key=` and `url=`; storage then moves on by a slot each `SLOT_MS`, with `SWAPS_PER_SLOT` swaps.
+ */
+const { SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', API_KEY_FILE: _, ...env } = process.env
+const swaps = Number(SWAPS)
+const config = loadConfig(env)
+const logger = createLogger('warn')
+const registry = createRegistry()
+const store = await createStore(config.store)
+const started = performance.now()
+await migrate(store)
+const [{ stored }] = (await store.query<{ stored: string }>(
+  "SELECT toString(max(slot)) AS stored FROM progress WHERE worker = 'fold'",
+)) as [{ stored: string }] // an aggregate gives one row
+if (stored === '0') {
+  await seed(store, swaps)
+  await markStored(store, lastSlot(swaps))
+}
+print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
+
+const meter = await openMeter(config.meter, logger)
+const redis = await openLimits(config.meter, logger)
+const { credits, accounts } = createMoney(store, meter, logger)
+const log = createMemoryLog({ logger, registry })
+const secretKey = Buffer.alloc(32, 1)
+const cursors = createCursorCodec(secretKey)
+const feed = createFeed({ log, cursors, credits, connectionsPerKey: 1, logger, registry })
+const api = createApi({
+  config: {
+    ...{ host: '127.0.0.1', port: 0, secretKey, connectionsPerKey: 1, trustedProxies: 0 },
+    rateLimitPerMinute: 10_000_000,
+    corsOrigins: [],
+  },
+  ...{ store, log, feed, credits, accounts, redis, logger, registry },
+})
+const { apiKey } = await accounts.create(addressFromBytes(randomBytes(32)), 1_000_000_000_000)
+const { url } = await api.listen()
+print(`key=${apiKey}`)
+print(`url=${url}`)
+
+let slot = Math.max(Number(stored), lastSlot(swaps))
+let moving = Promise.resolve()
+const timer = setInterval(() => {
+  moving = moving.then(() => addSlot(store, ++slot, Number(SWAPS_PER_SLOT)))
+}, Number(SLOT_MS))
+
+process.once('SIGTERM', async () => {
+  clearInterval(timer)
+  await moving
+  await api.close()
+  redis?.disconnect()
+  await meter.close()
+  await log.close()
+  await store.close()
+})
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
