@@ -19,6 +19,8 @@ export interface FoldEvent {
   readonly amount: bigint
   /** Of a swap: its value in lamports (decisions C1), null when it has none. Null for transfers. */
   readonly value: bigint | null
+  /** Of a swap: USD x 10^9 for one SOL at it (decisions C15), null when none was known. Null for transfers. */
+  readonly solPriceUsdE9: bigint | null
 }
 
 /** The fold's view of an event. */
@@ -36,6 +38,7 @@ export function toFoldEvent(event: WalletEvent): FoldEvent {
         decimals: event.baseDecimals,
         amount: event.baseAmount,
         value: swapValueLamports(event),
+        solPriceUsdE9: event.solPriceUsdE9,
       }
     case 'token_transfer':
       return {
@@ -48,6 +51,7 @@ export function toFoldEvent(event: WalletEvent): FoldEvent {
         decimals: event.decimals,
         amount: event.amount,
         value: null,
+        solPriceUsdE9: null,
       }
     case 'sol_transfer':
       return {
@@ -60,6 +64,7 @@ export function toFoldEvent(event: WalletEvent): FoldEvent {
         decimals: 9,
         amount: event.lamports,
         value: null,
+        solPriceUsdE9: null,
       }
   }
 }

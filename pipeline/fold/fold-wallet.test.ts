@@ -25,6 +25,7 @@ const events = (...steps: readonly Step[]): FoldEvent[] =>
     decimals: 6,
     amount,
     value,
+    solPriceUsdE9: null,
   }))
 
 const fold = (history: readonly FoldEvent[], state = createWalletState(1)): WalletState => {
@@ -149,6 +150,32 @@ test('a swap without a value moves tokens and no figure; a token counts as won o
   foldEvent(state, { ...events(['sell', 1n, 7n, 9])[0]!, slot: 9 })
   t.deepEqual([state.pnl, state.tokensWon, state.tokensLost], [7n, 1, 0])
   t.is(state.holdingMatches, 3)
+})
+
+test('the first buy of a token is told once, as it was made, whatever came before (C15)', (t) => {
+  const state = fold(
+    events(
+      ['token_in', 9n, null, 0],
+      ['sell', 1n, 5n, 10],
+      ['buy', 4n, null, 20],
+      ['buy', 7n, 8n, 30],
+    ),
+  )
+  const first = { mint: 'mint', slot: 3, txIndex: 0, eventIndex: 0, blockTime: 20, amount: 4n }
+  const told = takeChanges(state).firstBuys.map(
+    ({ mint, slot, txIndex, eventIndex, blockTime, amount, value }) => ({
+      ...{ mint, slot, txIndex, eventIndex, blockTime, amount, value },
+    }),
+  )
+  t.deepEqual(told, [{ ...first, value: null }])
+  foldEvent(state, {
+    ...events(['buy', 1n, 1n, 40])[0]!,
+    slot: 9,
+    mint: 'other',
+    solPriceUsdE9: 5n,
+  })
+  t.like(takeChanges(state).firstBuys, [{ mint: 'other', value: 1n, solPriceUsdE9: 5n }])
+  t.deepEqual(takeChanges(state).firstBuys, [])
 })
 
 test('a token is exited at 90% of bought, opens again with a buy, and counts with its latest exit (C8)', (t) => {

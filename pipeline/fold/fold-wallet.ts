@@ -61,7 +61,10 @@ export function foldBalance(
 function foldBuy(state: WalletState, event: FoldEvent): void {
   const token = tradedTokenOf(state, event)
   const soldMore = token.sold > token.bought
-  if (token.buys === 0) token.firstBuyTime = event.blockTime
+  if (token.buys === 0) {
+    token.firstBuyTime = event.blockTime
+    state.changes.firstBuys.push(event)
+  }
   token.buys += 1
   state.buys += 1
   token.bought += event.amount

@@ -2,7 +2,7 @@ import type { Lot } from './fifo.ts'
 import { createWalletState, type TokenState, type WalletState } from './wallet-state.ts'
 
 /** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
-export const SNAPSHOT_FORMAT = 1
+export const SNAPSHOT_FORMAT = 2
 
 /**
  * The state as JSON arrays, bigints as decimal strings: about 200 bytes a token and 90 a lot before compression. Lots used up are not part of

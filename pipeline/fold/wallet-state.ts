@@ -1,4 +1,5 @@
 import type { Lot, LotQueue, Part } from './fifo.ts'
+import type { FoldEvent } from './fold-event.ts'
 
 /**
  * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
@@ -83,9 +84,16 @@ export interface Disposal extends Part {
   readonly proceeds: bigint | null
 }
 
-/** Tokens and lots touched (each once) and disposals made, in the order of the events. */
+/** The first buy of a token, of which its entry market cap is made (decisions C15). Nothing of it is kept in the state: it never changes. */
+export type FirstBuy = Pick<
+  FoldEvent,
+  'mint' | 'slot' | 'txIndex' | 'eventIndex' | 'blockTime' | 'amount' | 'value' | 'solPriceUsdE9'
+>
+
+/** Tokens and lots touched (each once), first buys and disposals made, in the order of the events. */
 export interface Changes {
   readonly tokens: TokenState[]
+  readonly firstBuys: FirstBuy[]
   readonly lots: { readonly mint: string; readonly lot: Lot }[]
   readonly disposals: Disposal[]
   /** Whether anything that metrics show has changed. */
@@ -157,7 +165,7 @@ export function createTokenState(mint: string, decimals: number): TokenState {
 }
 
 function createChanges(): Changes {
-  return { tokens: [], lots: [], disposals: [], metrics: false }
+  return { tokens: [], firstBuys: [], lots: [], disposals: [], metrics: false }
 }
 
 /** Gives what has changed since the last call, and starts anew. */

@@ -68,7 +68,7 @@ export function aChain(options: {
                   confidence: 'high' as const,
                   quoteMismatch: mismatch,
                   feeLamports: BigInt(random(3)),
-                  solPriceUsdE9: inUsd && !mismatch && random(3) > 0 ? 150_000_000_001n : null,
+                  solPriceUsdE9: !mismatch && random(3) > 0 ? 150_000_000_001n : null,
                 }
               }),
               () => ({

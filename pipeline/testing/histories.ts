@@ -58,6 +58,7 @@ export const aHistory: fc.Arbitrary<FoldEvent[]> = fc
         decimals: isSol ? 9 : 6,
         amount,
         value: kind === 'buy' || kind === 'sell' ? value : null,
+        solPriceUsdE9: kind === 'buy' || kind === 'sell' ? 140_000_000_000n : null,
       }
     })
   })

@@ -1,6 +1,6 @@
 import type { Lot } from '../fold/fifo.ts'
 import { activeHours, walletScore } from '../fold/wallet-metrics.ts'
-import type { Disposal, TokenState, WalletState } from '../fold/wallet-state.ts'
+import type { Disposal, FirstBuy, TokenState, WalletState } from '../fold/wallet-state.ts'
 import type { Row } from '../store/store.ts'
 
 /** Row of table `lots`. */
@@ -42,6 +42,22 @@ export function disposalRow(wallet: number, version: number, disposal: Disposal)
     cost_lamports: cost,
     proceeds_lamports: proceeds,
     profit_lamports: proceeds === null ? null : proceeds - cost,
+    version,
+  }
+}
+
+/** Row of table `first_buys`. */
+export function firstBuyRow(wallet: number, version: number, buy: FirstBuy): Row {
+  return {
+    mint: buy.mint,
+    wallet,
+    slot: buy.slot,
+    tx_index: buy.txIndex,
+    event_index: buy.eventIndex,
+    block_time: buy.blockTime,
+    amount: buy.amount,
+    value_lamports: buy.value,
+    sol_price_usd_e9: buy.solPriceUsdE9,
     version,
   }
 }

@@ -7,7 +7,7 @@ import {
   type WalletState,
 } from '../fold/wallet-state.ts'
 import type { Row, Store } from '../store/store.ts'
-import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { START } from './stored-events.ts'
 
 /** What is known of a wallet's books without folding anything. */
@@ -129,21 +129,32 @@ export async function removeStale(
   revisions: ReadonlyMap<number, number>,
 ): Promise<void> {
   if (revisions.size === 0) return
-  const keys = {
-    lots: 'wallet, mint, slot, tx_index, event_index',
-    disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
-    positions: 'wallet, mint',
-  }
+  const isOne = 'wallet IN {wallets:Array(UInt32)}'
+  const tables = [
+    ['lots', 'wallet, mint, slot, tx_index, event_index', isOne],
+    [
+      'disposals',
+      'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
+      isOne,
+    ],
+    ['positions', 'wallet, mint', isOne],
+    // Kept by mint: what a wallet ever traded is in its positions.
+    [
+      'first_buys',
+      'mint, wallet',
+      `(mint, wallet) IN (SELECT mint, wallet FROM positions WHERE ${isOne})`,
+    ],
+  ]
   const params = {
     wallets: [...revisions.keys()],
     versions: [...revisions.values()].map((revision) => revision * 2 ** 32),
   }
   const first = 'transform(wallet, {wallets:Array(UInt32)}, {versions:Array(UInt64)}, 0)'
   await Promise.all(
-    Object.entries(keys).map(([table, key]) =>
+    tables.map(([table, key, where]) =>
       store.command(
         `INSERT INTO ${table} (${key}, version, is_deleted)
-         SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE wallet IN {wallets:Array(UInt32)} AND version < ${first}`,
+         SELECT ${key}, ${first}, 1 FROM ${table} FINAL WHERE ${where} AND version < ${first}`,
         params,
       ),
     ),
@@ -172,6 +183,7 @@ export class BookRows {
   #positions: Row[] = []
   #lots: Row[] = []
   #disposals: Row[] = []
+  #firstBuys: Row[] = []
   readonly #store: Store
   readonly #computedAt: number
 
@@ -192,7 +204,7 @@ export class BookRows {
   }
 
   /**
-   * Stores the lots and disposals of a wallet in the middle of a long fold, when they are many; positions and metrics keep showing what they
+   * Stores the lots, first buys and disposals of a wallet in the middle of a long fold, when they are many; positions and metrics keep showing what they
    * showed until it is done.
    */
   async addInBetween(state: WalletState): Promise<void> {
@@ -215,15 +227,18 @@ export class BookRows {
     for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
     for (const disposal of changes.disposals)
       this.#disposals.push(disposalRow(wallet, version, disposal))
+    for (const buy of changes.firstBuys) this.#firstBuys.push(firstBuyRow(wallet, version, buy))
   }
 
   async #storeDetails(): Promise<void> {
-    const [lots, disposals] = [this.#lots, this.#disposals]
+    const [lots, disposals, firstBuys] = [this.#lots, this.#disposals, this.#firstBuys]
     this.#lots = []
     this.#disposals = []
+    this.#firstBuys = []
     await Promise.all([
       insertRows(this.#store, 'lots', lots),
       insertRows(this.#store, 'disposals', disposals),
+      insertRows(this.#store, 'first_buys', firstBuys),
     ])
   }
 }

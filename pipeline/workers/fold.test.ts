@@ -20,7 +20,7 @@ import type { Row, Store } from '../store/store.ts'
 import { addTrackedWallets, readTrackedWallets } from '../store/tracked-wallets.ts'
 import { aChain, type Chain } from '../testing/a-chain.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
-import { disposalRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefolds, requestRefolds } from './refold.ts'
@@ -49,6 +49,7 @@ const TABLES = {
   lots: 'wallet, mint, slot, tx_index, event_index',
   disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
   positions: 'wallet, mint',
+  first_buys: 'mint, wallet',
   wallet_metrics: 'wallet',
   sol_prices: 'time, source',
 } as const
@@ -75,6 +76,7 @@ const columnsApart: Record<Table, string[]> = {
   lots: ['version', 'is_deleted'],
   disposals: ['version', 'is_deleted'],
   positions: ['version', 'is_deleted'],
+  first_buys: ['version', 'is_deleted'],
   wallet_metrics: ['version', 'computed_at'],
   sol_prices: ['inserted_at'],
 }
@@ -109,6 +111,7 @@ function expectedDump(chain: Chain): Dump {
     lots: [],
     disposals: [],
     positions: [],
+    first_buys: [],
     wallet_metrics: [],
     sol_prices: chain.slots.flatMap(({ marker: { solPrice } }) =>
       solPrice ? [{ time: solPrice.time, source: 'pool', usd_e9: solPrice.usdE9 }] : [],
@@ -118,9 +121,10 @@ function expectedDump(chain: Chain): Dump {
     const state = createWalletState(wallet)
     for (const event of events) if (event.wallet === wallet) foldEvent(state, toFoldEvent(event))
     for (const r of records) if (r.kind === 'balance' && r.wallet === wallet) foldBalance(state, r)
-    const { lots, disposals, tokens } = takeChanges(state)
+    const { lots, disposals, tokens, firstBuys } = takeChanges(state)
     rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0, mint, lot)))
     rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0, d)))
+    rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0, buy)))
     rows.positions.push(...tokens.map((token) => positionRow(wallet, 0, token)))
     rows.wallet_metrics.push({
       ...metricsRow(state, 0, 0),

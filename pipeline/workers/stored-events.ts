@@ -59,6 +59,7 @@ interface EventRow {
   readonly decimals: number
   readonly amount: string
   readonly value: string | null
+  readonly price: string | null
   readonly is_deleted: number
 }
 
@@ -77,14 +78,15 @@ function foldEventOf(row: EventRow): FoldEvent {
     decimals: row.decimals,
     amount: BigInt(row.amount),
     value: row.value === null ? null : BigInt(row.value),
+    solPriceUsdE9: row.price === null ? null : BigInt(row.price),
   }
 }
 
 /** What each event table gives in the shape of the fold. */
 const TABLES = [
-  `SELECT %, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value FROM swaps`,
-  `SELECT %, if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, CAST(NULL, 'Nullable(UInt128)') AS value FROM transfers`,
-  `SELECT %, if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, CAST(NULL, 'Nullable(UInt128)') AS value FROM sol_transfers`,
+  `SELECT %, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price FROM swaps`,
+  `SELECT %, if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price FROM transfers`,
+  `SELECT %, if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price FROM sol_transfers`,
 ]
 
 /** Several rows of one key count as one, the highest version: right whether or not they have been merged. */
