@@ -7,6 +7,7 @@ export function handLog(partitions = 1) {
   type Entries = LogBatch['records'] extends readonly (infer R)[] ? WithoutOffset<R>[] : never
   const log: EventLog & { hand(entries: Entries, partition?: number): Promise<void> } = {
     partitions,
+    epoch: 0,
     checkpoint: async () => null,
     async consume(_: ConsumeOptions, given: BatchHandler) {
       handler = given

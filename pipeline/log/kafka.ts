@@ -72,6 +72,7 @@ interface Parts {
 
 class KafkaLog implements EventLog {
   readonly partitions: number
+  readonly epoch = 0
   readonly #parts: Parts
   readonly #queue: AppendQueue
   readonly #closing = new AbortController()

@@ -7,6 +7,8 @@ import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/sl
  */
 export interface EventLog {
   readonly partitions: number
+  /** 0 for a log that outlives processes; one in memory has its own, higher than of all before it: unix milliseconds at its start. */
+  readonly epoch: number
   /**
    * Appends a sealed slot. Resolves when all its records and its marker on every partition are acknowledged. Slots are appended in the
    * order of the calls, also when the caller does not wait; a caller keeps a bounded number unacknowledged, which is what bounds memory.

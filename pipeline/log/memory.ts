@@ -34,6 +34,7 @@ export function createMemoryLog(
 
 class MemoryLog implements EventLog {
   readonly partitions: number
+  readonly epoch: number
   readonly #logger: Logger
   readonly #metrics
   readonly #options: Required<MemoryLogOptions>
@@ -58,6 +59,7 @@ class MemoryLog implements EventLog {
       ...options,
     }
     this.partitions = this.#options.partitions
+    this.epoch = this.#options.now()
     this.#parts = Array.from({ length: this.partitions }, (_, index) => new Partition(index))
   }
 

@@ -1,6 +1,7 @@
 import type { BalanceRecord, SolTransfer, Swap, TokenTransfer, Undecoded } from '../domain/event.ts'
 import type { SlotMarker } from '../domain/slot.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
+import type { LateMark } from '../log/late-order.ts'
 import type { LateOrigin } from '../log/log.ts'
 import type { Row } from '../store/store.ts'
 
@@ -84,6 +85,25 @@ export function undecodedRow(record: Undecoded): Row {
     program_id: record.programId,
     reason: record.reason,
   }
+}
+
+/** Row of table `late_swaps`. */
+export function lateRow(swap: Swap, mark: LateMark): Row {
+  return {
+    epoch: mark.epoch,
+    passed_slot: mark.passedSlot,
+    partition: mark.partition,
+    offset: mark.offset,
+    slot: swap.slot,
+    tx_index: swap.txIndex,
+    wallet: swap.wallet,
+    event_index: swap.eventIndex,
+  }
+}
+
+/** Row of table `slot_gaps`. */
+export function gapRow(gap: { readonly fromSlot: number; readonly toSlot: number }): Row {
+  return { to_slot: gap.toSlot, from_slot: gap.fromSlot }
 }
 
 /** Row of table `progress`. */

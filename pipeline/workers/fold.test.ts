@@ -10,6 +10,7 @@ import { toFoldEvent } from '../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
 import { activeHours } from '../fold/wallet-metrics.ts'
 import { createWalletState, takeChanges } from '../fold/wallet-state.ts'
+import { LateOrder } from '../log/late-order.ts'
 import type { EventLog } from '../log/log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -21,7 +22,14 @@ import { addTrackedWallets, readTrackedWallets } from '../store/tracked-wallets.
 import { aChain, type Chain } from '../testing/a-chain.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
-import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
+import {
+  balanceRow,
+  lateRow,
+  solTransferRow,
+  swapRow,
+  transferRow,
+  undecodedRow,
+} from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefolds, requestRefolds } from './refold.ts'
 import { readEvents, START } from './stored-events.ts'
@@ -551,6 +559,71 @@ test.serial(
       ),
       [{ once: 1 }],
     )
+  },
+)
+
+test.serial(
+  'late swaps and gaps are stored in the places that a follower of the log sees, over restarts too (decisions F4, K2)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 9, slots: 40, wallets: WALLETS, lateShare: 0.4 })
+    const log = newLog()
+    const order = new LateOrder(log.epoch)
+    const places = new Map<string, Row>()
+    await log.consume({ mode: 'follow', sinceMs: 1000 }, async ({ partition, records }) => {
+      for (const entry of records) {
+        if (entry.kind === 'marker') order.pass(partition, entry.marker.slot)
+        const mark = order.markOf(partition, entry)
+        if (mark === null || entry.kind !== 'record' || entry.record.kind !== 'swap') continue
+        const row = lateRow(entry.record, mark)
+        const key = [row.slot, row.tx_index, row.wallet, row.event_index].join('/')
+        if (!places.has(key)) places.set(key, row)
+      }
+    })
+    const start = () =>
+      startFold({
+        onBug: (error) => t.fail(String(error)),
+        store,
+        log,
+        logger,
+        registry: createRegistry(),
+        windowMs: 1,
+      })
+    let fold = await start()
+    for (const [at, slot] of chain.slots.entries()) {
+      const late = chain.late.filter(({ afterSlots }) => afterSlots === at)
+      for (const { records } of late) {
+        await log.appendLate(records, 'stream')
+        await fold.stop() // between two late ones behind one marker
+        fold = await start()
+        await log.appendLate(records, 'stream')
+      }
+      await log.appendSlot(slot)
+    }
+    const { marker } = chain.slots.at(-1)!
+    const next = { ...marker, slot: marker.slot + 9, parent: marker.slot + 8 }
+    await log.appendSlot({ marker: next, records: [] })
+    while ((await readStorageMarker(store))?.slot !== next.slot) await fold.between(async () => {})
+    await fold.stop()
+    await log.close()
+    const read = (table: string, columns: string, key: string) =>
+      store.query<Row>(`SELECT ${columns} FROM ${table} FINAL ORDER BY ${key}`)
+    const number = (row: Row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, Number(value)]))
+    const stored = (
+      await read('late_swaps', '* EXCEPT inserted_at', 'epoch, passed_slot, partition, offset')
+    ).map(number)
+    const byPlace = (a: Row, b: Row) =>
+      Number(a.passed_slot) - Number(b.passed_slot) ||
+      Number(a.partition) - Number(b.partition) ||
+      Number(a.offset) - Number(b.offset)
+    t.true(stored.length > 5)
+    t.deepEqual(stored, [...places.values()].map(number).sort(byPlace))
+    t.deepEqual((await read('slot_gaps', 'to_slot, from_slot', 'to_slot')).map(number), [
+      { to_slot: marker.slot + 8, from_slot: marker.slot },
+    ])
   },
 )
 

@@ -5,7 +5,15 @@ import type { Registry } from '../runtime/telemetry.ts'
 import type { Row, Store } from '../store/store.ts'
 import { addEmptyMetrics } from '../store/tracked-wallets.ts'
 import { insertRows } from './book-store.ts'
-import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
+import {
+  balanceRow,
+  gapRow,
+  lateRow,
+  solTransferRow,
+  swapRow,
+  transferRow,
+  undecodedRow,
+} from './event-rows.ts'
 import {
   type FoldDeps,
   type FoldWorker,
@@ -79,11 +87,12 @@ function createFold(
       const mine = [...new Set(wallets)].filter(isMine)
       await books.amend(mine, () => write(mine))
     },
-    async apply({ records, markers, refolds }) {
+    async apply({ records, markers, refolds, gaps }) {
       const end = metrics.flushSeconds.startTimer()
       await recover()
       for (const { record } of records) metrics.records.inc({ kind: record.kind })
       const prices = newPrices(markers, priceTime)
+      await insertRows(store, 'slot_gaps', gaps.map(gapRow))
       await storeRecords(store, books, { records, refolds, prices })
       priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
       metrics.slot.set(markers.at(-1)?.slot ?? 0)
@@ -104,7 +113,11 @@ async function storeRecords(
   },
 ): Promise<void> {
   const { records, refolds, prices } = flush
-  const batch = new Map(records.map((logged) => [recordKeyText(logged), logged]))
+  const batch = new Map<string, LoggedRecord>()
+  for (const logged of records) {
+    const text = recordKeyText(logged)
+    if (!batch.has(text)) batch.set(text, logged) // the first is what whoever follows the log has seen
+  }
   const preparation = await books.prepare(
     new Set(records.filter((r) => r.record.kind !== 'undecoded').map((r) => r.record.wallet)),
     refolds,
@@ -127,6 +140,8 @@ async function storeRecords(
   const fresh = [...batch.values()]
   const news = newsByWallet(fresh)
   await books.announce(news, preparation)
+  // Before the swaps: who sees a late one stored sees its place.
+  await insertRows(store, 'late_swaps', fresh.flatMap(lateRows))
   await Promise.all([
     ...Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
     insertRows(store, 'sol_prices', prices),
@@ -205,6 +220,10 @@ function rowsByTable(records: readonly LoggedRecord[]): Record<StoredTable | 'un
         rows.undecoded.push(undecodedRow(record))
     }
   return rows
+}
+
+function lateRows({ record, mark }: LoggedRecord): Row[] {
+  return record.kind === 'swap' && mark !== null ? [lateRow(record, mark)] : []
 }
 
 /** Rows of `sol_prices` for prices newer than `since` that slot markers carry; each second once. */

@@ -1,15 +1,25 @@
 import { ServiceError } from '../domain/service-error.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import { type LateMark, LateOrder } from '../log/late-order.ts'
 import type { EventLog, LateOrigin, LogBatch } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createPatientStore } from '../store/patient-store.ts'
 import type { Store } from '../store/store.ts'
 import { progressRow } from './event-rows.ts'
+import { readProgress } from './stored-events.ts'
 
 /** A record as the log gave it, with where it came from when it is late. */
 export interface LoggedRecord {
   readonly record: WalletRecord
   readonly late: LateOrigin | null
+  /** Place of a swap that goes to sockets marked late. */
+  readonly mark: LateMark | null
+}
+
+/** Slots between `fromSlot` and `toSlot` (the latter among them) that are not on the log. */
+export interface SlotGap {
+  readonly fromSlot: number
+  readonly toSlot: number
 }
 
 /** What one flush brings, in the order of each partition. */
@@ -17,6 +27,7 @@ export interface Flush {
   readonly records: readonly LoggedRecord[]
   readonly markers: readonly SlotMarker[]
   readonly refolds: readonly Refold[]
+  readonly gaps: readonly SlotGap[]
 }
 
 /** What a worker does with what it gets; reading, joining, waiting, progress and commits are the loop's. */
@@ -70,6 +81,8 @@ export async function runFold(
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const worker = createWorker(store)
   const newest = new Map<number, SlotMarker>()
+  /** Slot of the newest marker of each partition that is stored, whoever stored it. */
+  let stored: ReadonlyMap<number, number> | null = null
   let assigned: readonly number[] = []
   let waiting: Waiting[] = []
   let timer: NodeJS.Timeout | undefined
@@ -125,17 +138,29 @@ export async function runFold(
     const records: LoggedRecord[] = []
     const markers: SlotMarker[] = []
     const refolds: Refold[] = []
+    const gaps: SlotGap[] = []
     const reached = new Map<number, SlotMarker>()
+    stored ??= await readProgress(store, worker.name)
+    const order = new LateOrder(log.epoch, stored)
     for (const { partition, records: entries } of batches)
       for (const entry of entries) {
-        if (entry.kind === 'record') records.push({ record: entry.record, late: entry.late })
+        if (entry.kind === 'record')
+          records.push({
+            record: entry.record,
+            late: entry.late,
+            mark: order.markOf(partition, entry),
+          })
         else if (entry.kind === 'refold') refolds.push(entry.refold)
         else {
+          const { slot, parent } = entry.marker
+          const passed = order.passed(partition)
+          if (passed !== null && parent > passed) gaps.push({ fromSlot: passed, toSlot: parent })
+          order.pass(partition, slot)
           markers.push(entry.marker)
           reached.set(partition, entry.marker)
         }
       }
-    await worker.apply({ records, markers, refolds })
+    await worker.apply({ records, markers, refolds, gaps })
     await store.insert(
       'progress',
       [...reached].map(([partition, marker]) =>
@@ -143,6 +168,7 @@ export async function runFold(
       ),
     )
     for (const [partition, marker] of reached) newest.set(partition, marker)
+    stored = new Map([...stored, ...order.all()])
   }
 
   const consumer = await log.consume(
@@ -153,6 +179,7 @@ export async function runFold(
         await flushing
         assigned = partitions
         newest.clear()
+        stored = null
         worker.assigned(partitions)
       },
     },

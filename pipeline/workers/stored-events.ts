@@ -167,3 +167,15 @@ export async function findStored(
   }
   return found
 }
+
+/** Slot of the newest marker that a worker has stored of each partition. */
+export async function readProgress(
+  store: Store,
+  worker: string,
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await store.query<{ partition: number; slot: string }>(
+    'SELECT partition, slot FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536',
+    { worker },
+  )
+  return new Map(rows.map(({ partition, slot }) => [partition, Number(slot)]))
+}
