@@ -219,7 +219,7 @@ test('a store that hangs is refused like one that is gone, and the call costs no
   const unknown = await own.customer(10)
   const ask = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` }
-    const { status, headers: sent } = await fetch(`${own.url}/wallets`, { headers })
+    const { status, headers: sent } = await fetch(`${own.url}/wallets/holdings`, { headers })
     return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]
   }
   t.deepEqual(await ask(known.key), [200, '1', '9'])

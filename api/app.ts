@@ -5,6 +5,7 @@ import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
 import type { Credits } from './credits/credits.ts'
+import { MarkerCache } from './marker-cache.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
@@ -19,20 +20,14 @@ import { respond } from './middleware/respond.ts'
 import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
 import type { RateLimit } from './rate-limits/rate-limit.ts'
-import { healthz, readyz } from './resources/health.ts'
-import { heldTokens } from './resources/held-tokens.ts'
-import { holdings } from './resources/holdings.ts'
+import type { Rendered } from './rendered.ts'
+import { createResources } from './resources/index.ts'
 import type { ResourceDeps } from './resources/resource.ts'
-import { type FeedStatus, status } from './resources/status.ts'
-import { tokenSwaps } from './resources/token-swaps.ts'
-import { trades } from './resources/trades.ts'
-import { walletAggregates } from './resources/wallet-aggregates.ts'
-import { walletHoldings } from './resources/wallet-holdings.ts'
-import { walletMetrics } from './resources/wallet-metrics.ts'
-import { wallets } from './resources/wallets.ts'
+import type { FeedStatus } from './resources/status.ts'
+import { createMetricsReader } from './rows/metrics-reader.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
-export interface AppDeps extends ResourceDeps {
+export interface AppDeps extends Omit<ResourceDeps, 'readMetrics'> {
   readonly credits: Credits
   readonly keys: KeyLookUp
   readonly feed: UpgradeHandler & FeedStatus
@@ -48,28 +43,24 @@ export interface AppDeps extends ResourceDeps {
 
 /** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
 export function createApp(deps: AppDeps): Koa<RequestState> {
-  const { credits, keys, feed, checks, upgradeOf, metrics, logger } = deps
+  const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
-  const resources = [
-    wallets(deps),
-    walletMetrics(deps),
-    holdings(deps),
-    walletHoldings(deps),
-    tokenSwaps(deps),
-    walletAggregates(deps),
-    heldTokens(deps),
-    trades(deps),
-    status(deps),
-    healthz(),
-    readyz(checks),
-  ]
+  const { store, position } = deps
+  const resources = createResources({
+    ...deps,
+    readMetrics: createMetricsReader(store, position),
+  })
+  const answers = new MarkerCache<Rendered>(position, {
+    maxWeight: MOST_CACHED_BYTES,
+    weigh: ({ bytes }) => bytes.length,
+  })
 
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   for (const resource of resources) {
     const { path, price, isUnlimited } = resource
     const limit = isUnlimited ? limitRate(null, 0) : limited
     if (price === null) {
-      router.get(path, limit, limitBody, validate(resource), respond(resource))
+      router.get(path, limit, limitBody, validate(resource), respond(resource, answers, position))
     } else {
       router.get(
         path,
@@ -79,7 +70,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
         limitBody,
         validate(resource),
         charge(credits, price, metrics),
-        respond(resource),
+        respond(resource, answers, position),
       )
     }
   }
@@ -102,3 +93,6 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(router.routes())
   return app
 }
+
+/** Of hot answers, uncompressed. */
+const MOST_CACHED_BYTES = 64 * 1024 * 1024

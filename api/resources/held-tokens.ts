@@ -33,6 +33,7 @@ export function heldTokens({ store, position }: ResourceDeps) {
       page,
     }),
     answer: HeldTokensAnswer,
+    isHot: () => true,
     async handle({ query: { min_wallets, page } }) {
       const offset = (page - 1) * PAGE_SIZE
       const stored = position.stored()

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { CursorCodec } from '../cursor.ts'
+import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
 /** One thing the API answers: declared once; the middleware validates, charges and renders by it. */
@@ -18,6 +19,8 @@ export interface Resource<Input = never> {
   readonly input: z.ZodType
   /** What a 2xx answer's body is. */
   readonly answer: z.ZodType
+  /** Whether many ask for just this, so that its bytes are kept until storage moves on. */
+  isHot?(input: Input): boolean
   handle(input: Input): Promise<Answer>
 }
 
@@ -42,6 +45,7 @@ export function resource<
   readonly answer: Body
   /** Adds issues at paths such as `['query', 'cursor']`. */
   read?(input: Both<Params, Query>, context: z.RefinementCtx): Input
+  isHot?(input: Input): boolean
   handle(input: Input): Promise<Answer & { readonly body: z.input<Body> }>
 }): Resource<Input> {
   const { params, query, read } = declaration
@@ -59,4 +63,5 @@ export interface ResourceDeps {
   readonly store: Store
   readonly position: StoragePosition
   readonly cursors: CursorCodec
+  readonly readMetrics: MetricsReader
 }

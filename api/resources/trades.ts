@@ -37,6 +37,7 @@ export function trades({ store, position, cursors }: ResourceDeps) {
       limit,
       before: readCursor(cursors, 'trades', cursor, context),
     }),
+    isHot: ({ before }) => before === null,
     async handle({ limit, before }) {
       const [found, head] = await Promise.all([
         newest(before, limit + 1),

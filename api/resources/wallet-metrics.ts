@@ -1,20 +1,20 @@
 import { z } from 'zod'
 import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
-import { readMetricsRows } from '../rows/metrics-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 /** `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). What is no alias of a tracked wallet is 404 `wallet_not_found`. */
-export function walletMetrics({ store, position }: ResourceDeps) {
+export function walletMetrics({ readMetrics, position }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/metrics',
     price: 1,
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletMetricsItem,
+    isHot: () => true,
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
-      const rows = await readMetricsRows(store, wallet, wallet)
+      const rows = await readMetrics(wallet, wallet)
       return { body: walletMetricsItem(rows.get(wallet) ?? emptyMetricsRow(wallet)) }
     },
   })

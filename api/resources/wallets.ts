@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { count, hasMore } from '../items/fields.ts'
 import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
-import { readMetricsRows } from '../rows/metrics-rows.ts'
 import { NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -18,18 +17,19 @@ const WalletsAnswer = z
   .meta({ id: 'WalletsAnswer', description: 'A page of the tracked wallets.' })
 
 /** `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without events is listed like any other (decisions C21). */
-export function wallets({ store, position }: ResourceDeps) {
+export function wallets({ readMetrics, position }: ResourceDeps) {
   return resource({
     path: '/wallets',
     price: 1,
     params: NONE,
     query: z.object({ page }),
     answer: WalletsAnswer,
+    isHot: () => true,
     async handle({ query: { page } }) {
       const total = position.walletCount()
       const from = (page - 1) * PAGE_SIZE + 1
       const to = Math.min(total, from + PAGE_SIZE - 1)
-      const rows = from > to ? new Map() : await readMetricsRows(store, from, to)
+      const rows = from > to ? new Map() : await readMetrics(from, to)
       const numbers = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
       return {
         body: {

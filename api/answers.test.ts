@@ -1,0 +1,142 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import type { Store } from '../pipeline/store/store.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
+import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { startApi, type TestApi } from './testing/start-api.ts'
+
+/*
+ * How answers are sent: kept for a marker, not again to who has them, compressed (decisions D8).
+ */
+
+const { CLICKHOUSE_URL } = process.env
+let opened: TestStore
+let store: Store
+let api: TestApi
+/** Queries of the store since the last look, those for the storage position left out. */
+let queries: string[] = []
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+  await trackWallets(store, 30)
+  await store.insert(
+    'swaps',
+    Array.from({ length: 30 }, (_, index) => swapRow(10 + index)),
+  )
+  await markStored(store, 100)
+  api = await startApi({
+    ...store,
+    query(sql, params) {
+      if (/FROM (swaps|wallet_metrics|positions)/.test(sql)) queries.push(sql)
+      return store.query(sql, params)
+    },
+  })
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+async function ask(path: string, key: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${api.url}${path}`, {
+    headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity', ...headers },
+  })
+  return {
+    status: response.status,
+    headers: response.headers,
+    text: await response.text(),
+    cost: response.headers.get('x-credits-cost'),
+  }
+}
+
+async function moveTo(slot: number): Promise<void> {
+  await markStored(store, slot)
+  for (;;) {
+    const status = await (await fetch(`${api.url}/status`)).json()
+    if ((status as { storage: { slot: number } }).storage.slot === slot) return
+    await pause(10)
+  }
+}
+
+const PATHS = [
+  ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
+  ...[`/tokens/${MINT}/swaps`, `/tokens/${MINT}/wallet-aggregates`, '/tokens/held', '/trades'],
+]
+
+test.serial('who has an answer already gets 304, charged, until storage moves on', async (t) => {
+  const { key } = await api.customer(1000)
+  for (const path of PATHS) {
+    const first = await ask(path, key)
+    const etag = first.headers.get('etag') ?? ''
+    t.regex(etag, /^W\/"100-[\w-]{12}"$/, path)
+    const again = await ask(path, key, { 'if-none-match': etag })
+    t.deepEqual([again.status, again.text.length, again.cost], [304, 0, first.cost], path)
+    t.is(again.headers.get('etag'), etag)
+    t.is(again.headers.get('x-head-cursor'), first.headers.get('x-head-cursor'))
+    t.is(again.headers.get('content-type'), null)
+    const listed = await ask(path, key, { 'if-none-match': `"x", ${etag.slice(2)}` })
+    t.is(listed.status, 304, path)
+    t.is((await ask(path, key, { 'if-none-match': '"x"' })).status, 200, path)
+  }
+  const before = await ask('/trades', key)
+  await moveTo(101)
+  const after = await ask('/trades', key, { 'if-none-match': before.headers.get('etag') ?? '' })
+  t.is(after.status, 200)
+  t.is(after.text, before.text)
+  const refused = await ask('/wallets/W99/metrics', key, { 'if-none-match': '*' })
+  t.deepEqual([refused.status, refused.headers.get('etag'), refused.cost], [404, null, '0'])
+})
+
+test.serial('answers are compressed when asked, and say that they vary', async (t) => {
+  const { key } = await api.customer(1000)
+  const plain = await ask('/trades', key)
+  t.is(plain.headers.get('content-encoding'), null)
+  t.is(plain.headers.get('vary'), 'Accept-Encoding')
+  // fetch decompresses by itself, so the length on the wire is compared.
+  for (const encoding of ['gzip', 'br']) {
+    const answer = await ask('/trades', key, { 'accept-encoding': `${encoding}, identity;q=0.5` })
+    t.is(answer.headers.get('content-encoding'), encoding)
+    t.is(answer.text, plain.text)
+    t.is(answer.headers.get('etag'), plain.headers.get('etag'))
+    t.true(Number(answer.headers.get('content-length')) < plain.text.length / 5)
+    t.is(
+      (await ask('/trades', key, { 'accept-encoding': `${encoding};q=0` })).headers.get(
+        'content-encoding',
+      ),
+      null,
+    )
+  }
+  const small = await ask('/trades?limit=1', key, { 'accept-encoding': 'gzip' })
+  t.is(small.headers.get('content-encoding'), null)
+})
+
+test.serial('hot answers are read once a marker, whoever asks; others each time', async (t) => {
+  const { key } = await api.customer(10_000)
+  const others = await api.customer(10_000)
+  await moveTo(102)
+  queries = []
+  const hot = [
+    '/wallets',
+    '/wallets?page=2',
+    '/wallets/W1/metrics',
+    '/wallets/W30/metrics',
+    '/trades',
+    '/tokens/held',
+  ]
+  const started = performance.now()
+  const answers = await Promise.all(
+    Array.from({ length: 120 }, (_, n) =>
+      ask(`${hot[n % hot.length]}`, n % 2 === 0 ? key : others.key),
+    ),
+  )
+  t.true(answers.every(({ status }) => status === 200))
+  // All wallets come with one query, trades and held tokens with one each; again when a second has passed.
+  const seconds = Math.floor((performance.now() - started) / 1000)
+  t.true(queries.length <= 3 * (1 + seconds), String(queries.length))
+  await moveTo(103)
+  queries = []
+  const path = `/tokens/${MINT}/swaps`
+  await Promise.all([ask(path, key), ask(path, key), ask('/trades', key), ask('/trades', key)])
+  t.is(queries.length, 3)
+})

@@ -1,0 +1,58 @@
+import test from 'ava'
+import { MarkerCache } from './marker-cache.ts'
+import type { StoredSlot } from './storage-position.ts'
+
+function aCache(options: { readonly maxWeight?: number } = {}) {
+  const at = { stored: null as StoredSlot | null, now: 0, made: 0 }
+  const cache = new MarkerCache<string>(
+    { stored: () => at.stored },
+    { maxWeight: 100, weigh: (value) => value.length, now: () => at.now, ...options },
+  )
+  const make = async (stored: StoredSlot | null) => `${++at.made} of ${stored?.slot ?? 'nothing'}`
+  return { at, make, get: (key: string) => cache.get(key, make), cache }
+}
+
+const slot = (number: number): StoredSlot => ({ slot: number, blockTime: number })
+
+test('what was made of storage is given until storage moves on, or a second has passed', async (t) => {
+  const { at, get } = aCache()
+  t.is(await get('a'), '1 of nothing')
+  at.stored = slot(5)
+  t.deepEqual(await Promise.all([get('a'), get('a'), get('b')]), ['2 of 5', '2 of 5', '3 of 5'])
+  at.now = 999
+  t.is(await get('a'), '2 of 5')
+  at.now = 1000
+  t.is(await get('a'), '4 of 5')
+  at.stored = slot(6)
+  t.deepEqual([await get('a'), await get('b')], ['5 of 6', '6 of 6'])
+})
+
+test('who asks after the marker has moved does not wait for what was begun before', async (t) => {
+  const { at, cache, get } = aCache()
+  let finish: (value: string) => void = () => {}
+  const before = cache.get('a', () => new Promise<string>((resolve) => (finish = resolve)))
+  at.stored = slot(7)
+  t.is(await get('a'), '1 of 7')
+  finish('old')
+  t.is(await before, 'old')
+  t.is(await get('a'), '1 of 7')
+})
+
+test('what could not be made is asked for again', async (t) => {
+  const { cache, get } = aCache()
+  await t.throwsAsync(cache.get('a', () => Promise.reject(new Error('away'))))
+  t.is(await get('a'), '1 of nothing')
+})
+
+test('the oldest values go when all weigh too much; one that is too heavy alone is not kept', async (t) => {
+  const { cache, get } = aCache({ maxWeight: 25 })
+  await get('a')
+  await get('b')
+  await get('c') // 12 each
+  t.deepEqual(
+    [await get('b'), await get('c'), await get('a')],
+    ['2 of nothing', '3 of nothing', '4 of nothing'],
+  )
+  await cache.get('d', async () => 'x'.repeat(26))
+  t.is(await cache.get('d', async () => 'again'), 'again')
+})

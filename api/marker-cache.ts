@@ -1,0 +1,71 @@
+import type { StoragePosition, StoredSlot } from './storage-position.ts'
+
+export interface MarkerCacheOptions<V> {
+  /** The cache holds values of at most this weight in all, the oldest made are dropped first. */
+  readonly maxWeight: number
+  readonly weigh: (value: V) => number
+  /** Values also end after this time, for changes that move no marker, as of a backfill; default 1000. */
+  readonly maxAgeMs?: number
+  readonly now?: () => number
+}
+
+/**
+ * What was made of storage, until storage moves on: when the marker moves, everything made before is forgotten, so that nothing is ever served
+ * older than one marker. A value that several ask for at once is made once; one that could not be made is not kept.
+ */
+export class MarkerCache<V> {
+  readonly #position: Pick<StoragePosition, 'stored'>
+  readonly #options: Required<MarkerCacheOptions<V>>
+  readonly #entries = new Map<string, Entry<V>>()
+  #stored: StoredSlot | null = null
+  #weight = 0
+
+  constructor(position: Pick<StoragePosition, 'stored'>, options: MarkerCacheOptions<V>) {
+    this.#position = position
+    this.#options = { maxAgeMs: 1000, now: Date.now, ...options }
+  }
+
+  /** The value of the key as of the newest marker; `make` reads storage as of `stored`. */
+  get(key: string, make: (stored: StoredSlot | null) => Promise<V>): Promise<V> {
+    const stored = this.#position.stored()
+    if (stored !== this.#stored) {
+      this.#stored = stored
+      this.#entries.clear()
+      this.#weight = 0
+    }
+    const now = this.#options.now()
+    const known = this.#entries.get(key)
+    if (known !== undefined && now - known.madeAt < this.#options.maxAgeMs) return known.value
+    const entry: Entry<V> = { value: make(stored), weight: 0, madeAt: now }
+    if (known !== undefined) this.#drop(key, known)
+    this.#entries.set(key, entry)
+    entry.value.then(
+      (value) => this.#weighIn(key, entry, value),
+      () => this.#drop(key, entry),
+    )
+    return entry.value
+  }
+
+  #weighIn(key: string, entry: Entry<V>, value: V): void {
+    if (this.#entries.get(key) !== entry) return
+    entry.weight = this.#options.weigh(value)
+    this.#weight += entry.weight
+    for (const [oldest, other] of this.#entries) {
+      if (this.#weight <= this.#options.maxWeight) break
+      this.#drop(oldest, other)
+    }
+  }
+
+  #drop(key: string, entry: Entry<V>): void {
+    if (this.#entries.get(key) !== entry) return
+    this.#entries.delete(key)
+    this.#weight -= entry.weight
+  }
+}
+
+interface Entry<V> {
+  readonly value: Promise<V>
+  readonly madeAt: number
+  /** 0 while it is being made. */
+  weight: number
+}
