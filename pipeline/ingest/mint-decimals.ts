@@ -1,4 +1,5 @@
 import type { Address } from '../domain/address.ts'
+import { readMint } from './mint-account.ts'
 import type { SolanaRpc } from './rpc.ts'
 
 /** Decimals of mints that no transaction told, from RPC (decisions J8). */
@@ -21,9 +22,8 @@ export function createMintDecimals(rpc: SolanaRpc, limit = 50_000): MintDecimals
         const accounts = await rpc.getMultipleAccounts(batch)
         batch.forEach((mint, place) => {
           const account = accounts[place]
-          const decimals =
-            account && isTokenProgram(account.owner) ? readDecimals(account.data) : null
-          if (decimals !== null) known.set(mint, decimals)
+          const found = account && readMint(account, mint)
+          if (found) known.set(mint, found.decimals)
         })
       }
       for (const oldest of known.keys()) {
@@ -35,16 +35,4 @@ export function createMintDecimals(rpc: SolanaRpc, limit = 50_000): MintDecimals
 }
 
 /** What one `getMultipleAccounts` takes. */
-const MOST_ACCOUNTS = 100
-
-function isTokenProgram(owner: string): boolean {
-  return (
-    owner === 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' ||
-    owner === 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
-  )
-}
-
-/** Mint of the Token programs, 82 bytes and extensions: 0 COption<Pubkey> authority, 36 u64 supply, 44 u8 decimals, 45 bool initialised, ... */
-function readDecimals(mint: Uint8Array): number | null {
-  return mint.length >= 82 && mint[45] === 1 ? (mint[44] ?? null) : null
-}
+export const MOST_ACCOUNTS = 100
