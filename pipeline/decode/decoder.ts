@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from '../domain/address.ts'
 import { encodeBase58 } from '../domain/base58.ts'
-import type { WalletRecord } from '../domain/slot.ts'
+import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
@@ -24,7 +24,7 @@ export interface Decoder {
 export type DecimalsOf = (mint: Address) => number | undefined
 
 export type Decoded =
-  | { readonly kind: 'decoded'; readonly records: readonly WalletRecord[] }
+  | { readonly kind: 'decoded'; readonly records: readonly DecodedRecord[] }
   | { readonly kind: 'needs_decimals'; readonly mints: readonly Address[] }
 
 const NOTHING: Decoded = { kind: 'decoded', records: [] }
@@ -56,7 +56,7 @@ function decodeNamed(
   const facts = readFacts(tx, named, wallets, registry)
   const undecoded = whyUndecoded(facts)
   const decimals = new Decimals(facts.movements.mints, decimalsOf)
-  const records: WalletRecord[] = []
+  const records: DecodedRecord[] = []
   let signature: string | null = null
   const keyOf = (wallet: number): RecordKey => {
     signature ??= encodeBase58(tx.signature)
@@ -79,15 +79,15 @@ function decodeNamed(
     : { kind: 'decoded', records }
 }
 
-function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): WalletRecord[] {
-  const records: WalletRecord[] = []
+function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): DecodedRecord[] {
+  const records: DecodedRecord[] = []
   for (const wallet of named.wallets) addBalance(records, tx, named, wallet, blockTime)
   return records
 }
 
 /** The wallet's own lamports after the transaction, when its own key is among the account keys (decisions B14). */
 function addBalance(
-  records: WalletRecord[],
+  records: DecodedRecord[],
   tx: Transaction,
   { atKey }: NamedWallets,
   wallet: number,

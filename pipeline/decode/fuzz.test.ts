@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
 import { isQuoteMint } from '../domain/quote.ts'
-import type { WalletRecord } from '../domain/slot.ts'
+import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { normalizeGrpc } from '../ingest/normalize-grpc.ts'
@@ -91,7 +91,7 @@ function spoil(json: unknown, random: () => number): void {
 }
 
 /** Numbers without gaps, amounts above zero, quotes where they belong, and of every base as much in events as in balances. */
-function isWhole(tx: Transaction, records: readonly WalletRecord[]): boolean {
+function isWhole(tx: Transaction, records: readonly DecodedRecord[]): boolean {
   const next = new Map<number, number>()
   const moved = new Map<string, bigint>()
   const exempt = new Set<number>()

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { USDC, WSOL } from '../domain/quote.ts'
-import type { WalletRecord } from '../domain/slot.ts'
+import type { DecodedRecord } from '../domain/slot.ts'
 import { bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
 import { accountFor } from './accounting.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
@@ -179,7 +179,7 @@ test('a failed transaction leaves the balance alone, whatever it would have done
       const result = createDecoder(trackedNames('w')).decode(tx, 0)
       const lamports = tx.lamportsAfter(0)
       const balance = { kind: 'balance', slot: 1, txIndex: 0, wallet: 1, blockTime: 0, lamports }
-      t.deepEqual(result, { kind: 'decoded', records: [balance as WalletRecord] })
+      t.deepEqual(result, { kind: 'decoded', records: [balance as DecodedRecord] })
     }),
     { numRuns: 100 },
   )

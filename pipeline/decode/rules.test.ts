@@ -1,6 +1,6 @@
 import test from 'ava'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { WalletRecord } from '../domain/slot.ts'
+import type { DecodedRecord } from '../domain/slot.ts'
 import { addressOf, bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
@@ -26,7 +26,7 @@ function decode(story: Scene, ...names: readonly string[]): Record<string, unkno
   return result.records.map(short)
 }
 
-function short(record: WalletRecord): Record<string, unknown> {
+function short(record: DecodedRecord): Record<string, unknown> {
   const { slot, txIndex, blockTime, ...rest } = record
   const { signature: _signature, solPriceUsdE9: _price, ...event } = rest as Record<string, unknown>
   return event

@@ -88,3 +88,30 @@ export interface Undecoded {
   /** From a closed set, see `pipeline/decode`. */
   readonly reason: string
 }
+
+/**
+ * The bytes of a transaction that gave an event or could not be decoded, so that a mended decoder can be applied to history (decisions K4). Goes with the
+ * lowest wallet that had something of it, so that it is on the log once.
+ */
+export interface KeptTransaction {
+  readonly kind: 'kept'
+  readonly slot: number
+  readonly txIndex: number
+  readonly wallet: number
+  readonly blockTime: number
+  readonly signature: string
+  /** What `bytes` are, see `KEPT_FORMAT`. */
+  readonly format: number
+  readonly bytes: Uint8Array
+}
+
+/** Formats of kept bytes. */
+export const KEPT_FORMAT = {
+  /** Above `MAX_KEPT_BYTES`: there are no bytes. */
+  tooLarge: 0,
+  /** Protobuf `SubscribeUpdateTransactionInfo` of Yellowstone's `geyser.proto`. */
+  yellowstone: 1,
+} as const
+
+/** Larger transactions are not kept: in base64 this fits into the megabyte that Kafka takes for one record. Of those recorded the largest has 61 KB. */
+export const MAX_KEPT_BYTES = 512 * 1024

@@ -1,4 +1,4 @@
-import type { BalanceRecord, Undecoded, WalletEvent } from './event.ts'
+import type { BalanceRecord, KeptTransaction, Undecoded, WalletEvent } from './event.ts'
 
 /** A SOL/USD price: USD x 10^9 for one SOL at a unix second (decisions J7). */
 export interface SolPrice {
@@ -20,8 +20,11 @@ export interface SlotMarker {
   readonly solPrice: SolPrice | null
 }
 
+/** What the decoder makes of a transaction for a tracked wallet. */
+export type DecodedRecord = WalletEvent | BalanceRecord | Undecoded
+
 /** What a tracked wallet's transaction leaves on the log. */
-export type WalletRecord = WalletEvent | BalanceRecord | Undecoded
+export type WalletRecord = DecodedRecord | KeptTransaction
 
 /**
  * Asks for the books of a wallet to be made anew from its stored events, whose rows have been changed or are to be trusted no longer. `revision` is the

@@ -33,6 +33,8 @@ export interface Transaction {
   readonly innerKept: boolean
   /** Null when the node kept none. */
   readonly logs: readonly string[] | null
+  /** The transaction in the encoding in which it is kept (`KEPT_FORMAT.yellowstone`), which gives an equal transaction when it is read again; made anew at each call. */
+  encoded(): Uint8Array
 }
 
 export interface Instruction {

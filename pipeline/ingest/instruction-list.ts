@@ -39,10 +39,11 @@ export function heightsFromLogs(
   let next = 0
   for (const instruction of list) {
     const invoke = invokes[next]
-    if (invoke !== undefined && invoke.program === programOf(instruction)) {
+    const isTop = instruction.stackHeight === 1
+    if (invoke?.program === programOf(instruction) && isTop === (invoke.height === 1)) {
       heights.push(invoke.height)
       next++
-    } else if (instruction.stackHeight === 1) {
+    } else if (isTop) {
       heights.push(1) // signature checks run without a line
     } else {
       return [...list]

@@ -6,6 +6,7 @@ import type {
   TokenBalance,
   Transaction,
 } from '../domain/transaction.ts'
+import { encodeTransaction } from './encode-transaction.ts'
 import { heightsFromLogs, listInstructions } from './instruction-list.ts'
 import type {
   InstructionUpdate,
@@ -59,7 +60,7 @@ export function normalizeGrpc(update: TransactionUpdate): Transaction | Malforme
     if (group.index >= message.instructions.length) return malformed('bad_instruction')
     if (!areInstructions(group.instructions, keys.length)) return malformed('bad_instruction')
   }
-  return new UpdateTransaction(slot, index, signature, keys, message, meta)
+  return new UpdateTransaction(slot, index, signature, keys, message, meta, info?.encoded)
 }
 
 /** Checked by `normalizeGrpc`; each list is made once, when somebody asks for it. */
@@ -74,6 +75,7 @@ class UpdateTransaction implements Transaction {
   readonly innerKept: boolean
   private readonly message: MessageUpdate
   private readonly meta: MetaUpdate
+  private readonly source: Uint8Array | undefined
   private tokensBefore: TokenBalance[] | undefined
   private tokensAfter: TokenBalance[] | undefined
   private list: Instruction[] | undefined
@@ -85,6 +87,7 @@ class UpdateTransaction implements Transaction {
     keys: readonly Uint8Array[],
     message: MessageUpdate,
     meta: MetaUpdate,
+    source: Uint8Array | undefined,
   ) {
     this.slot = slot
     this.index = index
@@ -95,6 +98,7 @@ class UpdateTransaction implements Transaction {
     this.innerKept = !meta.innerInstructionsNone
     this.message = message
     this.meta = meta
+    this.source = source
   }
 
   get fee(): bigint {
@@ -126,6 +130,10 @@ class UpdateTransaction implements Transaction {
   }
   get logs(): readonly string[] | null {
     return this.meta.logMessagesNone ? null : this.meta.logMessages
+  }
+  encoded(): Uint8Array {
+    // A copy: what came over the stream is a part of a frame that would be held with it.
+    return this.source === undefined ? encodeTransaction(this) : new Uint8Array(this.source)
   }
 }
 

@@ -7,6 +7,7 @@ import type {
   TokenBalance,
   Transaction,
 } from '../domain/transaction.ts'
+import { encodeTransaction } from './encode-transaction.ts'
 import { heightsFromLogs, type InnerGroup, listInstructions } from './instruction-list.ts'
 import { compileParsedInstruction } from './parsed-instruction.ts'
 import { readWireTransaction } from './wire-transaction.ts'
@@ -32,7 +33,8 @@ export function normalizeRpc(json: unknown, place: RpcPlace = {}): Transaction |
     const signed = readSigned(root?.transaction)
     signature = signed.signature
     if (!isCount(slot) || !isCount(index)) throw new Fault('bad_place')
-    return readOutcome(signed, root?.meta, slot, index)
+    const transaction = readOutcome(signed, root?.meta, slot, index)
+    return { ...transaction, encoded: () => encodeTransaction(transaction, json) }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return {
@@ -99,7 +101,12 @@ function readBytes(text: unknown, encoding: unknown): Signed {
   return { ...wire, allKeys: false }
 }
 
-function readOutcome(signed: Signed, rawMeta: unknown, slot: number, index: number): Transaction {
+function readOutcome(
+  signed: Signed,
+  rawMeta: unknown,
+  slot: number,
+  index: number,
+): Omit<Transaction, 'encoded'> {
   const meta = record(rawMeta)
   if (meta === undefined) throw new Fault('no_meta')
   const loaded = record(meta.loadedAddresses)

@@ -5,17 +5,21 @@ import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import type { RpcBlock } from './rpc.ts'
 import type { FetchedBlock, HeldTransaction } from './slot-sealer.ts'
-import { readTransactionUpdate } from './transaction-update.ts'
+import { readTransactionInfo, readTransactionUpdate } from './transaction-update.ts'
 
-/** A transaction as it came: an encoded update of the stream, or an entry of a block over RPC. */
+/** A transaction as it came: an encoded update of the stream, an entry of a block over RPC, or what was kept of one (`Transaction.encoded`). */
 export type RawTransaction =
   | { readonly kind: 'grpc'; readonly bytes: Uint8Array }
+  | { readonly kind: 'kept'; readonly slot: number; readonly bytes: Uint8Array }
   | { readonly kind: 'rpc'; readonly slot: number; readonly index: number; readonly json: unknown }
 
 /** Reads it in full. Never throws. */
 export function normalize(raw: RawTransaction): Transaction | Malformed {
   if (raw.kind === 'rpc') return normalizeRpc(raw.json, raw)
-  const update = readTransactionUpdate(raw.bytes)
+  const update =
+    raw.kind === 'kept'
+      ? readTransactionInfo(raw.slot, raw.bytes)
+      : readTransactionUpdate(raw.bytes)
   if (update !== null) return normalizeGrpc(update)
   return {
     kind: 'malformed',
@@ -28,7 +32,7 @@ export function normalize(raw: RawTransaction): Transaction | Malformed {
 
 /** Bytes that it keeps in memory; of JSON a guess. */
 export function sizeOf(raw: RawTransaction): number {
-  return raw.kind === 'grpc' ? raw.bytes.length : 16_384
+  return raw.kind === 'rpc' ? 16_384 : raw.bytes.length
 }
 
 /** The transactions of a block that name a tracked wallet as a key or as the owner of a token balance, for the sealer. */

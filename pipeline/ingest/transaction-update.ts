@@ -10,6 +10,8 @@ export interface TransactionUpdate {
 }
 
 export interface TransactionInfo {
+  /** The encoded message that this was read from. */
+  readonly encoded?: Uint8Array | undefined
   readonly signature: Uint8Array
   readonly index: string | number
   readonly transaction?: { readonly message?: MessageUpdate | undefined } | undefined
@@ -73,6 +75,13 @@ export function readTransactionUpdate(bytes: Uint8Array): TransactionUpdate | nu
   return reader.broken ? null : update
 }
 
+/** What `readTransactionUpdate` gives for a transaction of which only the `SubscribeUpdateTransactionInfo` was kept. */
+export function readTransactionInfo(slot: number, bytes: Uint8Array): TransactionUpdate | null {
+  const reader = new ProtoReader(bytes)
+  const transaction = readInfo(reader, bytes.length)
+  return reader.broken ? null : { slot, transaction }
+}
+
 /** SubscribeUpdateTransaction: 1 transaction, 2 slot. */
 function readUpdate(reader: ProtoReader, end: number): TransactionUpdate {
   let slot = 0
@@ -86,6 +95,8 @@ function readUpdate(reader: ProtoReader, end: number): TransactionUpdate {
 
 /** SubscribeUpdateTransactionInfo: 1 signature, 3 transaction {2 message}, 4 meta, 5 index. */
 function readInfo(reader: ProtoReader, end: number): TransactionInfo {
+  const { buffer, byteOffset } = reader.bytes
+  const encoded = new Uint8Array(buffer, byteOffset + reader.at, end - reader.at)
   let signature: Uint8Array = NO_BYTES
   let index = 0
   let transaction: { message?: MessageUpdate | undefined } | undefined
@@ -96,7 +107,7 @@ function readInfo(reader: ProtoReader, end: number): TransactionInfo {
     else if (reader.field === 4) meta = reader.within(readMeta)
     else if (reader.field === 5) index = reader.value
   }
-  return { signature, index, transaction, meta }
+  return { encoded, signature, index, transaction, meta }
 }
 
 function readSigned(reader: ProtoReader, end: number): { message?: MessageUpdate | undefined } {

@@ -3,6 +3,7 @@ import { type Address, addressBytes, addressFromBytes, parseAddress } from '../d
 import { WSOL } from '../domain/quote.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
+import { encodeTransaction } from '../ingest/encode-transaction.ts'
 
 /** Rent of a token account in lamports. */
 export const RENT = 2_039_280n
@@ -195,7 +196,7 @@ export class Scene {
     lamports.set(payer, (lamports.get(payer) ?? 0n) - this.fee)
     const pre = this.balances(this.tokensBefore)
     const post = this.balances(tokens)
-    return {
+    const transaction: Omit<Transaction, 'encoded'> = {
       kind: 'transaction',
       slot: 1,
       index: 0,
@@ -220,6 +221,7 @@ export class Scene {
       innerKept: options.innerKept ?? true,
       logs: [],
     }
+    return { ...transaction, encoded: () => encodeTransaction(transaction) }
   }
 
   private balances(tokens: ReadonlyMap<string, TokenAccount>): TokenBalance[] {

@@ -8,6 +8,7 @@ import {
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { type Address, addressFromBytes } from '../domain/address.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
+import { encodeTransaction } from '../ingest/encode-transaction.ts'
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const DECIMALS = 6
@@ -178,7 +179,7 @@ export class Token2022Chain {
     const before = this.balances(keys, indexOf)
     this.send(instructions, ...signers)
     const after = this.balances(keys, indexOf)
-    return {
+    const transaction: Omit<Transaction, 'encoded'> = {
       kind: 'transaction',
       slot: 1,
       index: 0,
@@ -196,6 +197,7 @@ export class Token2022Chain {
       innerKept: true,
       logs: [],
     }
+    return { ...transaction, encoded: () => encodeTransaction(transaction) }
   }
 
   private balances(keys: readonly PublicKey[], indexOf: (key: PublicKey) => number) {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import bs58 from 'bs58'
 import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
-import type { WalletRecord } from '../../../pipeline/domain/slot.ts'
+import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Block } from '../block.ts'
 import type { AccountState, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
@@ -36,7 +36,7 @@ export interface MarketOptions {
 /** What a slot was meant to bring each tracked wallet, by event key: what a decoder must find, USD prices apart. */
 export interface SlotTruth {
   /** Events and balances in the order in which a decoder gives them: by transaction, wallet, event; a wallet's balance after its events. */
-  readonly records: readonly WalletRecord[]
+  readonly records: readonly DecodedRecord[]
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
   /**
@@ -178,7 +178,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   const build = (slot: number) => {
     const { actions, bases } = place(slot)
     const recentBlockhash = blockhashBytes(slot - 12)
-    const records: WalletRecord[] = []
+    const records: DecodedRecord[] = []
     const concerning: number[] = []
     const transactions = actions.map((placed, index) => {
       const action = placed.act()
@@ -375,7 +375,7 @@ function interleave<T>(lists: readonly (readonly T[])[], seed: number, slot: num
 }
 
 function addTruth(
-  records: WalletRecord[],
+  records: DecodedRecord[],
   universe: Universe,
   action: Action,
   at: {
