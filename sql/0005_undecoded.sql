@@ -1,6 +1,6 @@
 -- One row is a transaction that could not be decoded for one tracked wallet.
--- Written by: the fold worker. Read by: operators.
--- Duplicates: rows of one (slot, tx_index, wallet) are one; FINAL where they are counted.
+-- Written by: the fold worker, `operator redecode`. Read by: operators.
+-- Duplicates: rows of one (slot, tx_index, wallet) are one, the highest `version` counts, and nothing does when that row is deleted; FINAL.
 -- Units: unix seconds of the block.
 CREATE TABLE IF NOT EXISTS undecoded
 (
@@ -11,9 +11,12 @@ CREATE TABLE IF NOT EXISTS undecoded
     signature String COMMENT 'Base58 signature of the transaction; never published' CODEC(ZSTD),
     program_id LowCardinality(Nullable(String)) COMMENT 'Program at fault, where one is known; never published',
     reason LowCardinality(String) COMMENT 'Why, from a closed set (pipeline/decode)',
+    decoder_version UInt16 DEFAULT 0 COMMENT 'Version of the decoder that made this row; 0: not known' CODEC(ZSTD),
+    version UInt64 DEFAULT 0 COMMENT 'Rises when the same transaction is decoded again' CODEC(ZSTD),
+    is_deleted UInt8 DEFAULT 0 COMMENT '1: a later decoder can decode it',
     inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD)
 )
-ENGINE = ReplacingMergeTree
+ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (slot, tx_index, wallet)
 SETTINGS non_replicated_deduplication_window = 1000
 COMMENT 'Transactions that could not be decoded, with the reason';

@@ -1,10 +1,18 @@
-import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  SubscribeUpdate,
+  type SubscribeUpdateTransaction,
+  SubscribeUpdateTransactionInfo,
+} from '@triton-one/yellowstone-grpc'
 import test from 'ava'
+import type { Malformed, Transaction } from '../domain/transaction.ts'
+import { aTransaction } from '../testing/a-transaction.ts'
 import { readCorpus } from '../testing/corpus.ts'
 import { plain, toBase64Json, toGrpcUpdate } from '../testing/encodings.ts'
 import { toParsedJson } from '../testing/parsed-encoding.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
+import { normalize } from './raw-transaction.ts'
 
 const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
@@ -21,6 +29,39 @@ onCorpus('a transaction is the same value in base64 as in json', (t) => {
     t.deepEqual(plain(normalizeRpc(toBase64Json(json), tx)), plain(tx))
   }
 })
+
+onCorpus(
+  'what is kept of a transaction reads as the transaction did, whatever it came as (decisions K4)',
+  (t) => {
+    const same = (tx: Transaction | Malformed) => {
+      if (tx.kind === 'malformed') return t.fail(tx.reason)
+      const kept = normalize({ kind: 'kept', slot: tx.slot, bytes: tx.encoded() })
+      if (!isDeepStrictEqual(plain(kept), plain(tx))) t.deepEqual(plain(kept), plain(tx))
+      // And once more: what was kept is kept as it is.
+      t.is(Buffer.compare(aTransaction(kept).encoded(), tx.encoded()), 0)
+    }
+    for (const { json, tx, encoding } of recorded) {
+      same(tx)
+      if (encoding !== 'json') continue
+      same(normalizeRpc(toBase64Json(json), tx))
+      const update = SubscribeUpdate.fromPartial({
+        transaction: toGrpcUpdate(json, tx.slot, tx.index),
+      })
+      same(normalize({ kind: 'grpc', bytes: SubscribeUpdate.encode(update).finish() }))
+    }
+  },
+)
+
+onCorpus(
+  'what is kept of an RPC answer is what the stream would have brought (decisions K4)',
+  (t) => {
+    for (const { json, tx } of inJson) {
+      const info = SubscribeUpdateTransactionInfo.decode(Buffer.from(tx.encoded()))
+      const update = toGrpcUpdate(json, tx.slot, tx.index).transaction!
+      t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
+    }
+  },
+)
 
 onCorpus('instructions that a node has parsed are put back into the bytes they came from', (t) => {
   for (const { json, tx } of inJson) {

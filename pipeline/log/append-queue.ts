@@ -4,6 +4,7 @@ export interface OutgoingEntry {
   /** The wallet's alias; null for a marker. */
   readonly key: string | null
   readonly value: string
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Takes what is to be appended, in the order of the calls. */
@@ -85,5 +86,5 @@ function takeRequest(waiting: Waiting[], maxBytes: number) {
   return { entries, whole }
 }
 
-/** Upper bound of what Kafka adds to a value: key, lengths, offset and time differences. */
-const ENTRY_OVERHEAD = 64
+/** Upper bound of what Kafka adds to a value: key, headers, lengths, offset and time differences. */
+const ENTRY_OVERHEAD = 96

@@ -25,6 +25,9 @@ interface Deps {
 
 const HEARTBEAT_MS = 500
 
+/** What tells a kept transaction without reading it: followers pass it by. */
+export const KEPT_HEADERS = { kind: 'kept' } as const
+
 /**
  * A consumer that keeps going: a client that crashed is replaced by a new one, which goes on at the committed offsets, or for a follower where it
  * was. `started` resolves when the first client has its partitions (or when it was closed before).
@@ -183,10 +186,15 @@ export class SupervisedConsumer implements Consumer {
   /** Reads a batch up to the first record of a newer format; `next` is the offset after what was read. */
   #read(partition: number, messages: readonly KafkaMessage[]) {
     const { logger, metrics } = this.#deps
+    const isFollower = this.#options.mode === 'follow'
     const records: LogRecord[] = []
     let next: bigint | null = null
     for (const message of messages) {
       const offset = BigInt(message.offset)
+      if (isFollower && message.headers?.kind?.toString() === KEPT_HEADERS.kind) {
+        next = offset + 1n
+        continue
+      }
       const decoded = decodeMessage(message.value)
       if (decoded.kind === 'newer') return { records, next, newer: decoded.version }
       next = offset + 1n

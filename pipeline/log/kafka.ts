@@ -13,7 +13,7 @@ import {
   readMinSessionTimeout,
   whileSettling,
 } from './kafka-client.ts'
-import { SupervisedConsumer } from './kafka-consumer.ts'
+import { KEPT_HEADERS, SupervisedConsumer } from './kafka-consumer.ts'
 import { hasCommitted, readEnds } from './kafka-offsets.ts'
 import { openProducer, type PatientProducer } from './kafka-producer.ts'
 import { readCheckpoint } from './kafka-tail.ts'
@@ -191,7 +191,8 @@ class KafkaLog implements EventLog {
   }
 
   #recordEntry(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
-    return this.#entryOf(record.wallet, { kind: 'record', record, late })
+    const entry = this.#entryOf(record.wallet, { kind: 'record', record, late })
+    return record.kind === 'kept' ? { ...entry, headers: KEPT_HEADERS } : entry
   }
 
   #entryOf(wallet: number, message: LogMessage): OutgoingEntry {

@@ -1,4 +1,5 @@
 import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { RecordMessage } from './record.ts'
 
 /**
  * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
@@ -47,7 +48,7 @@ interface ConsumerHooks {
 /**
  * How to read. `shared`: the consumers of a group share the partitions, committed offsets belong to the group, a partition without one starts
  * at its oldest record. `follow` (the relay): sees every partition in every process, starts with what was appended in the last `sinceMs`
- * milliseconds, commits nothing.
+ * milliseconds, commits nothing; kept transactions are not handed to it.
  */
 export type ConsumeOptions = ConsumerHooks &
   (
@@ -72,7 +73,7 @@ export interface LogBatch {
  */
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
-  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+  | ({ readonly kind: 'record' } & RecordMessage)
   | { readonly kind: 'refold'; readonly refold: Refold }
 )
 

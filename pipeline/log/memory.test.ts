@@ -1,4 +1,5 @@
 import test from 'ava'
+import type { WalletRecord } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLogger } from './kafka-logger.ts'
@@ -41,6 +42,45 @@ test('an append waits while a group is too far behind, so memory is bounded (dec
   }
   await Promise.all(appends)
   t.deepEqual(slotsOf(batches), [1, 2, 3, 4, 5])
+  await log.close()
+})
+
+test('bytes of kept transactions are bounded, and forgotten when every group has them (decisions K4, K6)', async (t) => {
+  const log = open({ partitions: 1, maxBacklogBytes: 100, maxBatch: 1 })
+  const kept = (txIndex: number): WalletRecord => ({
+    ...{ kind: 'kept', slot: 1, txIndex, wallet: 1, blockTime: 0, signature: 's' },
+    ...{ format: 1, bytes: new Uint8Array(60).fill(txIndex) },
+  })
+  const seen: number[] = []
+  const release: (() => void)[] = []
+  await log.consume({ mode: 'shared', group: 'fold' }, async ({ records }) => {
+    for (const entry of records) if (entry.kind === 'record') seen.push(entry.record.txIndex)
+    await new Promise<void>((resolve) => release.push(resolve))
+  })
+  const acknowledged: number[] = []
+  for (const number of [1, 2, 3, 4])
+    log.appendLate([kept(number)], 'stream').then(() => acknowledged.push(number))
+  await settle()
+  t.deepEqual(acknowledged, [1, 2], 'two are more than 100 bytes')
+  for (let done = 0; done < 4; done++) {
+    release.shift()?.()
+    await settle()
+  }
+  t.deepEqual(
+    [acknowledged, seen],
+    [
+      [1, 2, 3, 4],
+      [1, 2, 3, 4],
+    ],
+  )
+  const later: unknown[] = []
+  await log.appendSlot(slot(2))
+  await log.consume({ mode: 'follow', sinceMs: 60_000 }, async ({ records }) => {
+    for (const { kind, offset } of records) later.push([kind, offset])
+  })
+  await settle()
+  t.deepEqual(later, [['marker', 4n]])
+  for (const done of release) done()
   await log.close()
 })
 

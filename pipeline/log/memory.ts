@@ -1,3 +1,4 @@
+import type { KeptTransaction } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
@@ -12,6 +13,8 @@ export interface MemoryLogOptions {
   readonly partitions?: number
   /** An append waits while a group has more records than this uncommitted in one partition. */
   readonly maxBacklog?: number
+  /** The same for the bytes of kept transactions in one partition, which nobody but groups is given; they are forgotten when every group has committed them. */
+  readonly maxBacklogBytes?: number
   /** Followers can go back this far, and at most `retainedRecords` a partition. */
   readonly retentionMs?: number
   readonly retainedRecords?: number
@@ -51,6 +54,7 @@ class MemoryLog implements EventLog {
     this.#options = {
       partitions: PARTITIONS,
       maxBacklog: 20_000,
+      maxBacklogBytes: 16 * 1024 * 1024,
       retentionMs: 600_000,
       retainedRecords: 20_000,
       maxBatch: 1000,
@@ -138,8 +142,7 @@ class MemoryLog implements EventLog {
     const started = performance.now()
     const done = this.#lastAppend.then(async () => {
       for (const part of this.#parts) {
-        while (!this.#closed.signal.aborted && this.#backlog(part) > this.#options.maxBacklog)
-          await part.changed.wait()
+        while (!this.#closed.signal.aborted && this.#isBehind(part)) await part.changed.wait()
       }
       this.#refuseWhenClosed()
       write()
@@ -159,6 +162,14 @@ class MemoryLog implements EventLog {
     part?.push(message, this.#options.now())
   }
 
+  /** Whether some group has too much of the partition uncommitted. */
+  #isBehind(part: Partition): boolean {
+    const { maxBacklog, maxBacklogBytes } = this.#options
+    const backlog = this.#backlog(part)
+    part.forgetKept(part.end - backlog)
+    return backlog > maxBacklog || part.keptBytes > maxBacklogBytes
+  }
+
   /** Records of the partition that the slowest group has not committed. */
   #backlog(part: Partition): number {
     let slowest = part.end
@@ -171,6 +182,7 @@ class MemoryLog implements EventLog {
   #trim(part: Partition): void {
     const { now, retentionMs, retainedRecords } = this.#options
     const committed = part.end - this.#backlog(part)
+    part.forgetKept(committed)
     const old = Math.max(part.offsetAt(now() - retentionMs), part.end - retainedRecords)
     part.trim(Math.min(committed, old))
   }
@@ -180,6 +192,7 @@ class MemoryLog implements EventLog {
       new Group({
         parts: this.#parts,
         positions: [...positions],
+        isFollower: options.mode === 'follow',
         maxBatch: this.#options.maxBatch,
         retryDelayMs: this.#options.retryDelayMs,
         logger: this.#logger,
@@ -207,7 +220,11 @@ class Partition {
   /** Told of every append and every commit. */
   readonly changed = new Changed()
   base = 0
-  #entries: { readonly at: number; readonly record: LogRecord }[] = []
+  /** Of kept transactions not yet forgotten. */
+  keptBytes = 0
+  /** Up to here kept transactions are forgotten; their offsets stay. */
+  #forgotten = 0
+  #entries: { readonly at: number; record: LogRecord | null }[] = []
 
   constructor(index: number) {
     this.index = index
@@ -218,12 +235,29 @@ class Partition {
   }
 
   push(entry: LogMessage, at: number): void {
+    if (entry.kind === 'record' && entry.record.kind === 'kept')
+      this.keptBytes += entry.record.bytes.length
     this.#entries.push({ at, record: { offset: BigInt(this.end), ...entry } })
   }
 
-  read(from: number, limit: number): LogRecord[] {
+  /** Forgets kept transactions before `offset`. */
+  forgetKept(offset: number): void {
+    const first = Math.max(this.#forgotten, this.base)
+    for (let at = first; at < offset; at++) {
+      const entry = this.#entries[at - this.base]
+      if (entry === undefined || !isKept(entry.record)) continue
+      this.keptBytes -= entry.record.record.bytes.length
+      entry.record = null
+    }
+    this.#forgotten = Math.max(this.#forgotten, offset)
+  }
+
+  /** Records from an offset on, those forgotten left out, and the offset after them. */
+  read(from: number, limit: number): { records: LogRecord[]; next: number } {
     const start = from - this.base
-    return this.#entries.slice(start, start + limit).map((entry) => entry.record)
+    const entries = this.#entries.slice(start, start + limit)
+    const records = entries.flatMap(({ record }) => record ?? [])
+    return { records, next: from + entries.length }
   }
 
   /** The first offset whose record came at `at` or later. */
@@ -240,6 +274,12 @@ class Partition {
   }
 }
 
+function isKept(
+  record: LogRecord | null,
+): record is LogRecord & { readonly kind: 'record'; readonly record: KeptTransaction } {
+  return record?.kind === 'record' && record.record.kind === 'kept'
+}
+
 interface Member {
   readonly handler: BatchHandler
   readonly onAssigned: ((partitions: readonly number[]) => Promise<void>) | undefined
@@ -249,6 +289,7 @@ interface GroupDeps {
   readonly parts: readonly Partition[]
   /** Next offset of each partition: what is below is committed. */
   readonly positions: number[]
+  readonly isFollower: boolean
   readonly maxBatch: number
   readonly retryDelayMs: number
   readonly logger: Logger
@@ -299,18 +340,21 @@ class Group {
   }
 
   async #run(part: Partition, handler: BatchHandler, signal: AbortSignal): Promise<void> {
-    const { maxBatch, retryDelayMs, logger, onRedelivery } = this.#deps
+    const { maxBatch, retryDelayMs, logger, onRedelivery, isFollower } = this.#deps
     while (!signal.aborted) {
       const position = Math.max(this.positions[part.index] ?? 0, part.base)
-      const records = part.read(position, maxBatch)
-      if (records.length === 0) {
+      const { records: all, next } = part.read(position, maxBatch)
+      if (next === position) {
         await part.changed.wait()
         continue
       }
+      const records = isFollower ? all.filter((record) => !isKept(record)) : all
       const batch = { partition: part.index, records }
-      const done = await handOut(batch, handler, { signal, retryDelayMs, logger, onRedelivery })
+      const done =
+        records.length === 0 ||
+        (await handOut(batch, handler, { signal, retryDelayMs, logger, onRedelivery }))
       if (!done) return
-      this.positions[part.index] = position + records.length
+      this.positions[part.index] = next
       part.changed.notify()
     }
   }

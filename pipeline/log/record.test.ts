@@ -9,7 +9,7 @@ const aMessage: fc.Arbitrary<LogMessage> = fc.oneof(
   aRefold.map((refold) => ({ kind: 'refold' as const, refold })),
   fc
     .tuple(aWalletRecord, fc.constantFrom('stream' as const, 'backfill' as const, null))
-    .map(([record, late]) => ({ kind: 'record' as const, record, late })),
+    .map(([record, late]) => ({ kind: 'record' as const, record, late, decoderVersion: 7 })),
 )
 
 const read = (text: string) => decodeMessage(Buffer.from(text))
@@ -27,6 +27,7 @@ test('the text of a record is stable', (t) => {
     encodeMessage({
       kind: 'record',
       late: 'stream',
+      decoderVersion: 3,
       record: {
         kind: 'token_transfer',
         slot: 7,
@@ -43,7 +44,7 @@ test('the text of a record is stable', (t) => {
     }),
     '{"v":1,"kind":"token_transfer","slot":7,"txIndex":3,"wallet":12,"eventIndex":0,"blockTime":1700000000,' +
       `"signature":"${'1'.repeat(64)}","direction":"in","mint":"So11111111111111111111111111111111111111112",` +
-      '"amount":"340282366920938463463374607431768211455","decimals":9,"late":"stream"}',
+      '"amount":"340282366920938463463374607431768211455","decimals":9,"late":"stream","decoderVersion":3}',
   )
 })
 

@@ -1,13 +1,23 @@
 import { z } from 'zod'
 import { type Address, parseAddress } from '../domain/address.ts'
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import { type KeptTransaction, MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import type { LateOrigin } from './log.ts'
 
 /** What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to fold one anew. */
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
-  | { readonly kind: 'record'; readonly record: WalletRecord; readonly late: LateOrigin | null }
+  | ({ readonly kind: 'record' } & RecordMessage)
   | { readonly kind: 'refold'; readonly refold: Refold }
+
+/** A record with what is known of how it came here. */
+export interface RecordMessage {
+  readonly record: WalletRecord
+  readonly late: LateOrigin | null
+  /** `DECODER_VERSION` of the process that made the record; where it is absent, that is this one. */
+  readonly decoderVersion?: number
+}
 
 /**
  * What the bytes of an entry are. `malformed`: not ours, or damaged; whoever reads passes it by. `newer`: written by a later version of the
@@ -25,9 +35,9 @@ export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape
 export const FORMAT_VERSION = 1
 
 /**
- * The JSON text of an entry, versioned, integers of 64 bits and more as decimal strings. `decodeMessage` gives the same value back.
+ * The JSON text of an entry, versioned, integers of 64 bits and more as decimal strings, bytes in base64. `decodeMessage` gives the same value back.
  *
- * Example: `{"v":1,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null}`
+ * Example: `{"v":1,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null,"decoderVersion":1}`
  */
 export function encodeMessage(message: LogMessage): string {
   return JSON.stringify({ v: FORMAT_VERSION, ...bodyOf(message) }, (_key, value) =>
@@ -41,9 +51,15 @@ function bodyOf(message: LogMessage): object {
       return { kind: 'marker', ...message.marker }
     case 'refold':
       return { kind: 'refold', ...message.refold }
-    case 'record':
-      return { ...message.record, late: message.late }
+    case 'record': {
+      const { record, late, decoderVersion = DECODER_VERSION } = message
+      return { ...record, ...(record.kind === 'kept' && textOf(record)), late, decoderVersion }
+    }
   }
+}
+
+function textOf({ bytes }: KeptTransaction): { bytes: string } {
+  return { bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64') }
 }
 
 /** Reads an entry. Every field is checked, an unknown one is refused; never throws on bytes. */
@@ -68,8 +84,8 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
     const { v, kind, ...refold } = parsed.data
     return { kind: 'ok', message: { kind, refold } }
   }
-  const { v, late, ...record } = parsed.data
-  return { kind: 'ok', message: { kind: 'record', record, late } }
+  const { v, late, decoderVersion, ...record } = parsed.data
+  return { kind: 'ok', message: { kind: 'record', record, late, decoderVersion } }
 }
 
 function versionOf(json: unknown): number | null {
@@ -118,8 +134,16 @@ const place = {
   wallet: z.int().min(1),
   blockTime: unixSeconds,
   late: z.enum(['stream', 'backfill']).nullable(),
+  decoderVersion: z.int().min(1).max(0xffff),
 }
 const event = { ...place, eventIndex: natural, signature }
+const base64 = z.string().transform((text, context): Uint8Array => {
+  const bytes = Buffer.from(text, 'base64')
+  if (bytes.length <= MAX_KEPT_BYTES && bytes.toString('base64') === text)
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+  context.addIssue({ code: 'custom', message: 'not base64' })
+  return z.NEVER
+})
 const direction = z.enum(['in', 'out'])
 const decimals = z.int().min(0).max(255)
 
@@ -170,5 +194,12 @@ const Entry = z.discriminatedUnion('kind', [
     signature,
     programId: addressText.nullable(),
     reason: z.string().min(1).max(100),
+  }),
+  z.strictObject({
+    ...place,
+    kind: z.literal('kept'),
+    signature,
+    format: z.int().min(0).max(255),
+    bytes: base64,
   }),
 ])

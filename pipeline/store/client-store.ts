@@ -49,7 +49,7 @@ export function createClientStore(
         if (rows.length === 0) return
         // The token goes with the statement: a setting of the session would stay on for the next insert of the embedded engine.
         const result = await client.exec({
-          query: `INSERT INTO ${table} ${dedupSetting(options.dedupToken)} FORMAT JSONEachRow`,
+          query: `INSERT INTO ${table} ${options.columns ? `(${options.columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT JSONEachRow`,
           values: Readable.from([encodeRows(rows)]),
         })
         result.stream.resume()

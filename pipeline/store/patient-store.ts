@@ -30,7 +30,7 @@ export function createPatientStore(store: Store, signal: AbortSignal, logger: Lo
     query: (sql, params) => patiently(() => store.query(sql, params)),
     insert: (table, rows, options) => {
       const dedupToken = options?.dedupToken ?? randomUUID()
-      return patiently(() => store.insert(table, rows, { dedupToken }))
+      return patiently(() => store.insert(table, rows, { ...options, dedupToken }))
     },
     command: (sql, params) => patiently(() => store.command(sql, params)),
     ping: () => store.ping(),

@@ -11,8 +11,12 @@ export interface Store {
   readonly kind: 'clickhouse' | 'chdb'
   /** Rows of a SELECT; parameters as `{name:Type}` in the text. 64-bit and wider integers come as decimal strings. */
   query<T>(sql: string, params?: QueryParams): Promise<T[]>
-  /** Inserts rows as one block. With a `dedupToken` the same block sent again is stored once. */
-  insert(table: string, rows: readonly Row[], options?: { dedupToken?: string }): Promise<void>
+  /** Inserts rows as one block. With a `dedupToken` the same block sent again is stored once. `columns` are named where a row has one that only inserts know (`EPHEMERAL`). */
+  insert(
+    table: string,
+    rows: readonly Row[],
+    options?: { dedupToken?: string; columns?: readonly string[] },
+  ): Promise<void>
   /** Runs a statement without a result. */
   command(sql: string, params?: QueryParams): Promise<void>
   ping(): Promise<void>

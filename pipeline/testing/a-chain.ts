@@ -16,7 +16,7 @@ export interface Chain {
 }
 
 /**
- * What some wallets did over some slots: swaps with and without a value, transfers, balances, records that cannot be decoded, empty slots,
+ * What some wallets did over some slots: swaps with and without a value, transfers, balances, records that cannot be decoded, kept bytes, empty slots,
  * skipped slot numbers; of some transactions the records come late. The same for the same seed.
  */
 export function aChain(options: {
@@ -98,6 +98,17 @@ export function aChain(options: {
             reason: 'truncated',
           })
       }
+      const first = target.find(
+        (r) => r.txIndex === txIndex && r.slot === slot && r.kind !== 'balance',
+      )
+      if (first)
+        target.push({
+          kind: 'kept',
+          ...{ slot, txIndex, wallet: first.wallet, blockTime },
+          signature: bs58.encode(new Uint8Array(64).fill((slot * 7 + txIndex) % 251)),
+          format: 1,
+          bytes: new TextEncoder().encode(`${slot}/${txIndex}`),
+        })
     }
     priceTime = Math.max(priceTime, blockTime - random(2))
     const solPrice =

@@ -1,7 +1,14 @@
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
-import type { BalanceRecord, SolTransfer, Swap, TokenTransfer, Undecoded } from '../domain/event.ts'
+import type {
+  BalanceRecord,
+  KeptTransaction,
+  SolTransfer,
+  Swap,
+  TokenTransfer,
+  Undecoded,
+} from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import type { Refold, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 
@@ -75,6 +82,14 @@ export const anUndecoded = record<Undecoded>({
   reason: fc.constantFrom('truncated', 'unknown_layout'),
 })
 
+export const aKeptTransaction = record<KeptTransaction>({
+  kind: fc.constant('kept'),
+  ...place,
+  signature: aSignature,
+  format: fc.constantFrom(0, 1),
+  bytes: fc.uint8Array({ maxLength: 100 }),
+})
+
 /** Any record that goes on the log; amounts and keys over their whole range, so not in any order. */
 export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
   aSwap,
@@ -82,6 +97,7 @@ export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
   aSolTransfer,
   aBalanceRecord,
   anUndecoded,
+  aKeptTransaction,
 )
 
 export const aRefold = record<Refold>({

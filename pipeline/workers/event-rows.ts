@@ -1,4 +1,12 @@
-import type { BalanceRecord, SolTransfer, Swap, TokenTransfer, Undecoded } from '../domain/event.ts'
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import type {
+  BalanceRecord,
+  KeptTransaction,
+  SolTransfer,
+  Swap,
+  TokenTransfer,
+  Undecoded,
+} from '../domain/event.ts'
 import type { SlotMarker } from '../domain/slot.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 import type { LateMark } from '../log/late-order.ts'
@@ -6,7 +14,11 @@ import type { LateOrigin } from '../log/log.ts'
 import type { Row } from '../store/store.ts'
 
 /** Row of table `swaps`. */
-export function swapRow(swap: Swap, late: LateOrigin | null): Row {
+export function swapRow(
+  swap: Swap,
+  late: LateOrigin | null,
+  decoderVersion = DECODER_VERSION,
+): Row {
   return {
     slot: swap.slot,
     tx_index: swap.txIndex,
@@ -28,11 +40,16 @@ export function swapRow(swap: Swap, late: LateOrigin | null): Row {
     sol_price_usd_e9: swap.solPriceUsdE9,
     value_lamports: swapValueLamports(swap),
     late: late ?? 'no',
+    decoder_version: decoderVersion,
   }
 }
 
 /** Row of table `transfers`. */
-export function transferRow(transfer: TokenTransfer, late: LateOrigin | null): Row {
+export function transferRow(
+  transfer: TokenTransfer,
+  late: LateOrigin | null,
+  decoderVersion = DECODER_VERSION,
+): Row {
   return {
     slot: transfer.slot,
     tx_index: transfer.txIndex,
@@ -45,11 +62,16 @@ export function transferRow(transfer: TokenTransfer, late: LateOrigin | null): R
     amount: transfer.amount,
     decimals: transfer.decimals,
     late: late ?? 'no',
+    decoder_version: decoderVersion,
   }
 }
 
 /** Row of table `sol_transfers`. */
-export function solTransferRow(transfer: SolTransfer, late: LateOrigin | null): Row {
+export function solTransferRow(
+  transfer: SolTransfer,
+  late: LateOrigin | null,
+  decoderVersion = DECODER_VERSION,
+): Row {
   return {
     slot: transfer.slot,
     tx_index: transfer.txIndex,
@@ -60,22 +82,24 @@ export function solTransferRow(transfer: SolTransfer, late: LateOrigin | null): 
     direction: transfer.direction,
     lamports: transfer.lamports,
     late: late ?? 'no',
+    decoder_version: decoderVersion,
   }
 }
 
 /** Row of table `sol_balances`. */
-export function balanceRow(record: BalanceRecord): Row {
+export function balanceRow(record: BalanceRecord, decoderVersion = DECODER_VERSION): Row {
   return {
     wallet: record.wallet,
     slot: record.slot,
     tx_index: record.txIndex,
     block_time: record.blockTime,
     lamports: record.lamports,
+    decoder_version: decoderVersion,
   }
 }
 
 /** Row of table `undecoded`. */
-export function undecodedRow(record: Undecoded): Row {
+export function undecodedRow(record: Undecoded, decoderVersion = DECODER_VERSION): Row {
   return {
     slot: record.slot,
     tx_index: record.txIndex,
@@ -84,6 +108,7 @@ export function undecodedRow(record: Undecoded): Row {
     signature: record.signature,
     program_id: record.programId,
     reason: record.reason,
+    decoder_version: decoderVersion,
   }
 }
 
@@ -104,6 +129,20 @@ export function lateRow(swap: Swap, mark: LateMark): Row {
 /** Row of table `slot_gaps`. */
 export function gapRow(gap: { readonly fromSlot: number; readonly toSlot: number }): Row {
   return { to_slot: gap.toSlot, from_slot: gap.fromSlot }
+}
+
+/** Row of table `transactions`, to be inserted by `storeKept`. */
+export function keptRow(record: KeptTransaction, decoderVersion = DECODER_VERSION): Row {
+  const { buffer, byteOffset, length } = record.bytes
+  return {
+    slot: record.slot,
+    tx_index: record.txIndex,
+    block_time: record.blockTime,
+    signature: record.signature,
+    format: record.format,
+    base64: Buffer.from(buffer, byteOffset, length).toString('base64'),
+    decoder_version: decoderVersion,
+  }
 }
 
 /** Row of table `progress`. */

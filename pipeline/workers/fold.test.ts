@@ -24,6 +24,7 @@ import { openTestStore, type TestStore, testDatabase } from '../testing/test-sto
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import {
   balanceRow,
+  keptRow,
   lateRow,
   solTransferRow,
   swapRow,
@@ -54,6 +55,7 @@ const TABLES = {
   sol_transfers: 'slot, tx_index, wallet, event_index',
   sol_balances: 'wallet, slot, tx_index',
   undecoded: 'slot, tx_index, wallet',
+  transactions: 'slot, tx_index',
   lots: 'wallet, mint, slot, tx_index, event_index',
   disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
   positions: 'wallet, mint',
@@ -79,8 +81,9 @@ const columnsApart: Record<Table, string[]> = {
   swaps: EVENT_APART,
   transfers: EVENT_APART,
   sol_transfers: EVENT_APART,
-  sol_balances: ['inserted_at'],
-  undecoded: ['inserted_at'],
+  sol_balances: ['version', 'inserted_at'],
+  undecoded: ['version', 'is_deleted', 'inserted_at'],
+  transactions: ['inserted_at'],
   lots: ['version', 'is_deleted'],
   disposals: ['version', 'is_deleted'],
   positions: ['version', 'is_deleted'],
@@ -101,7 +104,9 @@ const recordsOf = (chain: Chain): WalletRecord[] => [
 
 const eventsOf = (chain: Chain): WalletEvent[] =>
   recordsOf(chain)
-    .flatMap((r) => (r.kind === 'balance' || r.kind === 'undecoded' ? [] : [r]))
+    .flatMap((r) =>
+      r.kind === 'balance' || r.kind === 'undecoded' || r.kind === 'kept' ? [] : [r],
+    )
     .sort(compareEventKeys)
 
 /** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
@@ -116,6 +121,11 @@ function expectedDump(chain: Chain): Dump {
     ),
     sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [balanceRow(r)] : [])),
     undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
+    transactions: records.flatMap((r) => {
+      if (r.kind !== 'kept') return []
+      const { base64, ...row } = keptRow(r)
+      return [{ ...row, format: 'yellowstone', bytes: new TextDecoder().decode(r.bytes) }]
+    }),
     lots: [],
     disposals: [],
     positions: [],
@@ -515,12 +525,14 @@ async function lateNotStored(store: Store, chain: Chain): Promise<Chain['late']>
     ([kind, table]) =>
       `SELECT '${kind}' AS kind, slot, tx_index, wallet, ${table === 'sol_balances' || table === 'undecoded' ? 0 : 'event_index'} AS event_index FROM ${table}`,
   )
+  parts.push(`SELECT 'kept', slot, tx_index, 0, 0 FROM transactions`)
   const rows = await store.query<Record<string, unknown>>(parts.join(' UNION ALL '))
   const stored = new Set(rows.map((row) => Object.values(row).join('/')))
   return chain.late.filter(({ records }) =>
     records.some((r) => {
       const eventIndex = 'eventIndex' in r ? r.eventIndex : 0
-      return !stored.has([r.kind, r.slot, r.txIndex, r.wallet, eventIndex].join('/'))
+      const wallet = r.kind === 'kept' ? 0 : r.wallet
+      return !stored.has([r.kind, r.slot, r.txIndex, wallet, eventIndex].join('/'))
     }),
   )
 }
@@ -629,6 +641,6 @@ test.serial(
 
 async function countRows(store: Store): Promise<unknown> {
   return store.query(
-    'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances',
+    'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances, (SELECT count() FROM transactions) AS transactions',
   )
 }

@@ -1,5 +1,5 @@
 import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
-import type { Refold, SlotMarker } from '../domain/slot.ts'
+import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import { partitionOf } from '../log/topics.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import type { Row, Store } from '../store/store.ts'
@@ -8,12 +8,14 @@ import { insertRows } from './book-store.ts'
 import {
   balanceRow,
   gapRow,
+  keptRow,
   lateRow,
   solTransferRow,
   swapRow,
   transferRow,
   undecodedRow,
 } from './event-rows.ts'
+import { findKept, storeKept, type TransactionPlace } from './kept-transactions.ts'
 import {
   type FoldDeps,
   type FoldWorker,
@@ -119,7 +121,7 @@ async function storeRecords(
     if (!batch.has(text)) batch.set(text, logged) // the first is what whoever follows the log has seen
   }
   const preparation = await books.prepare(
-    new Set(records.filter((r) => r.record.kind !== 'undecoded').map((r) => r.record.wallet)),
+    new Set(records.flatMap(({ record }) => (isBooked(record) ? [record.wallet] : []))),
     refolds,
   )
   // What is beyond a state in memory is new; all else may be stored already.
@@ -127,6 +129,7 @@ async function storeRecords(
     if (record.kind === 'undecoded') return true
     const state = books.stateOf(record.wallet)
     if (state === undefined) return false
+    if (record.kind === 'kept') return books.isBeyond({ ...record, eventIndex: 0 }, preparation)
     if (record.kind !== 'balance') return books.isBeyond(record, preparation)
     return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
   }
@@ -146,7 +149,13 @@ async function storeRecords(
     ...Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
     insertRows(store, 'sol_prices', prices),
   ])
-  await books.fold(news, preparation)
+  // Whoever finds a transaction finds its events.
+  await Promise.all([storeKept(store, keptRows(fresh)), books.fold(news, preparation)])
+}
+
+/** What goes into the books of its wallet. */
+function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
+  return record.kind !== 'undecoded' && record.kind !== 'kept'
 }
 
 type StoredTable = 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances'
@@ -164,9 +173,13 @@ function keyOf({ record }: LoggedRecord): StoredKey {
 
 function recordKeyText(logged: LoggedRecord): string {
   const { kind } = logged.record
+  if (kind === 'kept') return keptKeyText(logged.record)
   const family = kind === 'balance' || kind === 'undecoded' ? kind : 'event'
   return `${family}:${storedKeyText(keyOf(logged))}`
 }
+
+/** Two wallets may have brought the same transaction. */
+const keptKeyText = ({ slot, txIndex }: TransactionPlace) => `kept:${slot}/${txIndex}`
 
 /** Those of `records` that are stored, as `recordKeyText`. */
 async function storedAmong(store: Store, records: readonly LoggedRecord[]): Promise<string[]> {
@@ -178,13 +191,17 @@ async function storedAmong(store: Store, records: readonly LoggedRecord[]): Prom
       return asked.filter((logged) => stored.has(storedKeyText(keyOf(logged))))
     }),
   )
-  return found.flat().map(recordKeyText)
+  const places = records.flatMap(({ record }) => (record.kind === 'kept' ? [record] : []))
+  return [
+    ...found.flat().map(recordKeyText),
+    ...(await findKept(store, places)).map((place) => keptKeyText(place)),
+  ]
 }
 
 function newsByWallet(records: readonly LoggedRecord[]): Map<number, WalletNews> {
   const news = new Map<number, { events: WalletEvent[]; balances: BalanceRecord[] }>()
   for (const { record } of records) {
-    if (record.kind === 'undecoded') continue
+    if (!isBooked(record)) continue
     const found = news.get(record.wallet) ?? { events: [], balances: [] }
     news.set(record.wallet, found)
     if (record.kind === 'balance') found.balances.push(record)
@@ -202,28 +219,34 @@ function rowsByTable(records: readonly LoggedRecord[]): Record<StoredTable | 'un
     sol_balances: [],
     undecoded: [],
   }
-  for (const { record, late } of records)
+  for (const { record, late, decoderVersion } of records)
     switch (record.kind) {
       case 'swap':
-        rows.swaps.push(swapRow(record, late))
+        rows.swaps.push(swapRow(record, late, decoderVersion))
         break
       case 'token_transfer':
-        rows.transfers.push(transferRow(record, late))
+        rows.transfers.push(transferRow(record, late, decoderVersion))
         break
       case 'sol_transfer':
-        rows.sol_transfers.push(solTransferRow(record, late))
+        rows.sol_transfers.push(solTransferRow(record, late, decoderVersion))
         break
       case 'balance':
-        rows.sol_balances.push(balanceRow(record))
+        rows.sol_balances.push(balanceRow(record, decoderVersion))
         break
       case 'undecoded':
-        rows.undecoded.push(undecodedRow(record))
+        rows.undecoded.push(undecodedRow(record, decoderVersion))
     }
   return rows
 }
 
 function lateRows({ record, mark }: LoggedRecord): Row[] {
   return record.kind === 'swap' && mark !== null ? [lateRow(record, mark)] : []
+}
+
+function keptRows(records: readonly LoggedRecord[]): Row[] {
+  return records.flatMap(({ record, decoderVersion }) =>
+    record.kind === 'kept' ? [keptRow(record, decoderVersion)] : [],
+  )
 }
 
 /** Rows of `sol_prices` for prices newer than `since` that slot markers carry; each second once. */

@@ -2,8 +2,11 @@ import { isDeepStrictEqual } from 'node:util'
 import test from 'ava'
 import { ALL_TROUBLE } from '../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
+import { createDecoder } from '../decode/decoder.ts'
+import type { KeptTransaction } from '../domain/event.ts'
 import type { SlotRecords, WalletRecord } from '../domain/slot.ts'
 import { createWallets } from '../domain/wallets.ts'
+import { normalize } from '../ingest/raw-transaction.ts'
 import { createRpc } from '../ingest/rpc.ts'
 import { createIngestMetrics } from '../ingest/telemetry.ts'
 import type { EventLog, LateOrigin } from '../log/log.ts'
@@ -17,14 +20,21 @@ const START = 405_000_000
 function recordingLog() {
   const slots: SlotRecords[] = []
   const late: { records: readonly WalletRecord[]; origin: LateOrigin }[] = []
+  const kept: KeptTransaction[] = []
+  /** Kept transactions stand apart: the market does not tell them. */
+  const others = (records: readonly WalletRecord[]) =>
+    records.filter((record) => {
+      if (record.kind === 'kept') kept.push(record)
+      return record.kind !== 'kept'
+    })
   let wake: () => void = () => {}
   const log: Pick<EventLog, 'appendSlot' | 'appendLate'> = {
     async appendSlot(slot) {
-      slots.push(slot)
+      slots.push({ ...slot, records: others(slot.records) })
       wake()
     },
     async appendLate(records, origin) {
-      late.push({ records, origin })
+      late.push({ records: others(records), origin })
       wake()
     },
   }
@@ -32,6 +42,7 @@ function recordingLog() {
     log: log as EventLog, // ingest appends, nothing else
     slots,
     late,
+    kept,
     async until(done: () => boolean): Promise<void> {
       while (!done()) {
         await new Promise<void>((resolve) => {
@@ -161,6 +172,19 @@ test.serial(
       [],
     )
     t.true(recorded.late.length > 0)
+
+    // Of everything that gave an event the bytes are there, and give the same records again (decisions K4).
+    const decoder = createDecoder(createWallets(simulator.wallets))
+    const bytes = new Map(recorded.kept.map((one) => [`${one.slot}/${one.txIndex}`, one]))
+    const again = [...bytes.values()].flatMap(({ slot, blockTime, bytes }) => {
+      const tx = normalize({ kind: 'kept', slot, bytes })
+      if (tx.kind === 'malformed') throw new Error(tx.reason)
+      const decoded = decoder.decode(tx, blockTime)
+      return decoded.kind === 'decoded' ? decoded.records : []
+    })
+    const events = (all: readonly WalletRecord[]) =>
+      inOrder(all.filter((r) => 'eventIndex' in r && r.slot >= START && r.slot <= end))
+    t.deepEqual(events(again), events(truth))
     await simulator.close()
   },
 )

@@ -1,17 +1,16 @@
 import { ServiceError } from '../domain/service-error.ts'
-import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { Refold, SlotMarker } from '../domain/slot.ts'
 import { type LateMark, LateOrder } from '../log/late-order.ts'
-import type { EventLog, LateOrigin, LogBatch } from '../log/log.ts'
+import type { EventLog, LogBatch } from '../log/log.ts'
+import type { RecordMessage } from '../log/record.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { createPatientStore } from '../store/patient-store.ts'
 import type { Store } from '../store/store.ts'
 import { progressRow } from './event-rows.ts'
 import { readProgress } from './stored-events.ts'
 
-/** A record as the log gave it, with where it came from when it is late. */
-export interface LoggedRecord {
-  readonly record: WalletRecord
-  readonly late: LateOrigin | null
+/** A record as the log gave it, with what is known of how it came there. */
+export interface LoggedRecord extends RecordMessage {
   /** Place of a swap that goes to sockets marked late. */
   readonly mark: LateMark | null
 }
@@ -145,11 +144,7 @@ export async function runFold(
     for (const { partition, records: entries } of batches)
       for (const entry of entries) {
         if (entry.kind === 'record')
-          records.push({
-            record: entry.record,
-            late: entry.late,
-            mark: order.markOf(partition, entry),
-          })
+          records.push({ ...entry, mark: order.markOf(partition, entry) })
         else if (entry.kind === 'refold') refolds.push(entry.refold)
         else {
           const { slot, parent } = entry.marker

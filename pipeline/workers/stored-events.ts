@@ -125,7 +125,7 @@ export async function readBalances(
       records: string
     }>(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
-         argMax(lamports, (slot, tx_index)) AS newest_lamports, uniqExact(slot, tx_index) AS records
+         argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
        FROM sol_balances WHERE ${where.join(' OR ')} GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
     )
     for (const row of rows)

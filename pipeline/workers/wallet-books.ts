@@ -3,7 +3,12 @@ import { compareEventKeys } from '../domain/event-key.ts'
 import type { Refold } from '../domain/slot.ts'
 import { toFoldEvent } from '../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
-import { createWalletState, isBeyond, type WalletState } from '../fold/wallet-state.ts'
+import {
+  createWalletState,
+  isBeyond,
+  type WalletPlace,
+  type WalletState,
+} from '../fold/wallet-state.ts'
 import type { Store } from '../store/store.ts'
 import {
   BookRows,
@@ -130,7 +135,7 @@ export class WalletBooks {
   }
 
   /** Whether an event of the wallet is beyond all that its derived rows know. */
-  isBeyond(event: WalletEvent, { books }: Preparation): boolean {
+  isBeyond(event: WalletPlace & { readonly wallet: number }, { books }: Preparation): boolean {
     const known = this.stateOf(event.wallet) ?? books.get(event.wallet)?.highWater ?? START
     return isBeyond(known, event)
   }
