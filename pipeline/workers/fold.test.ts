@@ -332,6 +332,31 @@ test.serial('the tables hold a pure fold of what came', async (t) => {
   t.deepEqual(await readTrackedWallets(store), addresses)
 })
 
+test.serial(
+  'the price of a second is the first that was stored, whoever comes again (J7)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chainOf = (...prices: readonly (readonly [number, bigint])[]): Chain => ({
+      late: [],
+      slots: prices.map(([time, usdE9], at) => {
+        const slot = 10 + at
+        const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
+        return { marker, records: [] }
+      }),
+    })
+    const prices = () =>
+      store.query('SELECT time, source, usd_e9 FROM sol_prices FINAL ORDER BY time')
+    const row = (time: number, usd_e9: string) => ({ time, source: 'pool', usd_e9 })
+    await run(store, chainOf([100, 5n], [100, 5n], [101, 7n]))
+    t.deepEqual(await prices(), [row(100, '5'), row(101, '7')])
+    // A process that starts again without the slot that told the first price of a second.
+    await run(store, chainOf([101, 9n], [102, 8n]))
+    t.deepEqual(await prices(), [row(100, '5'), row(101, '7'), row(102, '8')])
+  },
+)
+
 test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
   const { store } = testStore
   for (let seed = 1; seed <= 2; seed += 1) {

@@ -1,4 +1,4 @@
-import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
+import type { BalanceRecord, Swap, WalletEvent } from '../domain/event.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import { partitionOf } from '../log/topics.ts'
 import type { Registry } from '../runtime/telemetry.ts'
@@ -40,13 +40,18 @@ export interface RunningBooks extends RunningFold {
   ): Promise<void>
 }
 
+export interface FoldParts extends FoldDeps {
+  readonly registry: Registry
+  readonly now?: () => number
+  /** Told of the swaps of each flush once they are stored, some perhaps again. It does not wait and does not fail. */
+  readonly onSwaps?: (swaps: readonly Swap[]) => void
+}
+
 /**
  * Starts the worker that stores what tracked wallets did and what follows from it: events, balances, prices, lots, disposals, positions,
  * metrics. Decisions C, K1, K4: whatever is delivered, how often, and wherever the process dies, the tables end up the same.
  */
-export async function startFold(
-  deps: FoldDeps & { readonly registry: Registry; readonly now?: () => number },
-): Promise<RunningBooks> {
+export async function startFold(deps: FoldParts): Promise<RunningBooks> {
   const metrics = createFoldMetrics(deps.registry)
   let worker: ReturnType<typeof createFold> | undefined
   const running = await runFold((store) => {
@@ -62,11 +67,12 @@ export async function startFold(
 function createFold(
   store: Store,
   metrics: FoldMetrics,
-  { log, now = Date.now }: FoldDeps & { readonly now?: () => number },
+  { log, now = Date.now, onSwaps }: FoldParts,
 ): FoldWorker & Pick<RunningBooks, 'amend'> {
   const books = new WalletBooks({ store, metrics, now })
   let assigned: readonly number[] = []
   let isRecovered = false
+  /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (decisions J7). */
   let priceTime = 0
 
   const isMine = (wallet: number) => assigned.includes(partitionOf(wallet, log.partitions))
@@ -74,6 +80,7 @@ function createFold(
     if (isRecovered) return
     await addEmptyMetrics(store)
     await books.recover(isMine)
+    priceTime = Math.max(priceTime, await newestPriceTime(store))
     isRecovered = true
   }
 
@@ -97,6 +104,7 @@ function createFold(
       await insertRows(store, 'slot_gaps', gaps.map(gapRow))
       await storeRecords(store, books, { records, refolds, prices })
       priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
+      onSwaps?.(records.flatMap(({ record }) => (record.kind === 'swap' ? [record] : [])))
       metrics.slot.set(markers.at(-1)?.slot ?? 0)
       end()
     },
@@ -247,6 +255,13 @@ function keptRows(records: readonly LoggedRecord[]): Row[] {
   return records.flatMap(({ record, decoderVersion }) =>
     record.kind === 'kept' ? [keptRow(record, decoderVersion)] : [],
   )
+}
+
+async function newestPriceTime(store: Store): Promise<number> {
+  const [newest] = await store.query<{ time: number }>(
+    "SELECT time FROM sol_prices WHERE source = 'pool' ORDER BY time DESC LIMIT 1",
+  )
+  return newest?.time ?? 0
 }
 
 /** Rows of `sol_prices` for prices newer than `since` that slot markers carry; each second once. */
