@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, parseAddress } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -95,6 +96,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
   const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
   const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024, onRequest } = options
   const closed = new AbortController()
+  setMaxListeners(0, closed.signal) // one a request
   const turns = createTurns(concurrency)
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {

@@ -8,12 +8,10 @@ export interface HistoryPosition {
   readonly signature: string
 }
 
-/** Which part of a history is wanted, both ends included; null: no bound. Times are unix seconds of blocks. */
+/** Which slots of a history are wanted, both ends included; null: no bound. */
 export interface HistoryRange {
   readonly fromSlot: number | null
-  readonly fromTime: number | null
   readonly toSlot: number | null
-  readonly toTime: number | null
 }
 
 /** A wallet's transactions and those of its token accounts, walked from the newest to the oldest. */
@@ -116,8 +114,7 @@ class Walk implements WalletHistory {
     const low = this.position?.slot
     if (added.length === 0 || low === undefined) return []
     await Promise.all(added.map((lane) => this.#fill(lane, (held) => isPast(held, low))))
-    const known = this.#handedOut.size
-    return this.#take(low).slice(known === 0 ? 0 : undefined)
+    return this.#take(low)
   }
 
   /** Hands out everything from slot `low` on that has not been. */
@@ -160,6 +157,7 @@ class Walk implements WalletHistory {
   /** Asks for further pages of a list until enough is held, or it has ended. */
   async #fill(lane: Lane, enough: (held: readonly SignatureInfo[]) => boolean): Promise<void> {
     const { range, minContextSlot } = this.#options
+    const newest = range.toSlot ?? Infinity
     while (!lane.ended && !enough(lane.held)) {
       const share = Math.floor(MOST_HELD / this.#lanes.length)
       const page = await this.#rpc.getSignaturesForAddress(lane.address, {
@@ -171,12 +169,11 @@ class Walk implements WalletHistory {
       lane.before = page.at(-1)?.signature
       lane.ended = page.length === 0
       for (const info of page) {
-        if (isBelow(info, range)) {
+        if (info.slot < (range.fromSlot ?? 0)) {
           lane.ended = true
           break
         }
-        if (isAbove(info, range) || (this.#start !== null && info.slot >= this.#start.slot))
-          continue
+        if (info.slot > newest || info.slot >= (this.#start?.slot ?? Infinity)) continue
         // A failed transaction that names only a token account of the wallet changes nothing of it.
         if (info.failed && !lane.isWallet) continue
         lane.held.push(info)
@@ -188,14 +185,4 @@ class Walk implements WalletHistory {
 function isPast(held: readonly SignatureInfo[], slot: number): boolean {
   const last = held.at(-1)
   return last !== undefined && last.slot < slot
-}
-
-function isBelow({ slot, blockTime }: SignatureInfo, { fromSlot, fromTime }: HistoryRange) {
-  if (fromSlot !== null && slot < fromSlot) return true
-  return fromTime !== null && blockTime !== null && blockTime < fromTime
-}
-
-function isAbove({ slot, blockTime }: SignatureInfo, { toSlot, toTime }: HistoryRange) {
-  if (toSlot !== null && slot > toSlot) return true
-  return toTime !== null && blockTime !== null && blockTime > toTime
 }
