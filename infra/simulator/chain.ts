@@ -1,3 +1,4 @@
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { Block } from './block.ts'
 import type { SlotKind } from './chain-shape.ts'
 
@@ -20,6 +21,13 @@ export interface OwnedTokenAccount {
   readonly lamports: bigint
 }
 
+/** A transaction that names an address. */
+export interface Mentioned {
+  readonly slot: number
+  readonly index: number
+  readonly failed: boolean
+}
+
 /** A chain as the servers serve it: the market's, or one of recorded blocks. */
 export interface Chain {
   /** The first slot that ever had a block. */
@@ -35,6 +43,17 @@ export interface Chain {
   block(slot: number): Block
   /** Where a transaction is; null when the chain has never had it. */
   find(signature: Uint8Array): { readonly slot: number; readonly index: number } | null
+  /** One transaction of a block; undefined past the last. */
+  transaction(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined
+  /** Signature of a transaction that is there. */
+  signature(slot: number, index: number): Uint8Array
+  /** Signatures of the transactions of a block. */
+  signatures(slot: number): readonly Uint8Array[]
+  /**
+   * Transactions of blocks that name the key (32 bytes, one character each), in slots `from` down to `last`, newest first; null now and then, so that
+   * others can be given a turn.
+   */
+  mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
   /** Indexes of the slot's transactions that name the key (32 bytes, one character each), in order. */
   mentions(keyId: string, slot: number): readonly number[]
   /** What RPC's `getAccountInfo` finds; null for accounts that the chain does not know. */

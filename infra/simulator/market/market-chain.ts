@@ -15,6 +15,14 @@ export function createMarketChain(market: Market, shape: ChainShape, firstSlot: 
       return found <= last ? found : null
     },
     find: (signature) => market.signatures.read(signature),
+    transaction: (slot, index) => market.transaction(slot, index),
+    signature: (slot, index) => market.signatures.of(slot, index),
+    signatures: (slot) =>
+      Array.from({ length: market.count(slot) }, (_, index) => market.signatures.of(slot, index)),
+    *mentionsDown(id, from, last) {
+      for (const found of market.mentionsDown(id, from, last))
+        if (found === null || shape.kind(found.slot) === 'produced') yield found
+    },
     mentions: (id, slot) => market.mentions(id, slot),
     account: (address, slot) => market.account(address, slot),
     tokenAccounts: (owner, slot) => market.tokenAccounts(owner, slot),

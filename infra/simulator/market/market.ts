@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
-import bs58 from 'bs58'
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
 import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Block } from '../block.ts'
-import type { AccountState, OwnedTokenAccount } from '../chain.ts'
+import type { AccountState, Mentioned, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { createAccounts } from './accounts.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
+import { createMarketHistory } from './history.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
+import { wsolAccount } from './native.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
@@ -55,6 +58,15 @@ export interface Market {
   truth(slot: number): SlotTruth
   /** Indexes of the slot's transactions that name a key, by its id. */
   mentions(keyId: string, slot: number): readonly number[]
+  /**
+   * Transactions that name a key, in slots `from` down to `last`, newest first, of slots without a block too; null now and then, so that others can be
+   * given a turn. Fast for tracked wallets and their token accounts.
+   */
+  mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
+  /** Transactions of a slot. */
+  count(slot: number): number
+  /** One transaction, as `block` has it; undefined past the last. */
+  transaction(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined
   /** Mints, their metadata, Whirlpools and tracked wallets; null for other addresses. */
   account(address: string, slot: number): AccountState | null
   /** Token accounts of a tracked wallet after a slot. */
@@ -147,52 +159,51 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     return swapOnVenue(scene, wallet, coin, side, amount, random.chance(0.1))
   }
 
-  const place = (slot: number) => {
-    const lists: (readonly Placed[])[] = []
-    const bases = new Map<string, bigint>()
-    for (const desk of desks) {
-      const found = scales.map((scale) => episodeAt(desk, scale, slot))
-      for (const episode of found) {
-        const actions = episode.actions.get(slot)
-        if (actions !== undefined)
-          lists.push(actions.map((action) => ({ desk, act: () => action })))
-      }
-      if (!found.some((episode) => episode.actions.has(slot))) continue
-      for (const wallet of desk.wallets) {
-        const usdc = associatedTokenAccount(wallet.key, USDC.key, USDC.program)
-        for (const [id, base] of [
-          [wallet.key.id, wallet.baseLamports],
-          [usdc.id, wallet.baseUsdc],
-        ] as const) {
-          const total = found.reduce((sum, episode) => sum + episode.relativeBefore(id, slot), base)
-          bases.set(id, total)
-        }
+  const history = createMarketHistory({
+    ...{ seed: options.seed, othersPerSlot: options.othersPerSlot },
+    ...{ desks, scales, episodeAt },
+  })
+
+  /** What a desk's wallets have before the slot, by the id of a wallet's key or of its USDC account's. */
+  const basesOf = (desk: Desk, slot: number, bases = new Map<string, bigint>()) => {
+    const found = scales.map((scale) => episodeAt(desk, scale, slot))
+    for (const wallet of desk.wallets) {
+      for (const [id, base] of [
+        [wallet.key.id, wallet.baseLamports],
+        [usdcAccountOf(wallet).id, wallet.baseUsdc],
+      ] as const) {
+        const total = found.reduce((sum, episode) => sum + episode.relativeBefore(id, slot), base)
+        bases.set(id, total)
       }
     }
-    // Strangers' transactions are made when somebody looks at them: most often only their places count.
-    for (let i = 0; i < options.othersPerSlot; i += 1)
-      lists.push([{ desk: null, act: () => stranger(slot, i) }])
-    return { actions: interleave(lists, options.seed, slot), bases }
+    return bases
   }
 
-  const build = (slot: number) => {
-    const { actions, bases } = place(slot)
-    const recentBlockhash = blockhashBytes(slot - 12)
-    const records: DecodedRecord[] = []
-    const concerning: number[] = []
-    const transactions = actions.map((placed, index) => {
-      const action = placed.act()
-      const { draft } = action
-      if (placed.desk !== null && concerns(universe, draft)) concerning.push(index)
+  const place = (slot: number) => {
+    const bases = new Map<string, bigint>()
+    const seen = new Set<Desk>()
+    const actions = Array.from({ length: history.count(slot) }, (_, index): Placed => {
+      const maker = history.maker(slot, index)
+      // Strangers' transactions are made when somebody looks at them: most often only their places count.
+      if (maker.kind === 'stranger') return { desk: null, act: () => stranger(slot, maker.number) }
+      if (!seen.has(maker.desk)) basesOf(maker.desk, slot, bases)
+      seen.add(maker.desk)
+      return { desk: maker.desk, act: () => maker.action }
+    })
+    return { actions, bases }
+  }
+
+  /** A draft in its place, and what wallets have afterwards. */
+  const put = (slot: number, index: number, draft: Draft, bases: Map<string, bigint>) => {
+    const tokenBefore = tokenAmounts(draft, draft.preTokens)
+    const info = () => {
       const first = signatures.of(slot, index)
-      const tokenBefore = tokenAmounts(draft, draft.preTokens)
-      const tokenAfter = tokenAmounts(draft, draft.postTokens)
-      const info = transactionInfo(draft, {
+      return transactionInfo(draft, {
         index,
         signatures: Array.from({ length: draft.signerCount }, (_, position) =>
           position === 0 ? first : signatures.further(first, position),
         ),
-        recentBlockhash,
+        recentBlockhash: blockhashBytes(slot - 12),
         base(key) {
           const now = bases.get(key.id)
           if (now === undefined || tokenBefore.has(key.id)) return 0n
@@ -203,6 +214,9 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
           return now === undefined ? 0n : now - (tokenBefore.get(key.id) ?? 0n)
         },
       })
+    }
+    const move = () => {
+      const tokenAfter = tokenAmounts(draft, draft.postTokens)
       draft.keys.forEach((key, account) => {
         const now = bases.get(key.id)
         if (now === undefined) return
@@ -211,14 +225,24 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
           : [draft.pre[account]!, draft.post[account]!]
         bases.set(key.id, now + after - before)
       })
-      addTruth(
-        records,
-        universe,
-        action,
-        { slot, txIndex: index, blockTime: timeOf(slot), bases },
-        first,
-      )
-      return info
+    }
+    return { info, move }
+  }
+
+  const build = (slot: number) => {
+    const { actions, bases } = place(slot)
+    const records: DecodedRecord[] = []
+    const concerning: number[] = []
+    const transactions = actions.map((placed, index) => {
+      const action = placed.act()
+      const { draft } = action
+      if (placed.desk !== null && concerns(universe, draft)) concerning.push(index)
+      const { info, move } = put(slot, index, draft, bases)
+      const built = info()
+      move()
+      const at = { slot, txIndex: index, blockTime: timeOf(slot), bases }
+      addTruth(records, universe, action, at, signatures.of(slot, index))
+      return built
     })
     const truth: SlotTruth = {
       transactions: concerning,
@@ -247,11 +271,16 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
             desksByKey.set(associatedTokenAccount(wallet.key, key, program).id, owner)
           }
         }
+        for (const wallet of owner.wallets) {
+          desksByKey.set(usdcAccountOf(wallet).id, owner)
+          desksByKey.set(wsolAccount(wallet.key).id, owner)
+        }
       }
       desk = desksByKey.get(id)
     }
     return desk === undefined ? null : [desk]
   }
+  const failed = ({ draft }: Action) => draft.failure !== null
   const desksByKey = new Map(
     desks.flatMap((desk) => desk.wallets.map((wallet) => [wallet.key.id, desk] as const)),
   )
@@ -272,6 +301,39 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         if (naming !== null && (desk === null || !naming.includes(desk))) return []
         return act().draft.keys.some((key) => key.id === id) ? [index] : []
       })
+    },
+    *mentionsDown(id, from, last) {
+      const naming = desksNaming(id)
+      const [desk] = naming ?? []
+      if (desk !== undefined) {
+        for (const found of history.mentions(desk, id, from, last))
+          yield found && { ...found, failed: failed(found.action) }
+        return
+      }
+      for (let slot = from; slot >= last; slot -= 1) {
+        yield null
+        const { actions } = place(slot)
+        for (let index = actions.length - 1; index >= 0; index -= 1) {
+          const action = actions[index]!.act()
+          if (action.draft.keys.some((key) => key.id === id))
+            yield { slot, index, failed: failed(action) }
+        }
+      }
+    },
+    count: (slot) => history.count(slot),
+    transaction(slot, index) {
+      if (index >= history.count(slot)) return undefined
+      const maker = history.maker(slot, index)
+      if (maker.kind === 'stranger') {
+        return put(slot, index, stranger(slot, maker.number).draft, new Map()).info()
+      }
+      const bases = basesOf(maker.desk, slot)
+      for (const before of history.sameDesk(slot, index)) {
+        const { info, move } = put(slot, before.index, before.action.draft, bases)
+        if (before.index === index) return info()
+        move()
+      }
+      return undefined
     },
     account(address, slot) {
       const state = states.get(address)
@@ -311,18 +373,23 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       const others = [...found.values()].filter((account) => account !== null)
       return [ownedAccount(usdc, TOKEN_ACCOUNT_RENT, token), ...others]
     },
-    blockhash: (slot) => bs58.encode(blockhashBytes(slot)),
+    blockhash: (slot) => encodeBase58(blockhashBytes(slot)),
     block(slot) {
       const parent = shape.parent(slot)
       return {
         slot,
         parent,
-        blockhash: bs58.encode(blockhashBytes(slot)),
-        parentBlockhash: bs58.encode(blockhashBytes(parent)),
+        blockhash: encodeBase58(blockhashBytes(slot)),
+        parentBlockhash: encodeBase58(blockhashBytes(parent)),
         time: timeOf(slot),
         height: shape.height(slot),
-        transactions: built(slot).transactions,
-        accounts: [priceAccountUpdate(universe.pricePool, slot, timeOf(slot))],
+        // Made when somebody looks at them: most who ask for a block of the past want its time.
+        get transactions() {
+          return built(slot).transactions
+        },
+        get accounts() {
+          return [priceAccountUpdate(universe.pricePool, slot, timeOf(slot))]
+        },
       }
     },
     truth: (slot) => built(slot).truth,
@@ -361,17 +428,8 @@ function createScales(options: MarketOptions, desks: number): Scale[] {
   ]
 }
 
-/** Merges lists in an order drawn for the slot; within a list the order stays. */
-function interleave<T>(lists: readonly (readonly T[])[], seed: number, slot: number): readonly T[] {
-  const tickets = lists.flatMap((list, index) => list.map(() => index))
-  const next = lists.map(() => 0)
-  return createRandom(seed, 'interleave', slot)
-    .shuffle(tickets)
-    .map((index) => {
-      const position = next[index]!
-      next[index] = position + 1
-      return lists[index]![position]!
-    })
+function usdcAccountOf(wallet: Wallet): Key {
+  return associatedTokenAccount(wallet.key, USDC.key, USDC.program)
 }
 
 function addTruth(
@@ -387,7 +445,7 @@ function addTruth(
   signature: Buffer,
 ): void {
   const { slot, txIndex, blockTime } = at
-  const text = bs58.encode(signature)
+  const text = encodeBase58(signature)
   const balances = new Map<number, bigint>()
   for (const key of action.draft.keys) {
     const lamports = at.bases.get(key.id)

@@ -130,6 +130,22 @@ export function createRecordedChain(
       }
     },
     find: (signature) => places.get(keyId(signature)) ?? null,
+    transaction: (slot, index) => contentOf(slot).transactions[index],
+    signature: (slot, index) => contentOf(slot).transactions[index]!.signature,
+    signatures: (slot) => contentOf(slot).transactions.map(({ signature }) => signature),
+    *mentionsDown(id, from, limit) {
+      for (const { slot, content } of produced.toReversed()) {
+        if (slot > from) continue
+        if (slot < limit) return
+        yield null
+        const { transactions } = content!
+        for (let index = transactions.length - 1; index >= 0; index -= 1) {
+          const info = transactions[index]!
+          if (keysOf(info).named.has(id))
+            yield { slot, index, failed: info.meta?.err !== undefined }
+        }
+      }
+    },
     mentions(id, slot) {
       return contentOf(slot).transactions.flatMap((info, index) =>
         keysOf(info).named.has(id) ? [index] : [],

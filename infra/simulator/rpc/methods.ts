@@ -1,5 +1,6 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { Block } from '../block.ts'
 import type { AccountState, Chain, OwnedTokenAccount } from '../chain.ts'
 import { keyId } from '../market/key.ts'
@@ -38,8 +39,10 @@ const BLOCK_CLEANED_UP = -32_001
 const SLOT_SKIPPED = -32_007
 const UNSUPPORTED_VERSION = -32_015
 const INVALID_PARAMS = -32_602
-/** Slots looked through at once before others get a turn. */
-const SCAN_SLOTS = 64
+const MIN_CONTEXT_SLOT_NOT_REACHED = -32_016
+const MOST_SIGNATURES = 1_000
+/** How long one request may keep others from their turn. */
+const LONGEST_TURN_MS = 8
 
 /** The methods over a chain (encodings `json`, `base64` and `base58`; not `jsonParsed`, but for token accounts); parameters, results and errors as agave's RPC has them. */
 export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
@@ -86,6 +89,17 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
       : slot <= window.confirmed()
         ? 'confirmed'
         : 'processed'
+  const requireContext = (config: Config) => {
+    const { minContextSlot } = config
+    const slot = lastProduced(newest(config))
+    if (typeof minContextSlot === 'number' && slot < minContextSlot) {
+      throw new RpcError(
+        MIN_CONTEXT_SLOT_NOT_REACHED,
+        'Minimum context slot has not been reached',
+        { contextSlot: slot },
+      )
+    }
+  }
   const account = (address: unknown, config: Config) => {
     const state = chain.account(requireText(address), newest(config))
     return state === null ? null : accountJson(state, config)
@@ -122,55 +136,68 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
     },
     getBlock([slot, config]) {
       const parsed = configOf(config)
-      const limit = newest(parsed)
-      return blockJson(blockAt(requireNumber(slot), limit), parsed)
+      const block = blockAt(requireNumber(slot), newest(parsed))
+      return blockJson(block, parsed, chain)
     },
     getTransaction([signature, config]) {
       const parsed = typeof config === 'string' ? { encoding: config } : configOf(config)
       const place = chain.find(decodeSignature(signature))
       if (place === null || place.slot > newest(parsed) || place.slot < window.first()) return null
-      const block = chain.block(place.slot)
-      const info = block.transactions[place.index]
+      if (chain.kind(place.slot) !== 'produced') return null
+      const info = chain.transaction(place.slot, place.index)
       if (info === undefined) return null
       return {
         slot: place.slot,
-        blockTime: block.time,
+        blockTime: chain.block(place.slot).time,
         ...transactionJson(info, parsed),
       }
     },
     async getSignaturesForAddress([address, config]) {
       const parsed = configOf(config)
       const id = keyId(decodeAddress(address))
-      const limit = Math.min(Number(parsed.limit ?? 1_000), 1_000)
-      const before = parsed.before == null ? null : chain.find(decodeSignature(parsed.before))
-      const until = parsed.until == null ? null : chain.find(decodeSignature(parsed.until))
-      const result: unknown[] = []
-      let slot = Math.min(newest(parsed), before?.slot ?? Number.MAX_SAFE_INTEGER)
-      const last = Math.max(window.first(), until?.slot ?? 0)
-      if (slot >= last && chain.kind(slot) !== 'produced') slot = chain.parent(slot)
-      for (let scanned = 0; slot >= last && result.length < limit; scanned += 1) {
-        if (scanned % SCAN_SLOTS === SCAN_SLOTS - 1) await new Promise(setImmediate)
-        const indexes = chain
-          .mentions(id, slot)
-          .filter((index) => before?.slot !== slot || index < before.index)
-          .filter((index) => until?.slot !== slot || index > until.index)
-        if (indexes.length > 0) {
-          const block = chain.block(slot)
-          for (const index of [...indexes].reverse()) {
-            const info = block.transactions[index]!
-            result.push({
-              signature: bs58.encode(info.signature),
-              slot,
-              err: errorOf(info),
-              memo: null,
-              blockTime: block.time,
-              confirmationStatus: statusOf(slot),
-            })
-          }
-        }
-        slot = chain.parent(slot)
+      const limit = parsed.limit == null ? MOST_SIGNATURES : requireNumber(parsed.limit)
+      if (!(limit >= 1 && limit <= MOST_SIGNATURES)) {
+        throw new RpcError(INVALID_PARAMS, `Invalid limit; max ${MOST_SIGNATURES}`)
       }
-      return result.slice(0, limit)
+      const newestSlot = newest({ commitment: 'finalized', ...parsed })
+      requireContext(parsed)
+      const placeOf = (signature: unknown) => {
+        if (signature == null) return null
+        const found = chain.find(decodeSignature(signature))
+        return found !== null && found.slot >= window.first() && found.slot <= window.processed()
+          ? found
+          : 'unknown'
+      }
+      const before = placeOf(parsed.before)
+      const until = placeOf(parsed.until)
+      // A node that does not have the transaction lists nothing before it, and everything down to its oldest block.
+      if (before === 'unknown') return []
+      const last = until === null || until === 'unknown' ? null : until
+      const result: unknown[] = []
+      const from = Math.min(newestSlot, before?.slot ?? Number.MAX_SAFE_INTEGER)
+      const oldest = Math.max(window.first(), last?.slot ?? 0)
+      let turnSince = performance.now()
+      for (const found of chain.mentionsDown(id, from, oldest)) {
+        if (performance.now() - turnSince > LONGEST_TURN_MS) {
+          await new Promise(setImmediate)
+          turnSince = performance.now()
+        }
+        if (found === null) continue
+        const { slot, index } = found
+        if (before?.slot === slot && index >= before.index) continue
+        if (last?.slot === slot && index <= last.index) break
+        const info = found.failed ? chain.transaction(slot, index) : undefined
+        result.push({
+          signature: encodeBase58(chain.signature(slot, index)),
+          slot,
+          err: info === undefined ? null : errorOf(info),
+          memo: null,
+          blockTime: chain.block(slot).time,
+          confirmationStatus: statusOf(slot),
+        })
+        if (result.length === limit) break
+      }
+      return result
     },
     getSignatureStatuses([signatures]) {
       const value = (Array.isArray(signatures) ? signatures : []).map((signature) => {
@@ -178,7 +205,7 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
         if (place === null || place.slot > window.processed() || place.slot < window.first()) {
           return null
         }
-        const info = chain.block(place.slot).transactions[place.index]
+        const info = chain.transaction(place.slot, place.index)
         if (info === undefined) return null
         const err = errorOf(info)
         const finalized = place.slot <= window.finalized()
@@ -248,7 +275,7 @@ function errorOf(info: SubscribeUpdateTransactionInfo): unknown {
   return err === undefined ? null : decodeTransactionError(err.err)
 }
 
-function blockJson(block: Block, config: Config): unknown {
+function blockJson(block: Block, config: Config, chain: Chain): unknown {
   const details = config.transactionDetails ?? 'full'
   const head = {
     blockHeight: block.height,
@@ -260,7 +287,7 @@ function blockJson(block: Block, config: Config): unknown {
   }
   if (details === 'none') return head
   if (details === 'signatures') {
-    return { ...head, signatures: block.transactions.map((info) => bs58.encode(info.signature)) }
+    return { ...head, signatures: chain.signatures(block.slot).map(encodeBase58) }
   }
   return {
     ...head,

@@ -1,6 +1,7 @@
 import { VersionedTransaction } from '@solana/web3.js'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
+import { associatedTokenAccount } from '../market/key.ts'
 import type { SimulatorOptions } from '../options.ts'
 import { type Simulator, startSimulator } from '../simulator.ts'
 import { callRpc } from '../testing/client.ts'
@@ -155,6 +156,61 @@ test('signatures of an address come newest first, in pages, and lead to transact
   }
   t.like(statuses.value[0], { slot, err })
   t.is(statuses.value[1], null)
+})
+
+test('every address has its own list, and a list is only as new and as old as the node', async (t) => {
+  const simulator = await start(t, {
+    historySlots: 200,
+    trouble: { skippedSlots: true, forks: true },
+  })
+  const list = (address: string, config: object = {}) =>
+    callRpc(simulator, 'getSignaturesForAddress', address, { ...CONFIRMED, ...config })
+  const slots = (await callRpc(
+    simulator,
+    'getBlocks',
+    START - 199,
+    START - 1,
+    CONFIRMED,
+  )) as number[]
+  const expected = new Map<string, string[]>()
+  const transactions: unknown[] = []
+  for (const slot of slots.toReversed()) {
+    const infos = simulator.market.block(slot).transactions
+    transactions.push(...infos.map((info, index) => [slot, index, info]))
+    for (const info of [...infos].reverse()) {
+      const { loadedWritableAddresses, loadedReadonlyAddresses } = info.meta!
+      const keys = [...info.transaction!.message!.accountKeys]
+      keys.push(...loadedWritableAddresses, ...loadedReadonlyAddresses)
+      for (const key of new Set(keys.map((bytes) => bs58.encode(bytes)))) {
+        expected.set(key, [...(expected.get(key) ?? []), bs58.encode(info.signature)])
+      }
+    }
+  }
+  for (const [slot, index, info] of transactions as [number, number, object][])
+    t.deepEqual(simulator.market.transaction(slot, index), info as never)
+  const { coins, wallets } = simulator.market.universe
+  const accounts = wallets.flatMap(({ key }) =>
+    coins.map((coin) => associatedTokenAccount(key, coin.mint.key, coin.mint.program).address),
+  )
+  const known = [...accounts, ...simulator.wallets].filter((address) => expected.has(address))
+  t.true(known.length > 20)
+  const pool = coins[0]!.key('pool').address
+  for (const address of [...known, ...(expected.has(pool) ? [pool] : [])]) {
+    const found = (await list(address)) as SignatureInfo[]
+    t.deepEqual(
+      found.map(({ signature }) => signature),
+      expected.get(address)!,
+    )
+  }
+  const wallet = simulator.wallets[0]!
+  const error = async (config: object) =>
+    ((await list(wallet, config)) as { error: { code: number } }).error.code
+  t.is(await error({ minContextSlot: START }), -32_016)
+  t.is(await error({ limit: 1001 }), -32_602)
+  t.is(((await list(wallet, { minContextSlot: START - 5 })) as unknown[]).length > 0, true)
+  const pruned = bs58.encode(simulator.market.signatures.of(START - 300, 0))
+  t.deepEqual(await list(wallet, { before: pruned }), [])
+  t.deepEqual(await list(wallet, { until: pruned }), await list(wallet))
 })
 
 test('accounts: mints, their metadata, the price pool, wallets and their token accounts', async (t) => {

@@ -1,5 +1,6 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import {
   decodeTransactionError,
   encodeTransactionError,
@@ -199,25 +200,25 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
     stackHeight?: number | undefined
   }): InstructionJson => ({
     accounts: [...from.accounts],
-    data: bs58.encode(from.data),
+    data: encodeBase58(from.data),
     programIdIndex: from.programIdIndex,
     stackHeight: from.stackHeight ?? null,
   })
   return {
     version: message.versioned ? 0 : 'legacy',
     transaction: {
-      signatures: transaction.signatures.map((bytes) => bs58.encode(bytes)),
+      signatures: transaction.signatures.map((bytes) => encodeBase58(bytes)),
       message: {
-        accountKeys: message.accountKeys.map((key) => bs58.encode(key)),
+        accountKeys: message.accountKeys.map((key) => keyText(key)),
         header: message.header!,
-        recentBlockhash: bs58.encode(message.recentBlockhash),
+        recentBlockhash: encodeBase58(message.recentBlockhash),
         instructions: message.instructions.map((from) =>
           instruction({ ...from, stackHeight: topHeight }),
         ),
         ...(message.versioned
           ? {
               addressTableLookups: message.addressTableLookups.map((lookup) => ({
-                accountKey: bs58.encode(lookup.accountKey),
+                accountKey: keyText(lookup.accountKey),
                 writableIndexes: [...lookup.writableIndexes],
                 readonlyIndexes: [...lookup.readonlyIndexes],
               })),
@@ -253,8 +254,8 @@ function metaJson(
           instructions: inner.instructions.map(instruction),
         })),
     loadedAddresses: {
-      writable: meta.loadedWritableAddresses.map((key) => bs58.encode(key)),
-      readonly: meta.loadedReadonlyAddresses.map((key) => bs58.encode(key)),
+      writable: meta.loadedWritableAddresses.map((key) => keyText(key)),
+      readonly: meta.loadedReadonlyAddresses.map((key) => keyText(key)),
     },
     logMessages: meta.logMessagesNone ? null : meta.logMessages,
     postBalances: meta.postBalances.map(Number),
@@ -266,7 +267,7 @@ function metaJson(
       : {
           returnData: {
             data: [Buffer.from(meta.returnData.data).toString('base64'), 'base64'] as const,
-            programId: bs58.encode(meta.returnData.programId),
+            programId: encodeBase58(meta.returnData.programId),
           },
         }),
     rewards: [],
@@ -340,3 +341,14 @@ function compactU16(value: number): Buffer {
   out.push(rest)
   return Buffer.from(out)
 }
+
+/** The base58 text of a key; the market's keys are the same bytes for ever. */
+function keyText(key: Uint8Array): string {
+  let text = keyTexts.get(key)
+  if (text === undefined) {
+    text = encodeBase58(key)
+    keyTexts.set(key, text)
+  }
+  return text
+}
+const keyTexts = new WeakMap<Uint8Array, string>()

@@ -1,0 +1,175 @@
+import { createRandom } from '../random.ts'
+import type { Desk, Episode, Scale } from './episode.ts'
+import type { Action } from './scene.ts'
+
+/** Who made the transaction at a place of a slot: a desk on a scale, or a stranger. */
+export type Maker =
+  | { readonly kind: 'desk'; readonly desk: Desk; readonly action: Action }
+  /** The n-th stranger of the slot. */
+  | { readonly kind: 'stranger'; readonly number: number }
+
+/** A transaction by its place. */
+export interface HistoryPlace {
+  readonly slot: number
+  readonly index: number
+  readonly action: Action
+}
+
+/** The market's history, looked up without building blocks. What is kept is bounded; anything else is played again. */
+export interface MarketHistory {
+  /** Transactions of a slot. */
+  count(slot: number): number
+  maker(slot: number, index: number): Maker
+  /** Makers of the slot's transactions up to an index that share a desk with it, in order, with their indexes. */
+  sameDesk(
+    slot: number,
+    index: number,
+  ): readonly { readonly index: number; readonly action: Action }[]
+  /**
+   * Transactions of a desk that name a key, in slots `from` down to `last`, newest first; null now and then where there is nothing, so that others
+   * can be given a turn.
+   */
+  mentions(desk: Desk, keyId: string, from: number, last: number): Generator<HistoryPlace | null>
+}
+
+/** Slots whose order is kept, at two bytes a transaction. */
+const ORDERS_KEPT = 200_000
+
+export function createMarketHistory(options: {
+  readonly seed: number
+  readonly desks: readonly Desk[]
+  readonly scales: readonly Scale[]
+  readonly othersPerSlot: number
+  episodeAt(desk: Desk, scale: Scale, slot: number): Episode
+}): MarketHistory {
+  const { seed, desks, scales, othersPerSlot, episodeAt } = options
+  const orders = new Map<number, Int16Array>()
+  const indexes = new WeakMap<Episode, ReadonlyMap<string, readonly Mention[]>>()
+
+  /** Makers by code: desk and scale, or below zero the number of a stranger; merged in an order drawn for the slot, of one maker as they came. */
+  const orderOf = (slot: number): Int16Array => {
+    const kept = orders.get(slot)
+    if (kept !== undefined) return kept
+    const codes: number[] = []
+    for (const desk of desks) {
+      for (const scale of scales) {
+        const count = episodeAt(desk, scale, slot).actions.get(slot)?.length ?? 0
+        for (let i = 0; i < count; i += 1) codes.push(desk.index * scales.length + scale.index)
+      }
+    }
+    for (let i = 0; i < othersPerSlot; i += 1) codes.push(-1 - i)
+    const order = Int16Array.from(createRandom(seed, 'interleave', slot).shuffle(codes))
+    if (orders.size >= ORDERS_KEPT) orders.delete(orders.keys().next().value!)
+    orders.set(slot, order)
+    return order
+  }
+
+  const actionsOf = (code: number, slot: number): readonly Action[] => {
+    const desk = desks[Math.floor(code / scales.length)]!
+    return episodeAt(desk, scales[code % scales.length]!, slot).actions.get(slot) ?? []
+  }
+  const deskOf = (code: number) => (code < 0 ? -1 : Math.floor(code / scales.length))
+
+  const placesOf = (slot: number, code: number): number[] => {
+    const places: number[] = []
+    orderOf(slot).forEach((found, index) => {
+      if (found === code) places.push(index)
+    })
+    return places
+  }
+
+  /** What an episode's transactions name, by key, the newest first. */
+  const mentionsIn = (episode: Episode): ReadonlyMap<string, readonly Mention[]> => {
+    let index = indexes.get(episode)
+    if (index !== undefined) return index
+    const made = new Map<string, Mention[]>()
+    for (const slot of [...episode.actions.keys()].sort((a, b) => b - a)) {
+      const actions = episode.actions.get(slot)!
+      for (let position = actions.length - 1; position >= 0; position -= 1) {
+        for (const { id } of actions[position]!.draft.keys) {
+          const known = made.get(id)
+          if (known === undefined) made.set(id, [{ slot, position }])
+          else known.push({ slot, position })
+        }
+      }
+    }
+    index = made
+    indexes.set(episode, index)
+    return index
+  }
+
+  function* onScale(desk: Desk, scale: Scale, id: string, from: number, last: number) {
+    for (let at = from; at >= last; ) {
+      const episode = episodeAt(desk, scale, at)
+      yield null
+      for (const { slot, position } of mentionsIn(episode).get(id) ?? []) {
+        if (slot > at) continue
+        if (slot < last) return
+        const code = desk.index * scales.length + scale.index
+        const index = placesOf(slot, code)[position]!
+        yield { slot, index, action: actionsOf(code, slot)[position]! }
+      }
+      at = episode.start - 1
+    }
+  }
+
+  return {
+    count: (slot) => orderOf(slot).length,
+    maker(slot, index) {
+      const order = orderOf(slot)
+      const code = order[index]!
+      if (code < 0) return { kind: 'stranger', number: -1 - code }
+      const position = placesOf(slot, code).indexOf(index)
+      const desk = desks[deskOf(code)]!
+      return { kind: 'desk', desk, action: actionsOf(code, slot)[position]! }
+    },
+    sameDesk(slot, index) {
+      const order = orderOf(slot)
+      const next = new Map<number, number>()
+      const found: { index: number; action: Action }[] = []
+      for (let at = 0; at <= index; at += 1) {
+        const code = order[at]!
+        if (deskOf(code) !== deskOf(order[index]!)) continue
+        const position = next.get(code) ?? 0
+        next.set(code, position + 1)
+        found.push({ index: at, action: actionsOf(code, slot)[position]! })
+      }
+      return found
+    },
+    *mentions(desk, id, from, last) {
+      const walks = scales.map((scale) => ({
+        walk: onScale(desk, scale, id, from, last),
+        head: null as HistoryPlace | null,
+        ended: false,
+      }))
+      for (;;) {
+        for (const each of walks) {
+          while (each.head === null && !each.ended) {
+            const { value, done } = each.walk.next()
+            if (done) each.ended = true
+            else if (value === null) yield null
+            else each.head = value
+          }
+        }
+        const heads = walks.flatMap((each) => (each.head === null ? [] : [each]))
+        const first = heads.reduce<(typeof heads)[number] | null>(
+          (best, each) => (best === null || isNewer(each.head!, best.head!) ? each : best),
+          null,
+        )
+        if (first === null) return
+        yield first.head
+        first.head = null
+      }
+    },
+  }
+}
+
+interface Mention {
+  readonly slot: number
+  /** Among the actions of its desk and scale in the slot. */
+  readonly position: number
+}
+
+function isNewer(a: HistoryPlace, b: HistoryPlace): boolean {
+  return a.slot > b.slot || (a.slot === b.slot && a.index > b.index)
+}
