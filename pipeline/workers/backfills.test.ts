@@ -20,8 +20,8 @@ import { trackWallets } from './track-wallets.ts'
  */
 
 const START = 405_000_000
-const LATE = START + 200
-const END = START + 260
+const LATE = START + 120
+const END = START + 160
 const WALLETS = 10
 const logger = createLogger('silent')
 let opened: TestStore
@@ -32,11 +32,21 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 
 const TABLES = [
-  ...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'undecoded', 'lots', 'disposals'],
+  ...[
+    'swaps',
+    'transfers',
+    'sol_transfers',
+    'sol_balances',
+    'undecoded',
+    'lots',
+    'disposals',
+    'transactions',
+  ],
+  'first_buys',
   ...['positions', 'wallet_metrics', 'sol_prices'],
 ]
-/** When and how a row was written, not what it says (decisions C19). */
-const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision']
+/** When and how a row was written, not what it says (decisions C19); and bytes, which are another encoding of the same over RPC. */
+const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision', 'base64', 'bytes']
 
 type Tables = Readonly<Record<string, readonly Row[]>>
 
@@ -64,7 +74,13 @@ async function empty(): Promise<void> {
   for (const { name } of tables) await opened.store.command(`TRUNCATE TABLE ${name}`)
 }
 
-const market = { wallets: WALLETS, coins: 40, trackedPerSlot: 2, othersPerSlot: 1, historySlots: 300 } as const
+const market = {
+  wallets: WALLETS,
+  coins: 40,
+  trackedPerSlot: 2,
+  othersPerSlot: 1,
+  historySlots: 300,
+} as const
 
 /** The service's pipeline over a simulator, in this process, from slot `head` on. */
 async function startPipeline(simulator: Simulator, head: number) {
