@@ -70,6 +70,7 @@ export function createApi(deps: ApiDeps): Api {
         throw new ServiceError('unavailable', 'no slot has come yet', { retriable: true })
     },
   }
+  let url = ''
   const app = createApp({
     store,
     position,
@@ -85,6 +86,7 @@ export function createApi(deps: ApiDeps): Api {
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     now: deps.now ?? Date.now,
+    serverUrl: () => config.publicUrl ?? url,
   })
   return {
     checks,
@@ -93,7 +95,7 @@ export function createApi(deps: ApiDeps): Api {
       await feed.start(position)
       credits.start()
       const port = await server.listen(app.callback(), config.host, config.port)
-      const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
+      url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
       logger.info({ port }, 'api listens')
       return { port, url }
     },

@@ -17,8 +17,10 @@ import { limitRate } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { requestId } from './middleware/request-id.ts'
 import { respond } from './middleware/respond.ts'
+import { showPage } from './middleware/show-page.ts'
 import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
+import { documentation } from './openapi/pages.ts'
 import type { RateLimit } from './rate-limits/rate-limit.ts'
 import type { Rendered } from './rendered.ts'
 import { createResources } from './resources/index.ts'
@@ -39,6 +41,8 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics'> {
   readonly trustedProxies: number
   readonly corsOrigins: readonly string[]
   readonly now: () => number
+  /** Where clients find the API; known once it listens. */
+  readonly serverUrl: () => string
 }
 
 /** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
@@ -74,6 +78,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
       )
     }
   }
+  for (const page of documentation(resources, deps.serverUrl))
+    router.get(page.path, limited, limitBody, showPage(page))
   router.get(
     '/ws',
     showCredits(credits),

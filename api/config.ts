@@ -26,6 +26,8 @@ export interface ApiConfig {
   readonly host: string
   /** 0: any free one. */
   readonly port: number
+  /** Where clients find the API; null: where it listens. */
+  readonly publicUrl: string | null
   /** At least 32 bytes; makes cursors unreadable (decisions D4). */
   readonly secretKey: Uint8Array
   /** How many feed connections one key may have; a newer one closes the oldest (decisions F6). */
@@ -50,6 +52,7 @@ export function apiConfig(env: EnvOf<typeof apiEnv>, secretKey: Uint8Array): Api
   return {
     host: env.HOST,
     port: env.PORT,
+    publicUrl: env.PUBLIC_URL?.origin ?? null,
     secretKey,
     connectionsPerKey: env.CONNECTIONS_PER_KEY,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,

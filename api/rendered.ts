@@ -9,7 +9,7 @@ export interface Rendered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
-  /** Weak, because the same answer goes out in several encodings; null for what does not come from storage, or before the first slot. */
+  /** Weak, because the same bytes go out in several encodings; null for an answer that does not come from storage, or before the first slot. */
   readonly etag: string | null
   /** The bytes in an encoding; made once. */
   encoded(encoding: Encoding): Promise<Buffer>
@@ -18,14 +18,26 @@ export interface Rendered {
 export type Encoding = 'br' | 'gzip'
 
 /** Renders an answer; its ETag names the storage marker that it is of, and what it says (decisions D8). */
-export function render(answer: Answer, stored: StoredSlot | null): Rendered {
+export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
   const bytes = Buffer.from(JSON.stringify(answer.body))
+  const etag = stored === null ? null : `W/"${stored.slot}-${digest(bytes)}"`
+  return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
+}
+
+/** What is the same for everybody, for as long as the service runs. */
+export function renderBytes(bytes: Buffer): Rendered {
+  return rendered(bytes, 200, {}, `W/"${digest(bytes)}"`)
+}
+
+function rendered(
+  bytes: Buffer,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  etag: string | null,
+): Rendered {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
-    status: answer.status ?? 200,
-    headers: answer.headers ?? {},
-    bytes,
-    etag: stored === null ? null : `W/"${stored.slot}-${digest(bytes)}"`,
+    ...{ bytes, status, headers, etag },
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]

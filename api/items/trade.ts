@@ -35,6 +35,20 @@ export const TradeItem = z
   })
 export type TradeItem = z.infer<typeof TradeItem>
 
+/** A trade as the documents show it. */
+export const EXAMPLE_TRADE: TradeItem = {
+  block_time: 1790000000,
+  wallet: 'W12',
+  side: 'buy',
+  mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+  token_amount: '123456789',
+  decimals: 5,
+  sol_amount: 1.5,
+  quote_mint: WSOL,
+  quote_amount: '1500000000',
+  program: 'pumpswap',
+}
+
 /** What of a swap is published. */
 export type PublishedSwap = Pick<
   Swap,

@@ -1,53 +1,115 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { alias, count, sol, time } from './fields.ts'
 
-const count = z.int().min(0)
-const sol = z.number()
 const average = z.number().nullable()
 
 /** A wallet with its metrics as the public sees it (contract 2.5). */
-export const WalletMetricsItem = z.strictObject({
-  identity: z.strictObject({
-    wallet: z.string().meta({ description: 'Alias' }),
-    tracked: z.boolean(),
-    score: z.number().min(0).max(100).nullable().meta({ description: 'Null when in review' }),
-    status: z.enum(['scored', 'review', 'disqualified']),
-  }),
-  pnl: z.strictObject({
-    sol_balance: sol.nullable().meta({ description: 'Null if not known' }),
-    pnl_sol: sol,
-    sol_bought: sol,
-    sol_sold: sol,
-    sol_invested_open: sol,
-    unrealized_token_count: count,
-  }),
-  activity: z.strictObject({
-    total_trades: count,
-    buys: count,
-    sells: count,
-    transfers_in: count,
-    transfers_out: count,
-    sol_received: sol,
-    sol_sent: sol,
-    unique_tokens_traded: count,
-  }),
-  behavior: z.strictObject({
-    winrate: average.meta({ description: 'Percent of sold tokens that closed in profit' }),
-    loserate: average,
-    avg_holding_time: average.meta({ description: 'Seconds' }),
-    avg_time_to_almost_full_exit: average.meta({ description: 'Seconds' }),
-    avg_buy_amount: average.meta({ description: 'SOL' }),
-    avg_sell_amount: average.meta({ description: 'SOL' }),
-    quick_sells: count,
-    sold_more_than_bought: count,
-    active_times: z
-      .array(z.strictObject({ hour_utc: z.int().min(0).max(23), tx_count: count }))
-      .max(3),
-  }),
-  computed_at: count.meta({ description: 'Unix seconds of the last recomputation; 0 for none' }),
-})
+export const WalletMetricsItem = z
+  .strictObject({
+    identity: z.strictObject({
+      wallet: alias,
+      tracked: z.boolean(),
+      score: z.number().min(0).max(100).nullable().meta({
+        description: 'Quality from 0 to 100, at most two decimals; null when `status` is `review`',
+      }),
+      status: z.enum(['scored', 'review', 'disqualified']).meta({
+        description:
+          '`disqualified`: under 10 SOL, or `winrate` under 35 with a loss; else `review`: fewer than 50 or more than 1000 trades; else `scored`',
+      }),
+    }),
+    pnl: z.strictObject({
+      sol_balance: sol.nullable().meta({ description: 'SOL on the wallet; null if not known' }),
+      pnl_sol: sol.meta({
+        description: 'Realised FIFO profit over all tokens: (sell price - lot price) x quantity',
+      }),
+      sol_bought: sol.meta({ description: 'SOL spent on buys' }),
+      sol_sold: sol.meta({ description: 'SOL received on sells' }),
+      sol_invested_open: sol.meta({ description: 'Cost of all unsold FIFO lots' }),
+      unrealized_token_count: count.meta({ description: 'Tokens whose lots hold more than zero' }),
+    }),
+    activity: z.strictObject({
+      total_trades: count.meta({ description: '`buys` + `sells`' }),
+      buys: count.meta({ description: 'Buy swaps' }),
+      sells: count.meta({ description: 'Sell swaps' }),
+      transfers_in: count.meta({ description: 'Token transfers received' }),
+      transfers_out: count.meta({ description: 'Token transfers sent' }),
+      sol_received: sol.meta({ description: 'SOL received by plain transfers' }),
+      sol_sent: sol.meta({ description: 'SOL sent by plain transfers' }),
+      unique_tokens_traded: count.meta({ description: 'Tokens swapped' }),
+    }),
+    behavior: z.strictObject({
+      winrate: average.meta({
+        description:
+          'Of tokens with a sell that has a value, the percent (0 to 100) with realised profit above zero; null when there is none',
+      }),
+      loserate: average.meta({ description: 'Likewise with realised profit below zero' }),
+      avg_holding_time: average.meta({
+        description: 'Mean seconds from a bought lot to the sell matched with it; null without one',
+      }),
+      avg_time_to_almost_full_exit: average.meta({
+        description:
+          'Mean seconds from the first buy of a token until sells reach 90% of what was bought; null without one',
+      }),
+      avg_buy_amount: average.meta({ description: '`sol_bought` / `buys`; null without a buy' }),
+      avg_sell_amount: average.meta({ description: '`sol_sold` / `sells`; null without a sell' }),
+      quick_sells: count.meta({
+        description: 'Buys of which sells consumed at least half within 15 s',
+      }),
+      sold_more_than_bought: count.meta({
+        description: 'Tokens of which swaps sold more than they bought',
+      }),
+      active_times: z
+        .array(z.strictObject({ hour_utc: z.int().min(0).max(23), tx_count: count }))
+        .max(3)
+        .meta({ description: 'The three UTC hours with most transactions, most first' }),
+    }),
+    computed_at: time.meta({
+      description: 'Unix seconds of the last computation; 0 when there was nothing to compute',
+    }),
+  })
+  .meta({
+    id: 'WalletMetrics',
+    description:
+      'A tracked wallet with its metrics. They are of its swaps and transfers alike: a token that came by transfer enters FIFO at zero cost, one that was sent leaves without profit. USDC and USDT count at the SOL price of the time.',
+  })
 export type WalletMetricsItem = z.infer<typeof WalletMetricsItem>
+
+/** A wallet as the documents show it. */
+export const EXAMPLE_WALLET: WalletMetricsItem = {
+  identity: { wallet: 'W12', tracked: true, score: 67.25, status: 'scored' },
+  pnl: {
+    sol_balance: 31.5,
+    pnl_sol: 12.75,
+    sol_bought: 140,
+    sol_sold: 151.2,
+    sol_invested_open: 8.4,
+    unrealized_token_count: 3,
+  },
+  activity: {
+    total_trades: 220,
+    buys: 120,
+    sells: 100,
+    transfers_in: 4,
+    transfers_out: 1,
+    sol_received: 10,
+    sol_sent: 2.5,
+    unique_tokens_traded: 48,
+  },
+  behavior: {
+    winrate: 62.5,
+    loserate: 37.5,
+    avg_holding_time: 5400.5,
+    avg_time_to_almost_full_exit: 7200,
+    avg_buy_amount: 1.1666666666666667,
+    avg_sell_amount: 1.512,
+    quick_sells: 2,
+    sold_more_than_bought: 1,
+    active_times: [{ hour_utc: 14, tx_count: 80 }],
+  },
+  computed_at: 1790003600,
+}
 
 /** A row of table `wallet_metrics` as the store gives it: integers of 64 bits and more as decimal strings. */
 export interface WalletMetricsRow {

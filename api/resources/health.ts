@@ -9,6 +9,12 @@ export function healthz() {
     path: '/healthz',
     price: null,
     isUnlimited: true,
+    docs: {
+      tag: 'Service',
+      summary: 'Whether the process runs',
+      description: 'For load balancers and supervisors. Free, and not counted by the rate limits.',
+      example: { status: 'ok' },
+    },
     params: NONE,
     query: NONE,
     answer: z.strictObject({ status: z.literal('ok') }),
@@ -27,6 +33,14 @@ export function readyz(checks: () => Readonly<Record<string, ReadyCheck>>) {
     path: '/readyz',
     price: null,
     isUnlimited: true,
+    docs: {
+      tag: 'Service',
+      summary: 'Whether the process is ready',
+      description:
+        '200 when every role of the process is ready, else 503 with the conditions that failed. Free, and not counted by the rate limits.',
+      statuses: [200, 503],
+      example: { ready: true, checks: { store: 'ok', log: 'ok', meter: 'ok', marker: 'ok' } },
+    },
     params: NONE,
     query: NONE,
     answer: z.strictObject({

@@ -25,6 +25,26 @@ export function heldTokens({ store, position }: ResourceDeps) {
   return resource({
     path: '/tokens/held',
     price: 3,
+    docs: {
+      tag: 'Tokens',
+      summary: 'Tokens held by several tracked wallets',
+      description:
+        'A wallet holds a token when it bought more than it sold, by swaps; transfers are left out. 25 a page.',
+      example: {
+        min_wallets: 2,
+        page: 1,
+        page_size: 25,
+        total: 1,
+        has_more: false,
+        items: [
+          {
+            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+            holders: { wallet_count: 2, wallets: ['W3', 'W12'] },
+            aggregate: { tokens_held: 1234.5, sol_invested: 6.25 },
+          },
+        ],
+      },
+    },
     params: NONE,
     query: z.object({
       min_wallets: integer(1, 10_000, 2).meta({

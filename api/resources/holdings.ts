@@ -30,6 +30,41 @@ export function holdings({ store, position }: ResourceDeps) {
   return resource({
     path: '/wallets/holdings',
     price: 1,
+    docs: {
+      tag: 'Wallets',
+      summary: 'What tracked wallets hold',
+      description:
+        'Tokens held now by one wallet (`alias`) or by all of them, filtered by how long; bounds are inclusive. By swaps: what came or went by transfer is left out. 100 a page.',
+      problems: ['wallet_not_found'],
+      example: {
+        alias: null,
+        min_holding_seconds: 3600,
+        max_holding_seconds: null,
+        page: 1,
+        page_size: 100,
+        total: 1,
+        has_more: false,
+        items: [
+          {
+            wallet: 'W12',
+            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+            position: {
+              sol_bought: 3.2,
+              sol_sold: 1.1,
+              tokens_acquired: 10,
+              tokens_sold: 2.5,
+              tokens_held: 7.5,
+              pct_held: 0.75,
+            },
+            timing: {
+              first_activity_at: 1790000000,
+              last_activity_at: 1790003600,
+              holding_time: 86400,
+            },
+          },
+        ],
+      },
+    },
     params: NONE,
     query: z
       .object({

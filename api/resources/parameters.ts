@@ -18,6 +18,7 @@ export function optionalInteger(min: number, max: number) {
   return digits(min, max)
     .optional()
     .transform((value) => value ?? null)
+    .meta({ type: 'integer', minimum: min, maximum: max })
 }
 
 function digits(min: number, max: number) {
@@ -42,6 +43,7 @@ export const cursorText = z
   .transform((text) => text ?? null)
   .meta({
     type: 'string',
+    format: 'cursor',
     description:
       'The `next_cursor` of the previous answer. Opaque; anything else is `invalid_cursor`.',
   })
@@ -83,7 +85,9 @@ export const mintParameter = z
     return z.NEVER
   })
   .meta({
-    description: 'Token address',
+    type: 'string',
+    format: 'solana-address',
+    description: 'Token address, base58 of 32 bytes',
     examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
   })
 

@@ -1,10 +1,26 @@
 import { z } from 'zod'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { CursorCodec } from '../cursor.ts'
+import type { ProblemCode } from '../errors.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
-/** One thing the API answers: declared once; the middleware validates, charges and renders by it. */
+/** What the documents say of a resource beside its schemas. */
+export interface ResourceDocs<Body = unknown> {
+  readonly tag: 'Tokens' | 'Wallets' | 'Trades' | 'Service'
+  readonly summary: string
+  /** Markdown. */
+  readonly description: string
+  /** Refusals of its own, beside those that its kind of resource has. */
+  readonly problems?: readonly ProblemCode[]
+  /** Response fields of its own: name to meaning. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Statuses of its answers; default 200 alone. */
+  readonly statuses?: readonly number[]
+  readonly example: Body
+}
+
+/** One thing the API answers: declared once; the middleware validates, charges and renders by it, and so do the documents. */
 export interface Resource<Input = never> {
   /** As @koa/router reads it, `/wallets/:alias/metrics`. */
   readonly path: string
@@ -12,9 +28,10 @@ export interface Resource<Input = never> {
   readonly price: number | null
   /** Not counted by the rate limits: what watchers ask (decisions D6). */
   readonly isUnlimited?: true
-  readonly params: z.ZodType
+  readonly docs: ResourceDocs
+  readonly params: z.ZodObject
   /** Of the query as text; what a key gives twice is a list. Unknown keys are dropped. */
-  readonly query: z.ZodType
+  readonly query: z.ZodObject
   /** Path and query together, read by both schemas, as the handler wants them. */
   readonly input: z.ZodType
   /** What a 2xx answer's body is. */
@@ -32,14 +49,15 @@ export interface Answer {
 
 /** Declares a resource whose handler gets what its schemas give; `read` is for what depends on several parameters. */
 export function resource<
-  Params extends z.ZodType,
-  Query extends z.ZodType,
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
   Body extends z.ZodType,
   Input = Both<Params, Query>,
 >(declaration: {
   readonly path: string
   readonly price: number | null
   readonly isUnlimited?: true
+  readonly docs: ResourceDocs<z.input<Body>>
   readonly params: Params
   readonly query: Query
   readonly answer: Body
@@ -53,7 +71,7 @@ export function resource<
   return { ...declaration, input: read === undefined ? both : both.transform(read) }
 }
 
-type Both<Params extends z.ZodType, Query extends z.ZodType> = {
+type Both<Params extends z.ZodObject, Query extends z.ZodObject> = {
   readonly params: z.output<Params>
   readonly query: z.output<Query>
 }

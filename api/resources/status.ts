@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { count, seconds, time } from '../items/fields.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
@@ -12,27 +13,50 @@ export interface FeedStatus {
   connections(): number
 }
 
+const slot = count.nullable().meta({ description: 'Null before the first slot' })
+const Stage = z
+  .strictObject({ slot, block_time: time.nullable() })
+  .meta({ id: 'Stage', description: 'The newest slot wholly past a stage, and its block time.' })
+
+const StatusAnswer = z
+  .strictObject({
+    ingest: Stage,
+    storage: Stage,
+    metrics: z.strictObject({ slot }),
+    feed: z.strictObject({
+      slot,
+      connections: count.meta({ description: 'Open feed connections of this process' }),
+    }),
+    lag_seconds: seconds.nullable(),
+  })
+  .meta({ id: 'StatusAnswer', description: 'How far each stage is.' })
+
 /** `GET /status`: how far each stage is; anybody may ask (decisions J4). One worker stores trades and metrics, so both are equally far. */
 export function status(deps: {
   readonly position: StoragePosition
   readonly feed: FeedStatus
   readonly now: () => number
 }) {
-  const slot = z.int().nullable()
-  const stage = z.strictObject({ slot, block_time: z.int().nullable() })
   return resource({
     path: '/status',
     price: null,
     isUnlimited: true,
+    docs: {
+      tag: 'Service',
+      summary: 'How far each stage is',
+      description:
+        'Each `slot` is the newest one wholly past that stage; all are null before the first. Ages end at `storage.block_time`, and `ETag` names `storage.slot`. `lag_seconds` is now less the block time of the slot that the feed has sent. Free, and not counted by the rate limits.',
+      example: {
+        ingest: { slot: 432104870, block_time: 1790000000 },
+        storage: { slot: 432104869, block_time: 1790000000 },
+        metrics: { slot: 432104869 },
+        feed: { slot: 432104870, connections: 12 },
+        lag_seconds: 1,
+      },
+    },
     params: NONE,
     query: NONE,
-    answer: z.strictObject({
-      ingest: stage,
-      storage: stage,
-      metrics: z.strictObject({ slot }),
-      feed: z.strictObject({ slot, connections: z.int() }),
-      lag_seconds: z.int().nullable(),
-    }),
+    answer: StatusAnswer,
     async handle() {
       const { position, feed, now } = deps
       const stored = position.stored()

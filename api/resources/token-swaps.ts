@@ -21,6 +21,36 @@ export function tokenSwaps({ store, position, cursors }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',
     price: 3,
+    docs: {
+      tag: 'Tokens',
+      summary: 'Swaps of tracked wallets on one token, newest first',
+      description: [
+        'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page; a walk skips and',
+        'repeats nothing. A cursor belongs to its token. A valid address that nobody traded gives an empty list.',
+      ].join(' '),
+      example: {
+        mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+        count: 1,
+        limit: 1,
+        has_more: true,
+        next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
+        items: [
+          {
+            block_time: 1790000000,
+            wallet: 'W12',
+            side: 'buy',
+            base_mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+            base_amount: '123456789',
+            base_decimals: 5,
+            quote_mint: 'So11111111111111111111111111111111111111112',
+            quote_amount: '1500000000',
+            program: 'pumpswap',
+            confidence: 'high',
+            quote_mismatch: false,
+          },
+        ],
+      },
+    },
     params: z.object({ mint: mintParameter }),
     query: z.object({ limit: integer(1, 200, 100), cursor: cursorText }),
     answer: TokenSwapsAnswer,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { BEGINNING } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
-import { TradeItem, tradeItem } from '../items/trade.ts'
+import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
@@ -30,6 +30,25 @@ export function trades({ store, position, cursors }: ResourceDeps) {
   return resource({
     path: '/trades',
     price: 3,
+    docs: {
+      tag: 'Trades',
+      summary: 'Trades of all tracked wallets, newest first',
+      description: [
+        'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page; a walk skips and',
+        'repeats nothing. Trades that were learnt late take their place by time of trade; a walk that has passed it does not show them.',
+        'To go on live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
+      ].join(' '),
+      headers: {
+        'X-Head-Cursor': 'Position of the newest stored trade: give it to the feed as `after`',
+      },
+      example: {
+        count: 1,
+        limit: 1,
+        has_more: true,
+        next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
+        items: [EXAMPLE_TRADE],
+      },
+    },
     params: NONE,
     query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
     answer: TradesAnswer,

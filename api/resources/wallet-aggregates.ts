@@ -20,6 +20,33 @@ export function walletAggregates({ store }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/wallet-aggregates',
     price: 3,
+    docs: {
+      tag: 'Tokens',
+      summary: 'What each tracked wallet did with one token',
+      description:
+        'One row for each wallet that swapped the token, by its swaps alone: tokens that came or went by transfer are not counted. SOL sums take USDC and USDT at the SOL price of the time of each swap.',
+      example: {
+        mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+        tracked_wallets: 1,
+        wallets: [
+          {
+            wallet: 'W12',
+            alias: 'W12',
+            buys: 2,
+            sells: 1,
+            base_bought: '1000000',
+            base_sold: '250000',
+            base_net: '750000',
+            sol_in: 3.2,
+            sol_out: 1.1,
+            pct_held: 0.75,
+            first_buy_time: 1790000000,
+            last_trade_time: 1790003600,
+            entry_mcap: 1250000.5,
+          },
+        ],
+      },
+    },
     params: z.object({ mint: mintParameter }),
     query: NONE,
     answer: WalletAggregatesAnswer,

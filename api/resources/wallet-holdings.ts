@@ -19,6 +19,26 @@ export function walletHoldings({ store, position }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
+    docs: {
+      tag: 'Wallets',
+      summary: 'What one wallet holds',
+      description: 'All tokens of which the wallet bought more than it sold, by its swaps.',
+      problems: ['wallet_not_found'],
+      example: {
+        wallet: 'W12',
+        tokens: [
+          {
+            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+            position: { balance: 7.5, tokens_acquired: 10, tokens_held: 7.5, sol_invested: 3.2 },
+            timing: {
+              first_activity_at: 1790000000,
+              last_activity_at: 1790003600,
+              holding_time: 86400,
+            },
+          },
+        ],
+      },
+    },
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletHoldingsAnswer,

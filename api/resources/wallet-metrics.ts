@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
+import {
+  EXAMPLE_WALLET,
+  emptyMetricsRow,
+  WalletMetricsItem,
+  walletMetricsItem,
+} from '../items/wallet-metrics.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -8,6 +13,13 @@ export function walletMetrics({ readMetrics, position }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/metrics',
     price: 1,
+    docs: {
+      tag: 'Wallets',
+      summary: 'One wallet with its metrics',
+      description: 'The same object as an item of `GET /wallets`.',
+      problems: ['wallet_not_found'],
+      example: EXAMPLE_WALLET,
+    },
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletMetricsItem,

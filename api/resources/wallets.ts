@@ -1,6 +1,11 @@
 import { z } from 'zod'
 import { count, hasMore } from '../items/fields.ts'
-import { emptyMetricsRow, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
+import {
+  EXAMPLE_WALLET,
+  emptyMetricsRow,
+  WalletMetricsItem,
+  walletMetricsItem,
+} from '../items/wallet-metrics.ts'
 import { NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -21,6 +26,12 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
   return resource({
     path: '/wallets',
     price: 1,
+    docs: {
+      tag: 'Wallets',
+      summary: 'All tracked wallets with their metrics',
+      description: 'W1 to Wn, 25 a page. A wallet without events is listed like any other.',
+      example: { page: 1, page_size: 25, total: 1, has_more: false, items: [EXAMPLE_WALLET] },
+    },
     params: NONE,
     query: z.object({ page }),
     answer: WalletsAnswer,

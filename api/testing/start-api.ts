@@ -16,6 +16,7 @@ import type { Meter } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createFeed } from '../stream/feed.ts'
+import { checkAnswers } from './check-answers.ts'
 
 export interface TestApi {
   readonly url: string
@@ -29,7 +30,7 @@ export interface TestApi {
   close(): Promise<void>
 }
 
-/** The whole API on a free port over `store`, with log and meter in memory. */
+/** The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is checked against the documents; `close` throws with those that differ. */
 export async function startApi(
   store: Store,
   options: {
@@ -49,6 +50,7 @@ export async function startApi(
   const config: ApiConfig = {
     host: '127.0.0.1',
     port: 0,
+    publicUrl: null,
     secretKey: Buffer.alloc(32, 7),
     connectionsPerKey: 1,
     rateLimitPerMinute: 0,
@@ -65,6 +67,7 @@ export async function startApi(
   const api = createApi({
     ...{ config, store, log, feed, credits, accounts, redis, logger, registry, readMs },
   })
+  const checks = checkAnswers()
   const { url } = await api.listen()
   return {
     url,
@@ -76,6 +79,7 @@ export async function startApi(
     },
     async close() {
       await api.close()
+      checks.stop()
       await log.close()
       await meter.close()
     },

@@ -42,7 +42,14 @@ const cursors = createCursorCodec(secretKey)
 const feed = createFeed({ log, cursors, credits, connectionsPerKey: 1, logger, registry })
 const api = createApi({
   config: {
-    ...{ host: '127.0.0.1', port: 0, secretKey, connectionsPerKey: 1, trustedProxies: 0 },
+    ...{
+      host: '127.0.0.1',
+      port: 0,
+      publicUrl: null,
+      secretKey,
+      connectionsPerKey: 1,
+      trustedProxies: 0,
+    },
     rateLimitPerMinute: 10_000_000,
     corsOrigins: [],
   },

@@ -1,0 +1,43 @@
+import type { ParameterizedContext } from 'koa'
+import { LEAST_COMPRESSED_BYTES, type Rendered } from '../rendered.ts'
+
+/** Sends bytes that are there: 304 to a client that has them, else in the encoding that it asks for (decisions D8). */
+export async function send(
+  ctx: ParameterizedContext,
+  answer: Rendered,
+  type: string,
+): Promise<void> {
+  ctx.status = answer.status
+  ctx.set(answer.headers)
+  if (answer.etag !== null) {
+    ctx.set('ETag', answer.etag)
+    if (isKnown(answer.etag, ctx.get('If-None-Match'))) {
+      ctx.status = 304
+      return
+    }
+  }
+  ctx.set('Content-Type', type)
+  if (answer.bytes.length < LEAST_COMPRESSED_BYTES) {
+    ctx.body = answer.bytes
+    return
+  }
+  ctx.vary('Accept-Encoding')
+  const encoding = ctx.get('Accept-Encoding') && ctx.acceptsEncodings('br', 'gzip', 'identity')
+  if (encoding === 'br' || encoding === 'gzip') {
+    ctx.body = await answer.encoded(encoding)
+    ctx.set('Content-Encoding', encoding)
+  } else ctx.body = answer.bytes
+}
+
+/**
+ * Whether the client has the answer already: weak comparison, RFC 9110 13.1.2. Koa's `fresh` would not tell programs that use `fetch`: it adds
+ * `Cache-Control: no-cache`, which is meant for caches on the way.
+ */
+function isKnown(etag: string, field: string): boolean {
+  if (field === '') return false
+  const opaque = etag.slice(2)
+  return field.split(',').some((one) => {
+    const given = one.trim()
+    return given === '*' || given === etag || given === opaque
+  })
+}

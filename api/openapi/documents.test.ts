@@ -1,0 +1,171 @@
+import { Parser } from '@asyncapi/parser'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import test from 'ava'
+import type { z } from 'zod'
+import { PROBLEMS } from '../errors.ts'
+import { createResources } from '../resources/index.ts'
+import { CLIENT_MESSAGES, SERVER_MESSAGES } from '../stream/messages.ts'
+import { faultOf } from '../testing/check-answers.ts'
+import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
+
+/*
+ * The documents, as they are served (decisions D7).
+ */
+
+const resources = createResources({} as Parameters<typeof createResources>[0]) // declarations alone are looked at
+let opened: TestStore
+let api: TestApi
+
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  api = await startApi(opened.store)
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+const get = (path: string) => fetch(`${api.url}${path}`)
+
+interface OpenApi {
+  readonly openapi: string
+  readonly servers: readonly { readonly url: string }[]
+  readonly paths: Readonly<
+    Record<
+      string,
+      {
+        readonly get: {
+          readonly 'x-credits-cost'?: number
+          readonly parameters: readonly {
+            readonly name: string
+            readonly in: string
+            readonly schema: object
+          }[]
+          readonly responses: Readonly<Record<string, object>>
+        }
+      }
+    >
+  >
+  readonly components: {
+    readonly responses: Readonly<Record<string, { readonly description: string }>>
+  }
+}
+
+test('openapi.json is an OpenAPI 3.1 document of every resource, with its price', async (t) => {
+  const response = await get('/openapi.json')
+  t.is(response.headers.get('content-type'), 'application/json')
+  const document = (await response.json()) as OpenApi
+  const validator = new Validator()
+  const result = await validator.validate({ ...document })
+  t.deepEqual(result.errors, undefined)
+  t.true(result.valid)
+  t.regex(document.openapi, /^3\.1\./)
+  t.deepEqual(document.servers, [{ url: api.url }])
+  t.deepEqual(
+    Object.entries(document.paths).map(([path, { get }]) => [path, get['x-credits-cost'] ?? 0]),
+    [
+      ['/tokens/{mint}/swaps', 3],
+      ['/tokens/{mint}/wallet-aggregates', 3],
+      ['/tokens/held', 3],
+      ['/wallets', 1],
+      ['/wallets/{alias}/metrics', 1],
+      ['/wallets/holdings', 1],
+      ['/wallets/{alias}/holdings', 1],
+      ['/trades', 3],
+      ['/status', 0],
+      ['/healthz', 0],
+      ['/readyz', 0],
+    ],
+  )
+  const trades = document.paths['/trades']?.get
+  const [limit, cursor] = trades?.parameters ?? []
+  t.deepEqual(limit?.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
+  t.deepEqual(cursor?.schema, { type: 'string', format: 'cursor' })
+  const statuses = ['200', '304', '400', '401', '402', '405', '413', '429', '500', '503']
+  t.deepEqual(Object.keys(trades?.responses ?? {}), statuses)
+  t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get.responses ?? {}))
+  for (const [code, [status]] of Object.entries(PROBLEMS))
+    t.true(document.components.responses[status]?.description.includes(`\`${code}\``), code)
+  // Everything named is described.
+  t.notRegex(JSON.stringify(document), /"description":""/)
+})
+
+test('what the documents give as an example is what the schemas say', (t) => {
+  for (const { path, answer, docs } of resources)
+    t.deepEqual(answer.parse(docs.example), docs.example as never, path)
+})
+
+test('asyncapi.json is an AsyncAPI 3.0 document of every message, each example as its schema says', async (t) => {
+  const text = await (await get('/asyncapi.json')).text()
+  const { document, diagnostics } = await new Parser().parse(text)
+  t.deepEqual(
+    diagnostics.filter(({ severity }) => severity <= 1).map(({ message, path }) => [message, path]),
+    [],
+  )
+  t.is(document?.version(), '3.0.0')
+  const schemas = new Map<string, z.ZodType>(
+    [...CLIENT_MESSAGES, ...SERVER_MESSAGES].map((schema) => [schema.meta()?.id ?? '', schema]),
+  )
+  const messages = document?.messages().all() ?? []
+  t.deepEqual(messages.map((message) => message.name()).sort(), [...schemas.keys()].sort())
+  for (const message of messages) {
+    const examples = message.examples().all()
+    t.true(examples.length > 0, message.name())
+    for (const example of examples) {
+      const payload = example.payload()
+      t.deepEqual(schemas.get(message.name() ?? '')?.parse(payload), payload, message.name())
+    }
+  }
+})
+
+test('the pages are shown with everything they load from here, and may load nothing from elsewhere', async (t) => {
+  for (const path of ['/docs', '/docs/rest', '/docs/feed']) {
+    const response = await get(path)
+    const text = await response.text()
+    t.is(response.status, 200, path)
+    t.is(response.headers.get('content-type'), 'text/html; charset=utf-8')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    t.regex(policy, /^default-src 'none'; /)
+    t.notRegex(policy, /\*|https?:|unsafe/)
+    const loaded = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, url]) => url ?? '')
+    t.true(loaded.length > 0)
+    for (const url of loaded) {
+      t.regex(url, /^\/(?!\/)/, `${path} names another host`)
+      t.is((await get(url)).status, 200, url)
+    }
+    t.notRegex(text, /<script(?![^>]* src=)|<style|style=|https?:\/\//, path)
+  }
+  const feed = await (await get('/docs/feed')).text()
+  for (const schema of [...CLIENT_MESSAGES, ...SERVER_MESSAGES])
+    t.true(feed.includes(`<section id="${schema.meta()?.id}">`))
+  t.true(feed.includes('<code>data.token_amount</code>'))
+  const script = await get('/docs/swagger-ui-bundle.js')
+  t.is(script.headers.get('content-type'), 'text/javascript; charset=utf-8')
+  t.true((await script.text()).length > 1_000_000)
+  const again = await fetch(`${api.url}/docs`, {
+    headers: { 'if-none-match': (await get('/docs')).headers.get('etag') ?? '' },
+  })
+  t.is(again.status, 304)
+})
+
+test('an answer that is not as documented is found out', (t) => {
+  const json = (value: unknown) => Buffer.from(JSON.stringify(value))
+  const { example } = resources.find(({ path }) => path === '/wallets')!.docs
+  const answer = {
+    ...{ path: '/wallets', status: 200, type: 'application/json', body: json(example) },
+    has: () => true,
+  }
+  t.is(faultOf(answer), null)
+  t.truthy(faultOf({ ...answer, body: json({ ...(example as object), more: 1 }) }))
+  t.truthy(faultOf({ ...answer, body: json({ ...(example as object), total: '1' }) }))
+  t.truthy(faultOf({ ...answer, type: 'text/plain' }))
+  t.is(faultOf({ ...answer, has: (name) => name !== 'x-credits-cost' }), 'lacks x-credits-cost')
+  const refusal = {
+    ...{ type: 'about:blank', title: 'No.', status: 404, detail: 'wallet_not_found' },
+    ...{ code: 'wallet_not_found', request_id: 'x' },
+  }
+  const refused = { ...answer, status: 404, type: 'application/problem+json', body: json(refusal) }
+  t.is(faultOf({ ...refused, path: '/wallets/W9/metrics' }), null)
+  t.truthy(faultOf(refused))
+})

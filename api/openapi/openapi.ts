@@ -1,0 +1,244 @@
+import type { z } from 'zod'
+import { PROBLEMS, type ProblemCode } from '../errors.ts'
+import type { Resource } from '../resources/resource.ts'
+import { ABOUT, VERSION } from './about.ts'
+import { JsonSchemas } from './json-schemas.ts'
+import { Problem } from './problem.ts'
+
+/** The OpenAPI 3.1 document of the API, made of what validates its requests and types its answers (decisions D7). */
+export function openApiDocument(resources: readonly Resource[], serverUrl: string): object {
+  const schemas = new JsonSchemas('draft-2020-12')
+  const problem = schemas.of(Problem)
+  const paths = Object.fromEntries(
+    resources.map((resource) => [pathOf(resource), { get: operation(resource, schemas) }]),
+  )
+  return {
+    openapi: '3.1.1',
+    jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
+    info: {
+      title: 'Tracked wallets',
+      version: VERSION,
+      summary: 'What good Solana wallets do: metrics, holdings, tokens and trades',
+      description: ABOUT,
+    },
+    servers: [{ url: serverUrl }],
+    tags: [
+      { name: 'Tokens', description: 'What tracked wallets do with one token, or hold together.' },
+      { name: 'Wallets', description: 'Tracked wallets, their metrics and holdings.' },
+      { name: 'Trades', description: 'What all of them trade.' },
+      { name: 'Service', description: 'How the service is; free.' },
+    ],
+    paths,
+    components: {
+      schemas: schemas.components,
+      headers: HEADERS,
+      responses: Object.fromEntries(
+        STATUSES.map(([status, codes]) => [status, refusal(status, codes, problem)]),
+      ),
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'tw_...',
+          description: 'The API key of an account. It is never taken from the URL.',
+        },
+      },
+    },
+  }
+}
+
+/** `/wallets/:alias/metrics` as documents write it. */
+export function pathOf({ path }: Pick<Resource, 'path'>): string {
+  return path.replace(/:(\w+)/g, '{$1}')
+}
+
+function operation(resource: Resource, schemas: JsonSchemas): object {
+  const { price, docs, params, query, answer, isUnlimited } = resource
+  const { tag, summary, description, example, statuses = [200] } = docs
+  const isMetered = price !== null
+  const fields = {
+    ...headerReferences(['API-Version', 'X-Request-Id']),
+    ...(isMetered && headerReferences(['X-Credits-Cost', 'X-Credits-Remaining', 'ETag'])),
+    ...(!isUnlimited && headerReferences(['RateLimit', 'RateLimit-Policy'])),
+    ...Object.fromEntries(
+      Object.entries(docs.headers ?? {}).map(([name, meaning]) => [
+        name,
+        { description: meaning, required: true, schema: { type: 'string' } },
+      ]),
+    ),
+  }
+  const content = { 'application/json': { schema: schemas.of(answer), example } }
+  const ok = { description: 'The answer.', headers: fields, content }
+  return {
+    operationId: operationId(resource),
+    tags: [tag],
+    summary,
+    description: isMetered ? `${description}\n\n**${creditsOf(price)}** an answer.` : description,
+    ...(isMetered && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
+    ...(!isMetered && { security: [] }),
+    parameters: [
+      ...parameters('path', params, schemas),
+      ...parameters('query', query, schemas),
+      ...(isMetered ? [IF_NONE_MATCH] : []),
+    ],
+    responses: {
+      ...Object.fromEntries(statuses.map((status) => [status, ok])),
+      ...(isMetered && { 304: { description: NOT_MODIFIED, headers: fields } }),
+      ...Object.fromEntries(
+        [...new Set(problemsOf(resource).map((code) => PROBLEMS[code][0]))]
+          .filter((status) => !statuses.includes(status))
+          .sort()
+          .map((status) => [status, { $ref: `#/components/responses/${status}` }]),
+      ),
+    },
+  }
+}
+
+const NOT_MODIFIED =
+  'The client has the newest answer: its ETag came as `If-None-Match`. Costs as much.'
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` of an earlier answer: when it still holds, 304 comes without a body.',
+  schema: { type: 'string' },
+}
+
+function creditsOf(price: number): string {
+  return price === 1 ? '1 credit' : `${price} credits`
+}
+
+/** `/tokens/:mint/wallet-aggregates` is `getTokensMintWalletAggregates`. */
+function operationId({ path }: Resource): string {
+  const words = path.split(/[^A-Za-z]+/).filter((word) => word !== '')
+  return `get${words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')}`
+}
+
+function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: JsonSchemas) {
+  return Object.entries(shape).map(([name, schema]) => {
+    // Every schema of a parameter is a zod schema; the type of a shape is wider.
+    const { description, examples, ...rest } = schemas.of(schema as z.ZodType)
+    const [example] = Array.isArray(examples) ? examples : []
+    return {
+      ...{ name, in: where, required: where === 'path' },
+      ...(description !== undefined && { description }),
+      schema: rest,
+      ...(example !== undefined && { example }),
+    }
+  })
+}
+
+/** What a resource may refuse with. */
+export function problemsOf({ price, docs, isUnlimited }: Resource): readonly ProblemCode[] {
+  return [
+    ...(docs.problems ?? []),
+    'invalid_parameter',
+    'method_not_allowed',
+    'payload_too_large',
+    'internal_error',
+    ...(isUnlimited ? [] : (['rate_limited', 'unavailable'] as const)),
+    ...(price === null ? [] : METERED_PROBLEMS),
+  ]
+}
+
+const METERED_PROBLEMS = ['unauthorized', 'insufficient_credits', 'unavailable'] as const
+
+/** Each status with its codes. */
+const STATUSES = [...new Set(Object.values(PROBLEMS).map(([status]) => status))].map(
+  (status) => [status, Object.entries(PROBLEMS).filter(([, [of]]) => of === status)] as const,
+)
+
+function refusal(
+  status: number,
+  codes: readonly (readonly [string, readonly [number, string]])[],
+  schema: object,
+): object {
+  return {
+    description: codes.map(([code, [, title]]) => `\`${code}\`: ${title}`).join('\n\n'),
+    headers: {
+      ...headerReferences(['API-Version', 'X-Request-Id']),
+      ...Object.fromEntries((FIELDS_OF[status] ?? []).map((name) => [name, reference(name)])),
+    },
+    content: {
+      'application/problem+json': {
+        schema,
+        examples: Object.fromEntries(
+          codes.map(([code, [, title]]) => [
+            code,
+            {
+              value: {
+                ...{ type: 'about:blank', title, status, detail: code, code },
+                request_id: '0198a1b2-0c3d-4e5f-8a9b-0c1d2e3f4a5b',
+              },
+            },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+const FIELDS_OF: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  405: ['Allow'],
+  429: ['Retry-After', 'RateLimit', 'RateLimit-Policy'],
+  503: [],
+}
+
+function reference(name: string): object {
+  return { $ref: `#/components/headers/${name}` }
+}
+
+function headerReferences(names: readonly string[]): Record<string, object> {
+  return Object.fromEntries(names.map((name) => [name, reference(name)]))
+}
+
+const text = { type: 'string' }
+
+const HEADERS = {
+  'API-Version': {
+    description: 'Major version of the API. Within it changes only add.',
+    required: true,
+    schema: { type: 'string', const: '1' },
+  },
+  'X-Request-Id': {
+    description: 'Names the request; tell it when you ask about one.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'X-Credits-Cost': {
+    description: 'Credits that this answer cost; 0 on every refusal.',
+    required: true,
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    example: '3',
+  },
+  'X-Credits-Remaining': {
+    description: "Credits left after it, less what the account's feed connection has reserved.",
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    example: '99997',
+  },
+  ETag: {
+    description:
+      'Names the answer: the newest stored slot and a digest. Send it back as `If-None-Match`.',
+    schema: text,
+    example: 'W/"432104869-mUkuqtcKjnOS"',
+  },
+  'RateLimit-Policy': {
+    description:
+      'Requests (`q`) that a client address has in a window of `w` seconds (IETF draft ratelimit-headers). Absent when there is no limit.',
+    schema: text,
+    example: '"default";q=6000;w=60',
+  },
+  RateLimit: {
+    description: 'Requests left (`r`), and seconds until there are more (`t`).',
+    schema: text,
+    example: '"default";r=5999;t=60',
+  },
+  'Retry-After': {
+    description: 'Seconds after which trying again helps.',
+    schema: { type: 'string', pattern: '^[0-9]+$' },
+    example: '1',
+  },
+  'WWW-Authenticate': { description: 'What is asked for.', schema: text, example: 'Bearer' },
+  Allow: { description: 'Methods that the path takes.', schema: text, example: 'GET' },
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Resource } from '../resources/resource.ts'
+import { ABOUT } from './about.ts'
+import { asyncApiDocument } from './asyncapi.ts'
+import { feedPage } from './feed-page.ts'
+import { html, page, paragraphs } from './html.ts'
+import { openApiDocument } from './openapi.ts'
+
+/** Something of the documentation: the same for everybody until the service is another one. */
+export interface Page {
+  readonly path: string
+  readonly type: string
+  /** Called once, when it is first asked for. */
+  make(): string | Buffer
+}
+
+/** The documents and the pages that show them. Everything they load is served here; `serverUrl`: where the API is, known once it listens. */
+export function documentation(
+  resources: readonly Resource[],
+  serverUrl: () => string,
+): readonly Page[] {
+  const json = (document: () => object) => () => JSON.stringify(document())
+  return [
+    {
+      path: '/openapi.json',
+      type: 'application/json',
+      make: json(() => openApiDocument(resources, serverUrl())),
+    },
+    {
+      path: '/asyncapi.json',
+      type: 'application/json',
+      make: json(() => asyncApiDocument(serverUrl())),
+    },
+    { path: '/docs', type: HTML, make: indexPage },
+    { path: '/docs/rest', type: HTML, make: restPage },
+    { path: '/docs/feed', type: HTML, make: () => feedPage(asyncApiDocument(serverUrl())) },
+    { path: '/docs/docs.css', type: 'text/css; charset=utf-8', make: () => STYLE },
+    { path: '/docs/rest.js', type: SCRIPT, make: () => START_SWAGGER },
+    {
+      path: '/docs/swagger-ui.css',
+      type: 'text/css; charset=utf-8',
+      make: () => packaged('swagger-ui-dist/swagger-ui.css'),
+    },
+    {
+      path: '/docs/swagger-ui-bundle.js',
+      type: SCRIPT,
+      make: () => packaged('swagger-ui-dist/swagger-ui-bundle.js'),
+    },
+  ]
+}
+
+/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+const HTML = 'text/html; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+function packaged(file: string): Buffer {
+  return readFileSync(createRequire(import.meta.url).resolve(file))
+}
+
+function indexPage(): string {
+  return page(
+    'Tracked wallets',
+    html`
+    <h1>Tracked wallets</h1>
+    <ul>
+      <li><a href="/docs/rest">REST</a>, every endpoint, to be tried in place · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
+      <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
+    </ul>
+    ${paragraphs(ABOUT)}`,
+  )
+}
+
+function restPage(): string {
+  return page(
+    'Tracked wallets: REST',
+    html`<p><a href="/docs">all documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
+    html`<link rel="stylesheet" href="/docs/swagger-ui.css">
+<script src="/docs/swagger-ui-bundle.js" defer></script>
+<script src="/docs/rest.js" defer></script>`,
+  )
+}
+
+const START_SWAGGER = `SwaggerUIBundle({
+  url: '/openapi.json',
+  dom_id: '#rest',
+  deepLinking: true,
+  validatorUrl: null,
+  defaultModelsExpandDepth: 0,
+  persistAuthorization: false,
+})
+`
+
+const STYLE = `:root { color-scheme: light; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: #1c2430; background: #fff; }
+main { max-width: 68rem; margin: 0 auto; padding: 1.5rem; }
+h2 { margin-top: 2.5rem; border-bottom: 1px solid #d8dee6; }
+code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; background: #f3f5f8; }
+pre { padding: 0.75rem; overflow-x: auto; }
+table { width: 100%; border-collapse: collapse; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid #e5e9ee; text-align: left; vertical-align: top; }
+`

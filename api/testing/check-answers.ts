@@ -1,0 +1,107 @@
+import diagnostics from 'node:diagnostics_channel'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import type { z } from 'zod'
+import { PROBLEMS, type ProblemCode } from '../errors.ts'
+import { pathOf, problemsOf } from '../openapi/openapi.ts'
+import { Problem } from '../openapi/problem.ts'
+import { createResources } from '../resources/index.ts'
+import type { Resource } from '../resources/resource.ts'
+
+/**
+ * What is wrong with an answer of the API, by the schemas that make its documents; null when it is as they say. Answers of paths that the documents
+ * do not have are checked when they are refusals.
+ */
+export function faultOf(answer: {
+  readonly path: string
+  readonly status: number
+  readonly type: string
+  readonly body: Buffer
+  readonly has: (header: string) => boolean
+}): string | null {
+  const { path, status, type, body, has } = answer
+  const resource = RESOURCES.find(({ pattern }) => pattern.test(path))?.resource
+  const missing = fieldsOf(resource, status).filter((name) => !has(name))
+  if (missing.length > 0) return `lacks ${missing.join(', ')}`
+  if (status === 304) return body.length === 0 ? null : 'has a body'
+  const isAnswer = resource !== undefined && (resource.docs.statuses ?? [200]).includes(status)
+  if (!isAnswer) {
+    if (status < 400) return null // a page, or the upgrade
+    if (type !== 'application/problem+json') return `is refused as ${type}`
+    const problem = Problem.safeParse(JSON.parse(body.toString()))
+    if (!problem.success) return problem.error.message
+    return problem.data.status === status && isAllowed(resource, problem.data.code)
+      ? null
+      : `may not be refused with ${status} ${problem.data.code}`
+  }
+  if (type !== 'application/json') return `is answered as ${type}`
+  // A schema that is strict takes what was rendered as it is, so nothing is missing and nothing too much.
+  const parsed = (resource.answer as z.ZodType).safeParse(JSON.parse(body.toString()))
+  return parsed.success ? null : parsed.error.message
+}
+
+/** Looks at every answer that servers of this process give, whatever asks for it, until `stop`, which throws with what is wrong. */
+export function checkAnswers(): { stop(): void } {
+  const faults: string[] = []
+  const onStart = (message: unknown) => {
+    const { request, response } = message as { request: IncomingMessage; response: ServerResponse }
+    const chunks: Buffer[] = []
+    const end = response.end
+    response.end = function collect(this: ServerResponse, ...args: unknown[]) {
+      const [chunk] = args
+      if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) chunks.push(Buffer.from(chunk))
+      return end.apply(this, args as Parameters<typeof end>)
+    } as typeof end
+    response.on('finish', () => {
+      if (!response.hasHeader('api-version')) return // another server of the test
+      // What a browser asks beforehand is no answer of a resource, and HEAD has no body to look at.
+      if (request.method === 'HEAD' || (request.method === 'OPTIONS' && response.statusCode < 300))
+        return
+      const path = (request.url ?? '').split('?')[0] ?? ''
+      const fault = faultOf({
+        path,
+        status: response.statusCode,
+        type: String(response.getHeader('content-type') ?? ''),
+        body: decoded(Buffer.concat(chunks), response.getHeader('content-encoding')),
+        has: (name) => response.hasHeader(name),
+      })
+      if (fault !== null)
+        faults.push(`${request.method} ${request.url} ${response.statusCode} ${fault}`)
+    })
+  }
+  diagnostics.subscribe('http.server.request.start', onStart)
+  return {
+    stop() {
+      diagnostics.unsubscribe('http.server.request.start', onStart)
+      if (faults.length > 0) throw new Error(`answers not as documented:\n${faults.join('\n')}`)
+    },
+  }
+}
+
+// Declarations alone are looked at; nothing is asked of what they read from.
+const RESOURCES = createResources({} as Parameters<typeof createResources>[0]).map((resource) => ({
+  resource,
+  pattern: new RegExp(`^${pathOf(resource).replace(/\{\w+\}/g, '[^/]+')}$`),
+}))
+
+function fieldsOf(resource: Resource | undefined, status: number): string[] {
+  const isOk = resource !== undefined && (status === 304 || status < 400)
+  return [
+    ...['api-version', 'x-request-id'],
+    ...(resource && resource.price !== null && status !== 405 ? ['x-credits-cost'] : []),
+    ...(isOk ? Object.keys(resource.docs.headers ?? {}) : []),
+    ...(status === 401 ? ['www-authenticate'] : []),
+    ...(status === 405 ? ['allow'] : []),
+    ...(status === 429 ? ['retry-after'] : []),
+  ]
+}
+
+function isAllowed(resource: Resource | undefined, code: ProblemCode): boolean {
+  const statuses = resource && problemsOf(resource).map((known) => PROBLEMS[known][0])
+  return statuses === undefined || (statuses as number[]).includes(PROBLEMS[code][0])
+}
+
+function decoded(body: Buffer, encoding: unknown): Buffer {
+  if (encoding === 'br') return brotliDecompressSync(body)
+  return encoding === 'gzip' ? gunzipSync(body) : body
+}
