@@ -2,11 +2,15 @@ import { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import type { ClickHouseClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
+import { createRowEncoder, type RowEncoder } from './row-binary.ts'
 import type { QueryParams, Row, Store } from './store.ts'
 import { storeError } from './store-error.ts'
 
 /** Calls that may wait at once; one more is refused as `unavailable`, so that a stalled server does not fill the memory. */
 const MAX_WAITING = 2000
+
+/** From this many rows on, binary rows pay for what they need to know of the table. */
+const BINARY_ROWS = 100
 
 /** The store behind a client of the ClickHouse protocol, over HTTP or in process alike. `close` also calls `onClose`. */
 export function createClientStore(
@@ -33,6 +37,33 @@ export function createClientStore(
     }
   }
 
+  const encoders = new Map<string, RowEncoder | null>()
+
+  /** What JSON is not needed for: null when a column's type or a value is another than expected. The embedded engine takes text alone. */
+  async function encodeBinary(table: string, rows: readonly Row[]) {
+    if (kind === 'chdb' || rows.length < BINARY_ROWS) return null
+    const columns = Object.keys(rows[0] ?? {})
+    const key = `${table}: ${columns.join()}`
+    let encode = encoders.get(key)
+    if (encode === undefined) {
+      encode = createRowEncoder(columns, await readTypes(table))
+      encoders.set(key, encode)
+    }
+    const bytes = encode?.(rows) ?? null
+    return bytes && { columns, bytes }
+  }
+
+  async function readTypes(table: string): Promise<Map<string, string>> {
+    const result = await client.query({
+      query:
+        'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
+      format: 'JSONEachRow',
+      query_params: { table },
+    })
+    const columns = await result.json<{ name: string; type: string }>()
+    return new Map(columns.map(({ name, type }) => [name, type]))
+  }
+
   return {
     kind,
     query: <T>(sql: string, params?: QueryParams) =>
@@ -47,10 +78,12 @@ export function createClientStore(
     insert: (table, rows, options = {}) =>
       call(async () => {
         if (rows.length === 0) return
+        const binary = await encodeBinary(table, rows)
+        const columns = binary?.columns ?? options.columns
         // The token goes with the statement: a setting of the session would stay on for the next insert of the embedded engine.
         const result = await client.exec({
-          query: `INSERT INTO ${table} ${options.columns ? `(${options.columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT JSONEachRow`,
-          values: Readable.from([encodeRows(rows)]),
+          query: `INSERT INTO ${table} ${columns ? `(${columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT ${binary ? 'RowBinary' : 'JSONEachRow'}`,
+          values: Readable.from([binary?.bytes ?? encodeRows(rows)]),
         })
         result.stream.resume()
         await finished(result.stream)

@@ -2,6 +2,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestFn } from 'ava'
+import fc from 'fast-check'
 import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
@@ -65,6 +66,46 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     await store.command('DROP TABLE schema_migrations')
     await Promise.all([migrate(store), migrate(store), migrate(store)])
     t.deepEqual(await migrate(store), [])
+  })
+
+  test.serial(`${name}: many rows arrive as few do, whatever their values`, async (t) => {
+    const types = `small UInt8, middle UInt16, count UInt32, whole Bool, long UInt64, change Int64, amount UInt128, profit Int128,
+       text String, maybe Nullable(UInt128), kind Enum8('buy' = 1, 'sell' = 2), coin LowCardinality(Nullable(String)),
+       hours Array(Tuple(hour_utc UInt8, tx_count UInt64)), by_default UInt8 DEFAULT 7, only_inserts UInt32 EPHEMERAL`
+    for (const table of ['one_by_one', 'at_once'])
+      await store.command(
+        `CREATE TABLE ${table} (${types}) ENGINE = MergeTree ORDER BY count SETTINGS non_replicated_deduplication_window = 10`,
+      )
+    const rows = fc.sample(aWideRow, { numRuns: 300, seed: 1 }).map((row, count) => ({
+      ...{ ...row, count, only_inserts: count },
+    }))
+    const columns = Object.keys(rows[0] ?? {})
+    for (let at = 0; at < rows.length; at += 50)
+      await store.insert('one_by_one', rows.slice(at, at + 50), { columns })
+    // Sent again, it is stored once.
+    for (const dedupToken of ['a', 'a'])
+      await store.insert('at_once', rows, { columns, dedupToken })
+    const read = (table: string) => store.query(`SELECT * FROM ${table} ORDER BY count`)
+    t.deepEqual(await read('at_once'), await read('one_by_one'))
+    t.is((await read('at_once')).length, 300)
+
+    // What does not fit a column is refused as it is of few rows, and so is a column that is not there.
+    const spoilt = (change: object) =>
+      store
+        .insert('at_once', [...rows.slice(1), { ...rows[0], ...change }], { columns })
+        .then(() => 'taken')
+        .catch((error: ServiceError) => error.code)
+    t.is(await spoilt({ amount: 'many' }), 'internal')
+    t.is(await spoilt({ kind: 'swap' }), 'internal')
+    t.is(await spoilt({ count: '12' }), 'taken')
+    await t.throwsAsync(
+      store.insert(
+        'at_once',
+        rows.map((row) => ({ ...row, other: 1 })),
+      ),
+      { instanceOf: ServiceError },
+    )
+    for (const table of ['one_by_one', 'at_once']) await store.command(`DROP TABLE ${table}`)
   })
 
   test.serial(`${name}: every table and column has a comment`, async (t) => {
@@ -269,3 +310,26 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual(page, final)
   })
 }
+
+const aBigint = (bits: number, isSigned: boolean) => {
+  const limit = 1n << BigInt(isSigned ? bits - 1 : bits)
+  const [min, max] = [isSigned ? -limit : 0n, limit - 1n]
+  return fc.oneof(fc.bigInt({ min, max }), fc.constantFrom(min, max, 0n, 1n, 2n ** 53n))
+}
+const asText = (value: bigint) => String(value)
+
+/** One value of each type that columns have. */
+const aWideRow = fc.record({
+  small: fc.nat(255),
+  middle: fc.nat(65_535),
+  whole: fc.boolean(),
+  long: fc.oneof(aBigint(64, false), aBigint(64, false).map(asText), fc.maxSafeNat()),
+  change: fc.oneof(aBigint(64, true), aBigint(64, true).map(asText), fc.maxSafeInteger()),
+  amount: aBigint(128, false),
+  profit: fc.oneof(aBigint(128, true), aBigint(128, true).map(asText)),
+  text: fc.oneof(fc.string({ unit: 'grapheme', maxLength: 200 }), fc.constant('x'.repeat(300))),
+  maybe: fc.option(aBigint(128, false)),
+  kind: fc.constantFrom('buy', 'sell'),
+  coin: fc.constantFrom('a', 'b', null),
+  hours: fc.array(fc.record({ hour_utc: fc.nat(23), tx_count: fc.nat() }), { maxLength: 3 }),
+})
