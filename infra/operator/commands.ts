@@ -7,6 +7,7 @@ import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
 import { recompute } from './recompute.ts'
+import { redecodeCommand } from './redecode.ts'
 import { sql } from './sql.ts'
 import { wallets } from './wallets.ts'
 
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   accountCredit,
   wallets,
   recompute,
+  redecodeCommand,
   programs,
   ledgerCheck,
   sql,

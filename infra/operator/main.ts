@@ -51,7 +51,9 @@ async function runHere(config: DataConfig): Promise<Outcome> {
       const { ledger, accounts } = createMoney(store, meter, logger)
       const log = openLater(config.log, store, logger)
       try {
-        return await runCommand(args, { store, log: log.open, ledger, accounts }, report)
+        const { solPriceMaxAgeSeconds } = config
+        const parts = { store, log: log.open, solPriceMaxAgeSeconds, ledger, accounts }
+        return await runCommand(args, parts, report)
       } finally {
         await log.close()
       }

@@ -36,6 +36,7 @@ test.before(async () => {
   parts = {
     store,
     log: async () => log,
+    solPriceMaxAgeSeconds: 3600,
     ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger),
   }
 })

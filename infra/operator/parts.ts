@@ -8,6 +8,8 @@ export interface OperatorParts {
   readonly store: Store
   /** The log of wallet events; a command that needs none does not open it. Where it is in memory, a fold worker reads it. */
   readonly log: () => Promise<EventLog>
+  /** `SOL_PRICE_MAX_AGE_SECONDS`. */
+  readonly solPriceMaxAgeSeconds: number
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

@@ -48,7 +48,10 @@ export type SourceConfig =
     }
 
 /** Where the data is: all that an operator's command needs to know. */
-export type DataConfig = Pick<ServiceConfig, 'store' | 'meter' | 'log' | 'dataDir' | 'logLevel'>
+export type DataConfig = Pick<
+  ServiceConfig,
+  'store' | 'meter' | 'log' | 'solPriceMaxAgeSeconds' | 'dataDir' | 'logLevel'
+>
 
 const dataEnv = {
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
@@ -56,6 +59,7 @@ const dataEnv = {
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
+  SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   DATA_DIR: pipelineEnv.DATA_DIR,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
   REDIS_URL: apiEnv.REDIS_URL,
@@ -81,6 +85,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
         }
       : { kind: 'memory' },
     meter: values.REDIS_URL ? { kind: 'redis', url: values.REDIS_URL } : { kind: 'memory' },
+    solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
     dataDir: values.DATA_DIR,
     logLevel: values.LOG_LEVEL,
   }
@@ -94,7 +99,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     source: sourceOf(values),
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
-    solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
     metricsPort: values.METRICS_PORT,
     api: values,
   }

@@ -117,7 +117,11 @@ async function start(
   if (keepsData(config)) {
     const operator = await serveOperator(
       dataDir,
-      (args, report) => runCommand(args, { store, log: async () => log, ...money }, report),
+      (args, report) => {
+        const { solPriceMaxAgeSeconds } = config
+        const parts = { store, log: async () => log, solPriceMaxAgeSeconds, ...money }
+        return runCommand(args, parts, report)
+      },
       logger,
     )
     opened.push(() => operator.close())
