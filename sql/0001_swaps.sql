@@ -3,7 +3,9 @@
 -- Duplicates: rows of one event key are one swap; the highest `version` counts, and nothing does when that row is deleted. A read
 --   uses FINAL or `ORDER BY <key>, version DESC LIMIT 1 BY <key>`; it never waits for a merge.
 -- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block.
--- Projection by_wallet: the same rows in a wallet's order, in the same part and so in the same instant, for refolds.
+-- Projections by_wallet and by_mint: what refolds and `/tokens/{mint}/swaps` need of the same rows, in their order, in the same part and so in the same
+--   instant. ClickHouse takes one by itself when it has every column that a query names; signature, program_id and inserted_at are in neither.
+--   In by_mint a corrected row may lie under a mint that it had before: see infra/decisions/read-orders.md, and for that index `corrected`.
 CREATE TABLE IF NOT EXISTS swaps
 (
     slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),
@@ -31,7 +33,20 @@ CREATE TABLE IF NOT EXISTS swaps
     is_deleted UInt8 DEFAULT 0 COMMENT '1: a later decoding found that there is no such swap',
     inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
     time DateTime('UTC') ALIAS toDateTime(block_time, 'UTC') COMMENT 'block_time, for people',
-    PROJECTION by_wallet (SELECT * ORDER BY wallet, slot, tx_index, event_index)
+    INDEX corrected version TYPE minmax GRANULARITY 1,
+    PROJECTION by_wallet
+    (
+        SELECT slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, confidence,
+            quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports, late, decoder_version, version, is_deleted
+        ORDER BY wallet, slot, tx_index, event_index
+    ),
+    PROJECTION by_mint
+    (
+        SELECT slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, confidence,
+            quote_mismatch, sol_price_usd_e9, value_lamports, version, is_deleted
+        ORDER BY base_mint, slot, tx_index, wallet, event_index
+    )
+    WITH SETTINGS (index_granularity = 256, min_bytes_for_wide_part = 1000000000000)
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (slot, tx_index, wallet, event_index)

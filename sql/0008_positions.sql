@@ -1,6 +1,7 @@
 -- One row is what one wallet did with one token: bought and sold by swaps alone, and what FIFO makes of swaps and transfers.
 -- Written by: the fold worker, again whenever it changes. Read by: holdings, `/tokens/held`, wallet aggregates, analysts (pub_positions).
 -- Duplicates: rows of one (wallet, mint) are pictures of one position; the highest `version` is the newest. Read with FINAL.
+-- Projection by_mint: the same rows in a mint's order. Index news: what was written lately, without reading the rest (infra/decisions/read-orders.md).
 -- Units: raw token units, lamports, unix seconds of the block. A token that only came or went by transfer has a row too, without trades.
 CREATE TABLE IF NOT EXISTS positions
 (
@@ -22,9 +23,12 @@ CREATE TABLE IF NOT EXISTS positions
     valued_sells UInt64 COMMENT 'Sells that have a value; the token counts for the win rate when above 0',
     exit_seconds Nullable(Int64) COMMENT 'From first buy to the latest sell that brought sold to 90% of bought; null while not exited',
     version UInt64 COMMENT 'Refolds of the wallet x 2^32 + records folded when the row was made' CODEC(ZSTD),
-    is_deleted UInt8 DEFAULT 0 COMMENT '1: a refold found that there is no such position'
+    is_deleted UInt8 DEFAULT 0 COMMENT '1: a refold found that there is no such position',
+    inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
+    INDEX news inserted_at TYPE minmax GRANULARITY 1,
+    PROJECTION by_mint (SELECT * ORDER BY mint, wallet) WITH SETTINGS (index_granularity = 256, min_bytes_for_wide_part = 1000000000000)
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (wallet, mint)
-SETTINGS non_replicated_deduplication_window = 1000
+SETTINGS non_replicated_deduplication_window = 1000, deduplicate_merge_projection_mode = 'rebuild'
 COMMENT 'What each wallet did with each token, one row a wallet and mint';

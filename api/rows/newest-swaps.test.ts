@@ -1,7 +1,10 @@
 import test from 'ava'
 import fc from 'fast-check'
+import type { Address } from '../../pipeline/domain/address.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
 import type { QueryParams, Store } from '../../pipeline/store/store.ts'
+import { openTestStore } from '../../pipeline/testing/test-store.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import type { SwapRow } from './swap-row.ts'
 
@@ -15,7 +18,7 @@ const aRow: fc.Arbitrary<Row> = fc
     ...{ tx_index, wallet, event_index, version: String(version), is_deleted: fate === 0 ? 1 : 0 },
     ...{ block_time: version, side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0 },
     ...{ quote_mint: null, quote_amount: '0', program: 'unknown' },
-    ...{ confidence: 'high', quote_mismatch: true },
+    ...{ confidence: 'high' as const, quote_mismatch: true },
   }))
 const aKey = fc.record(
   { slot: small(10), txIndex: small(1), wallet: small(3), eventIndex: small(1) },
@@ -76,5 +79,53 @@ test('of the rows of a key the newest version counts, however many there are and
       },
     ),
     { numRuns: 300 },
+  )
+})
+
+test('a page of a mint is right before any merge, also where a later decoding gave a swap another mint or took it back', async (t) => {
+  const { store, remove } = await openTestStore()
+  t.teardown(remove)
+  await migrate(store)
+  await store.command('SYSTEM STOP MERGES swaps')
+  const stored = fc
+    .tuple(aRow, fc.constantFrom('mintA', 'mintB'), small(2))
+    .map(([row, mint, block]) => ({
+      ...{ ...row, base_mint: row.is_deleted === 1 && block === 2 ? '' : mint, block },
+      ...{ signature: 's', program_id: 'p', confidence: 'high' as const, quote_mismatch: true },
+      ...{ fee_lamports: 0, sol_price_usd_e9: null, value_lamports: null },
+    }))
+  const histories = fc.uniqueArray(stored, {
+    minLength: 30,
+    maxLength: 60,
+    selector: (row) => `${eventKeyText(keyOf(row))} ${row.version}`,
+  })
+  await fc.assert(
+    fc.asyncProperty(histories, fc.option(aKey), small(6), async (rows, before, limit) => {
+      await store.command('TRUNCATE TABLE swaps')
+      for (const block of [0, 1, 2])
+        await store.insert(
+          'swaps',
+          rows.filter((row) => row.block === block).map(({ block: _, ...row }) => row),
+        )
+      const newest = new Map<string, (typeof rows)[number]>()
+      for (const row of rows) {
+        const known = newest.get(eventKeyText(keyOf(row)))
+        if (known === undefined || Number(known.version) < Number(row.version))
+          newest.set(eventKeyText(keyOf(row)), row)
+      }
+      for (const mint of ['mintA', 'mintB']) {
+        const expected = [...newest.values()]
+          .filter((row) => row.is_deleted === 0 && row.base_mint === mint)
+          .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
+          .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
+          .slice(0, limit + 1)
+        const swaps = await readNewestSwaps(store, 100, before, limit + 1, mint as Address)
+        t.deepEqual(
+          swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
+          expected.map((row) => [eventKeyText(keyOf(row)), row.block_time, mint]),
+        )
+      }
+    }),
+    { numRuns: 12, endOnFailure: true },
   )
 })

@@ -133,7 +133,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     }>('SELECT table, name, type, comment FROM system.columns WHERE database = {analyst:String}', {
       analyst,
     })
-    t.is(new Set(columns.map((column) => column.table)).size, 9)
+    t.is(new Set(columns.map((column) => column.table)).size, 11)
     t.deepEqual(
       columns.filter(
         ({ name: column, type, comment }) =>

@@ -86,7 +86,7 @@ const columnsApart: Record<Table, string[]> = {
   transactions: ['inserted_at'],
   lots: ['version', 'is_deleted'],
   disposals: ['version', 'is_deleted'],
-  positions: ['version', 'is_deleted'],
+  positions: ['version', 'is_deleted', 'inserted_at'],
   first_buys: ['version', 'is_deleted'],
   wallet_metrics: ['version', 'computed_at'],
   sol_prices: ['inserted_at'],
