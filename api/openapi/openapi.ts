@@ -68,7 +68,8 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
     ),
   }
   const content = { 'application/json': { schema: schemas.of(answer), example } }
-  const ok = { description: 'The answer.', headers: fields, content }
+  const links = docs.links && { links: docs.links }
+  const ok = { description: 'The answer.', headers: fields, content, ...links }
   return {
     operationId: operationId(resource),
     tags: [tag],

@@ -30,6 +30,13 @@ export function heldTokens({ store, position }: ResourceDeps) {
       summary: 'Tokens held by several tracked wallets',
       description:
         'A wallet holds a token when it bought more than it sold, by swaps; transfers are left out. 25 a page.',
+      links: {
+        aggregates: {
+          operationId: 'getTokensMintWalletAggregates',
+          description: 'What each wallet did with the first token',
+          parameters: { mint: '$response.body#/items/0/token/address' },
+        },
+      },
       example: {
         min_wallets: 2,
         page: 1,

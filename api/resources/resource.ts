@@ -18,6 +18,16 @@ export interface ResourceDocs<Body = unknown> {
   /** Statuses of its answers; default 200 alone. */
   readonly statuses?: readonly number[]
   readonly example: Body
+  /** Where an answer leads: OpenAPI links by name. */
+  readonly links?: Readonly<Record<string, Link>>
+}
+
+/** What to ask next with something of an answer (OpenAPI Link Object). */
+export interface Link {
+  readonly operationId: string
+  readonly description: string
+  /** Parameter to runtime expression, for example `$response.body#/next_cursor`. */
+  readonly parameters: Readonly<Record<string, string>>
 }
 
 /** One thing the API answers: declared once; the middleware validates, charges and renders by it, and so do the documents. */

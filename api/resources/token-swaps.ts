@@ -28,6 +28,13 @@ export function tokenSwaps({ store, position, cursors }: ResourceDeps) {
         'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page; a walk skips and',
         'repeats nothing. A cursor belongs to its token. A valid address that nobody traded gives an empty list.',
       ].join(' '),
+      links: {
+        next: {
+          operationId: 'getTokensMintSwaps',
+          description: 'The next, older page, while `has_more` is true',
+          parameters: { mint: '$request.path.mint', cursor: '$response.body#/next_cursor' },
+        },
+      },
       example: {
         mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
         count: 1,

@@ -41,6 +41,18 @@ export function trades({ store, position, cursors }: ResourceDeps) {
       headers: {
         'X-Head-Cursor': 'Position of the newest stored trade: give it to the feed as `after`',
       },
+      links: {
+        next: {
+          operationId: 'getTrades',
+          description: 'The next, older page, while `has_more` is true',
+          parameters: { cursor: '$response.body#/next_cursor' },
+        },
+        swaps: {
+          operationId: 'getTokensMintSwaps',
+          description: 'Swaps of the token of the first trade',
+          parameters: { mint: '$response.body#/items/0/mint' },
+        },
+      },
       example: {
         count: 1,
         limit: 1,

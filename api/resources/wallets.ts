@@ -30,6 +30,18 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
       tag: 'Wallets',
       summary: 'All tracked wallets with their metrics',
       description: 'W1 to Wn, 25 a page. A wallet without events is listed like any other.',
+      links: {
+        metrics: {
+          operationId: 'getWalletsAliasMetrics',
+          description: 'The first wallet alone',
+          parameters: { alias: '$response.body#/items/0/identity/wallet' },
+        },
+        holdings: {
+          operationId: 'getWalletsAliasHoldings',
+          description: 'What the first wallet holds',
+          parameters: { alias: '$response.body#/items/0/identity/wallet' },
+        },
+      },
       example: { page: 1, page_size: 25, total: 1, has_more: false, items: [EXAMPLE_WALLET] },
     },
     params: NONE,

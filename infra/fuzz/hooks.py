@@ -1,0 +1,61 @@
+"""What the schema language cannot say of valid requests, for schemathesis (infra/fuzz/README.md).
+
+Asks the running service (FUZZ_URL, FUZZ_KEY) for real mints and cursors.
+"""
+
+import json
+import os
+import urllib.request
+
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis.generation import GenerationMode
+
+ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def get(path):
+    request = urllib.request.Request(
+        os.environ["FUZZ_URL"] + path,
+        headers={"Authorization": "Bearer " + os.environ["FUZZ_KEY"]},
+    )
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)
+
+
+def base58(data):
+    number, text = int.from_bytes(data, "big"), ""
+    while number:
+        number, digit = divmod(number, 58)
+        text = ALPHABET[digit] + text
+    return "1" * (len(data) - len(data.lstrip(b"\0"))) + text
+
+
+newest = get("/trades?limit=20")["items"]
+MINTS = sorted({item["mint"] for item in newest})
+TRADES = [get(f"/trades?limit={limit}")["next_cursor"] for limit in (1, 7, 20)]
+# A cursor of swaps belongs to its mint; of one with a single swap there is none.
+SWAPS = {mint: get(f"/tokens/{mint}/swaps?limit=1")["next_cursor"] for mint in MINTS}
+
+schemathesis.openapi.format(
+    "solana-address",
+    st.one_of(st.sampled_from(MINTS), st.binary(min_size=32, max_size=32).map(base58)),
+)
+schemathesis.openapi.format("cursor", st.sampled_from(TRADES))
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Makes of valid values a valid request, where their validity depends on each other."""
+    if case.meta is None or case.meta.generation.mode != GenerationMode.POSITIVE:
+        return
+    query = case.query or {}
+    if case.operation.path == "/tokens/{mint}/swaps" and query.get("cursor") in TRADES:
+        own = SWAPS.get((case.path_parameters or {}).get("mint"))
+        if own is None:
+            del query["cursor"]
+        else:
+            query["cursor"] = own
+    bounds = [query.get(name) for name in ("min_holding_seconds", "max_holding_seconds")]
+    if None not in bounds and int(bounds[0]) > int(bounds[1]):
+        query["min_holding_seconds"], query["max_holding_seconds"] = bounds[1], bounds[0]

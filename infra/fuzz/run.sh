@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs schemathesis against the embedded service over the simulated market, with all its checks: see README.md. Needs python3 with venv, and `npm run build` before.
+# FUZZ_SECONDS (60) is its time, FUZZ_SEED (1) its seed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+service=
+trap '[ -z "$service" ] || kill "$service" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+
+python3 -m venv "$work/venv"
+"$work/venv/bin/pip" install --quiet --disable-pip-version-check -r infra/fuzz/requirements.txt
+
+# The limit of requests is another step's; here it would refuse the fuzzer.
+env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT=0 METRICS_PORT=0 RATE_LIMIT_PER_MINUTE=0 LOG_LEVEL=warn DATA_DIR="$work/data" \
+  node dist/infra/service/main.js >"$work/out" &
+service=$!
+told() { sed -n "s/^$1=//p" "$work/out"; }
+for _ in $(seq 300); do [ -n "$(told api_key)" ] && break; sleep 0.1; done
+FUZZ_URL=$(told url) FUZZ_KEY=$(told api_key)
+export FUZZ_URL FUZZ_KEY
+
+# Trades of some seconds, so that lists have pages.
+for _ in $(seq 120); do
+  sleep 0.5
+  curl -fs -H "Authorization: Bearer $FUZZ_KEY" "$FUZZ_URL/trades?limit=50" | grep -q '"count":50' && break
+done
+
+# It leaves what it remembers in the folder it runs in.
+printf 'hooks = "%s"\n' "$PWD/infra/fuzz/hooks.py" >"$work/schemathesis.toml"
+cd "$work"
+PYTHONDONTWRITEBYTECODE=1 "$work/venv/bin/schemathesis" run "$FUZZ_URL/openapi.json" \
+  --header "Authorization: Bearer $FUZZ_KEY" --seed "${FUZZ_SEED:-1}" --max-time "${FUZZ_SECONDS:-60}" \
+  --checks all --max-response-time 5 --continue-on-failure --no-color
