@@ -74,7 +74,7 @@ export interface RpcAccount {
 
 export interface RpcOptions {
   readonly url: string
-  readonly metrics: IngestMetrics
+  readonly metrics: Pick<IngestMetrics, 'rpcRequests'>
   readonly concurrency?: number
   readonly timeoutMs?: number
   /** Tries of one call. */

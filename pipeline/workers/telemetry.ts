@@ -40,3 +40,27 @@ export function createFoldMetrics(registry: Registry) {
 }
 
 export type FoldMetrics = ReturnType<typeof createFoldMetrics>
+
+/** What the mint facts worker counts. */
+export function createMintFactsMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    waiting: new Gauge({
+      name: 'mint_facts_waiting',
+      help: 'Traded mints that RPC is still to be asked for.',
+      registers,
+    }),
+    answers: new Counter({
+      name: 'mint_facts_answers_total',
+      help: 'Mints that RPC was asked for, by where their metadata is: metaplex, token_2022, none; absent: there is no such mint.',
+      labelNames: ['outcome'],
+      registers,
+    }),
+    rpcRequests: new Counter({
+      name: 'mint_facts_rpc_requests_total',
+      help: 'Requests to the RPC server for facts about mints, by outcome.',
+      labelNames: ['method', 'outcome'],
+      registers,
+    }),
+  }
+}
