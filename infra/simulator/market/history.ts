@@ -1,3 +1,4 @@
+import type { Mentioned } from '../chain.ts'
 import { createRandom } from '../random.ts'
 import type { Desk, Episode, Scale } from './episode.ts'
 import type { Action } from './scene.ts'
@@ -7,13 +8,6 @@ export type Maker =
   | { readonly kind: 'desk'; readonly desk: Desk; readonly action: Action }
   /** The n-th stranger of the slot. */
   | { readonly kind: 'stranger'; readonly number: number }
-
-/** A transaction by its place. */
-export interface HistoryPlace {
-  readonly slot: number
-  readonly index: number
-  readonly action: Action
-}
 
 /** The market's history, looked up without building blocks. What is kept is bounded; anything else is played again. */
 export interface MarketHistory {
@@ -29,11 +23,13 @@ export interface MarketHistory {
    * Transactions of a desk that name a key, in slots `from` down to `last`, newest first; null now and then where there is nothing, so that others
    * can be given a turn.
    */
-  mentions(desk: Desk, keyId: string, from: number, last: number): Generator<HistoryPlace | null>
+  mentions(desk: Desk, keyId: string, from: number, last: number): Generator<Mentioned | null>
 }
 
 /** Slots whose order is kept, at two bytes a transaction. */
 const ORDERS_KEPT = 200_000
+/** Episodes of which it is kept who is named in which transaction, some hundred bytes each transaction. */
+const INDEXES_KEPT = 8_000
 
 export function createMarketHistory(options: {
   readonly seed: number
@@ -41,10 +37,14 @@ export function createMarketHistory(options: {
   readonly scales: readonly Scale[]
   readonly othersPerSlot: number
   episodeAt(desk: Desk, scale: Scale, slot: number): Episode
+  /** First slot of the episode that a slot is in. */
+  startOf(desk: Desk, scale: Scale, slot: number): number
+  /** Whether a key is a desk's wallet or one of its token accounts: these have lists. */
+  isOfDesk(keyId: string): boolean
 }): MarketHistory {
-  const { seed, desks, scales, othersPerSlot, episodeAt } = options
+  const { seed, desks, scales, othersPerSlot, episodeAt, startOf, isOfDesk } = options
   const orders = new Map<number, Int16Array>()
-  const indexes = new WeakMap<Episode, ReadonlyMap<string, readonly Mention[]>>()
+  const indexes = new Map<string, ReadonlyMap<string, readonly Mention[]>>()
 
   /** Makers by code: desk and scale, or below zero the number of a stranger; merged in an order drawn for the slot, of one maker as they came. */
   const orderOf = (slot: number): Int16Array => {
@@ -79,37 +79,41 @@ export function createMarketHistory(options: {
   }
 
   /** What an episode's transactions name, by key, the newest first. */
-  const mentionsIn = (episode: Episode): ReadonlyMap<string, readonly Mention[]> => {
-    let index = indexes.get(episode)
-    if (index !== undefined) return index
+  const mentionsIn = (desk: Desk, scale: Scale, start: number) => {
+    const id = `${desk.index}/${scale.index}/${start}`
+    const kept = indexes.get(id)
+    if (kept !== undefined) return kept
     const made = new Map<string, Mention[]>()
-    for (const slot of [...episode.actions.keys()].sort((a, b) => b - a)) {
-      const actions = episode.actions.get(slot)!
-      for (let position = actions.length - 1; position >= 0; position -= 1) {
-        for (const { id } of actions[position]!.draft.keys) {
+    const { actions } = episodeAt(desk, scale, start)
+    for (const slot of [...actions.keys()].sort((a, b) => b - a)) {
+      const list = actions.get(slot)!
+      for (let position = list.length - 1; position >= 0; position -= 1) {
+        const { draft } = list[position]!
+        const mention = { slot, position, failed: draft.failure !== null }
+        for (const { id } of draft.keys) {
+          if (!isOfDesk(id)) continue
           const known = made.get(id)
-          if (known === undefined) made.set(id, [{ slot, position }])
-          else known.push({ slot, position })
+          if (known === undefined) made.set(id, [mention])
+          else known.push(mention)
         }
       }
     }
-    index = made
-    indexes.set(episode, index)
-    return index
+    if (indexes.size >= INDEXES_KEPT) indexes.delete(indexes.keys().next().value!)
+    indexes.set(id, made)
+    return made
   }
 
   function* onScale(desk: Desk, scale: Scale, id: string, from: number, last: number) {
+    const code = desk.index * scales.length + scale.index
     for (let at = from; at >= last; ) {
-      const episode = episodeAt(desk, scale, at)
-      yield null
-      for (const { slot, position } of mentionsIn(episode).get(id) ?? []) {
+      const start = startOf(desk, scale, at)
+      for (const { slot, position, failed } of mentionsIn(desk, scale, start).get(id) ?? []) {
         if (slot > at) continue
         if (slot < last) return
-        const code = desk.index * scales.length + scale.index
-        const index = placesOf(slot, code)[position]!
-        yield { slot, index, action: actionsOf(code, slot)[position]! }
+        yield { slot, index: placesOf(slot, code)[position]!, failed }
       }
-      at = episode.start - 1
+      yield null
+      at = start - 1
     }
   }
 
@@ -139,7 +143,7 @@ export function createMarketHistory(options: {
     *mentions(desk, id, from, last) {
       const walks = scales.map((scale) => ({
         walk: onScale(desk, scale, id, from, last),
-        head: null as HistoryPlace | null,
+        head: null as Mentioned | null,
         ended: false,
       }))
       for (;;) {
@@ -168,8 +172,9 @@ interface Mention {
   readonly slot: number
   /** Among the actions of its desk and scale in the slot. */
   readonly position: number
+  readonly failed: boolean
 }
 
-function isNewer(a: HistoryPlace, b: HistoryPlace): boolean {
+function isNewer(a: Mentioned, b: Mentioned): boolean {
   return a.slot > b.slot || (a.slot === b.slot && a.index > b.index)
 }

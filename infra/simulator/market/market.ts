@@ -89,6 +89,8 @@ export const GENESIS_MS = Date.UTC(2021, 9, 1)
 export const SLOT_MS = 400
 
 const WALLETS_PER_DESK = 5
+/** Episodes kept: some hundred kilobytes each. */
+const FEWEST_EPISODES = 128
 const SHORT_SLOTS = 128
 const LONG_SLOTS = 2_048
 /** Transactions of an average story, so that stories can be counted out. */
@@ -108,7 +110,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   const timeOf = (slot: number) => Math.floor((GENESIS_MS + slot * SLOT_MS) / 1_000)
   const scales = createScales(options, desks.length)
   const episodes = new Map<string, Episode>()
-  const episodeLimit = desks.length * scales.length * 3
+  const episodeLimit = Math.max(FEWEST_EPISODES, desks.length * scales.length * 3)
   const blockhashes = new Map<number, Buffer>()
   const blockhashBytes = (slot: number): Buffer => {
     let found = blockhashes.get(slot)
@@ -120,9 +122,13 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     return found
   }
 
-  const episodeAt = (desk: Desk, scale: Scale, slot: number): Episode => {
+  const startOf = (desk: Desk, scale: Scale, slot: number): number => {
     const phase = hash32(options.seed, 'phase', desk.index, scale.index) % scale.slots
-    const start = Math.floor((slot - phase) / scale.slots) * scale.slots + phase
+    return Math.floor((slot - phase) / scale.slots) * scale.slots + phase
+  }
+
+  const episodeAt = (desk: Desk, scale: Scale, slot: number): Episode => {
+    const start = startOf(desk, scale, slot)
     const id = `${desk.index}/${scale.index}/${start}`
     let episode = episodes.get(id)
     if (episode === undefined) {
@@ -161,7 +167,8 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
   const history = createMarketHistory({
     ...{ seed: options.seed, othersPerSlot: options.othersPerSlot },
-    ...{ desks, scales, episodeAt },
+    ...{ desks, scales, episodeAt, startOf },
+    isOfDesk: (id) => desksNaming(id) !== null,
   })
 
   /** What a desk's wallets have before the slot, by the id of a wallet's key or of its USDC account's. */
@@ -280,7 +287,6 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     }
     return desk === undefined ? null : [desk]
   }
-  const failed = ({ draft }: Action) => draft.failure !== null
   const desksByKey = new Map(
     desks.flatMap((desk) => desk.wallets.map((wallet) => [wallet.key.id, desk] as const)),
   )
@@ -306,8 +312,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       const naming = desksNaming(id)
       const [desk] = naming ?? []
       if (desk !== undefined) {
-        for (const found of history.mentions(desk, id, from, last))
-          yield found && { ...found, failed: failed(found.action) }
+        yield* history.mentions(desk, id, from, last)
         return
       }
       for (let slot = from; slot >= last; slot -= 1) {
@@ -316,7 +321,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         for (let index = actions.length - 1; index >= 0; index -= 1) {
           const action = actions[index]!.act()
           if (action.draft.keys.some((key) => key.id === id))
-            yield { slot, index, failed: failed(action) }
+            yield { slot, index, failed: action.draft.failure !== null }
         }
       }
     },
