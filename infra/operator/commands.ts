@@ -1,6 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { backfill } from './backfill.ts'
 import type { Command, Outcome } from './command.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import type { OperatorParts } from './parts.ts'
@@ -16,6 +17,7 @@ const COMMANDS: readonly Command[] = [
   accountCreate,
   accountCredit,
   wallets,
+  backfill,
   recompute,
   redecodeCommand,
   programs,

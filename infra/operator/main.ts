@@ -1,3 +1,5 @@
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -6,6 +8,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { type Backfills, createBackfills } from '../../pipeline/workers/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { type DataConfig, loadDataConfig } from '../service/config.ts'
 import { createMoney, openMeter } from '../service/money.ts'
@@ -50,11 +53,15 @@ async function runHere(config: DataConfig): Promise<Outcome> {
     try {
       const { ledger, accounts } = createMoney(store, meter, logger)
       const log = openLater(config.log, store, logger)
+      const backfills = backfillsLater(config, store, log.open, logger)
+      const stop = stopOnSignal()
       try {
         const { solPriceMaxAgeSeconds } = config
-        const parts = { store, log: log.open, solPriceMaxAgeSeconds, ledger, accounts }
+        const own = { store, log: log.open, backfills: backfills.open, stop }
+        const parts = { ...own, solPriceMaxAgeSeconds, ledger, accounts }
         return await runCommand(args, parts, report)
       } finally {
+        backfills.close()
         await log.close()
       }
     } finally {
@@ -93,6 +100,40 @@ function openLater(config: DataConfig['log'], store: Store, logger: Logger) {
       if (opened) await (await opened).close()
     },
   }
+}
+
+/** Backfills of this process alone, made when they are first asked for. */
+function backfillsLater(
+  config: DataConfig,
+  store: Store,
+  openLog: () => Promise<EventLog>,
+  logger: Logger,
+) {
+  let opened: Backfills | undefined
+  return {
+    async open() {
+      const { rpcUrl, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = config
+      if (rpcUrl === null)
+        throw new ServiceError(
+          'bad_config',
+          'SOLANA_RPC_URL: required, as no service runs here that has one of its own',
+        )
+      opened ??= createBackfills({
+        ...{ store, log: await openLog(), logIsDurable: config.log.kind === 'kafka' },
+        ...{ rpcUrl: rpcUrl.href, priceMaxAgeSeconds, logger },
+        metrics: createIngestMetrics(createRegistry()),
+      })
+      return opened
+    },
+    close: () => opened?.close(),
+  }
+}
+
+/** Aborted by Ctrl-C and SIGTERM: what is under way ends where it can go on. */
+function stopOnSignal(): AbortSignal {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  return stopping.signal
 }
 
 async function fail(error: unknown): Promise<never> {

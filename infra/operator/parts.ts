@@ -2,6 +2,7 @@ import type { Accounts } from '../../api/accounts/accounts.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { Backfills } from '../../pipeline/workers/backfills.ts'
 
 /** What operator commands work with: the service's own parts, in the process that owns the data. */
 export interface OperatorParts {
@@ -10,6 +11,10 @@ export interface OperatorParts {
   readonly log: () => Promise<EventLog>
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
+  /** Fetches history over RPC; `bad_config` where no RPC server is named. */
+  readonly backfills: () => Promise<Backfills>
+  /** Aborted when whoever gave the command went away, or the process stops. */
+  readonly stop: AbortSignal
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

@@ -5,6 +5,8 @@ export interface Progress {
   readonly done: number
   /** Null while it is not known how many there are. */
   readonly total: number | null
+  /** What is counted beside it, for example `transactions`. */
+  readonly detail?: { readonly what: string; readonly done: number }
 }
 
 /** Told of progress by a command that takes long; a command may tell as often as it likes. */
@@ -25,8 +27,9 @@ export function reportTo(stream: NodeJS.WriteStream, now: () => number = Date.no
   }
 }
 
-function barOf({ what, done, total }: Progress): string {
-  if (total === null) return `${done} ${what}`
+function barOf({ what, done, total, detail }: Progress): string {
+  const beside = detail === undefined ? '' : `, ${detail.done} ${detail.what}`
+  if (total === null) return `${done} ${what}${beside}`
   const filled = total === 0 ? BAR_WIDTH : Math.floor((BAR_WIDTH * done) / total)
-  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${done}/${total} ${what}`
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${done}/${total} ${what}${beside}`
 }

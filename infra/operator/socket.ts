@@ -34,7 +34,7 @@ const MAX_PATH_BYTES = 100
 /** Lets `run` be called through the socket, by the user who owns the process alone. */
 export async function serveOperator(
   dataDir: string,
-  run: (args: readonly string[], report: Report) => Promise<Outcome>,
+  run: (args: readonly string[], report: Report, stop: AbortSignal) => Promise<Outcome>,
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const path = socketPath(dataDir)
@@ -42,9 +42,11 @@ export async function serveOperator(
   await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
   const server = createServer(async (incoming, response) => {
     const write = (line: Line) => response.write(`${JSON.stringify(line)}\n`)
+    const gone = new AbortController()
+    response.once('close', () => gone.abort())
     const reply = await answer(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
-      return run(args, (progress) => write({ kind: 'progress', progress }))
+      return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal)
     })
     if (reply.kind === 'error') logger.warn({ code: reply.code }, 'operator command failed')
     write(reply)

@@ -1,7 +1,10 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { optionCommand } from './command.ts'
 
-/** `wallets`: every tracked wallet with its address, its first and last event, and since when its history is complete. */
+/**
+ * `wallets`: every tracked wallet with its address, its first and last event, since when its history is complete (null: not yet), and the gaps whose backfill
+ * is not done. While a gap is open, what is complete begins after it.
+ */
 export const wallets = optionCommand({
   name: 'wallets',
   usage: '',
@@ -10,18 +13,23 @@ export const wallets = optionCommand({
     const rows = await store.query<{
       wallet: number
       address: string
-      added_at: number
       first_event_at: number | null
       last_event_at: number | null
+      complete_since: number | null
+      gaps: [string, string][]
     }>(QUERY)
     return {
       document: {
-        items: rows.map(({ wallet, address, added_at, first_event_at, last_event_at }) => ({
+        items: rows.map(({ wallet, address, gaps, ...times }) => ({
           alias: aliasOf(wallet),
           address,
-          first_event_at,
-          last_event_at,
-          complete_since: added_at,
+          first_event_at: times.first_event_at,
+          last_event_at: times.last_event_at,
+          complete_since: times.complete_since,
+          gaps: gaps.map(([from, to]) => ({
+            from_slot: Number(from) || null,
+            to_slot: Number(to) || null,
+          })),
         })),
       },
     }
@@ -33,10 +41,17 @@ const EVENTS = ['swaps', 'transfers', 'sol_transfers']
   .join(' UNION ALL ')
 
 const QUERY = `
-  SELECT wallet, address, added_at, first_event_at, last_event_at
-  FROM (SELECT wallet, address, added_at FROM tracked_wallets FINAL) AS tracked
+  SELECT wallet, address, first_event_at, last_event_at,
+    if(since_time = 0, NULL, greatest(since_time, gap_end)) AS complete_since, gaps
+  FROM (SELECT wallet, address FROM tracked_wallets FINAL) AS tracked
   LEFT JOIN (
     SELECT wallet, toNullable(min(block_time)) AS first_event_at, toNullable(max(block_time)) AS last_event_at
     FROM (${EVENTS}) GROUP BY wallet
   ) AS events USING wallet
+  LEFT JOIN (SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL) AS coverage USING wallet
+  LEFT JOIN (
+    SELECT wallet, maxIf(created_at, reason = 'gap') AS gap_end,
+      arraySort(groupArray((from_slot, if(reason = 'added', newest_slot, to_slot)))) AS gaps
+    FROM backfills FINAL WHERE state = 'open' AND reason IN ('gap', 'added') GROUP BY wallet
+  ) AS open USING wallet
   ORDER BY wallet`

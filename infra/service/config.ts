@@ -50,8 +50,8 @@ export type SourceConfig =
 /** Where the data is: all that an operator's command needs to know. */
 export type DataConfig = Pick<
   ServiceConfig,
-  'store' | 'meter' | 'log' | 'solPriceMaxAgeSeconds' | 'dataDir' | 'logLevel'
->
+  'store' | 'meter' | 'log' | 'dataDir' | 'logLevel' | 'solPriceMaxAgeSeconds'
+> & { /** `SOLANA_RPC_URL`; null: none is named. */ readonly rpcUrl: URL | null }
 
 const dataEnv = {
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
@@ -59,8 +59,9 @@ const dataEnv = {
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
-  SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   DATA_DIR: pipelineEnv.DATA_DIR,
+  SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
+  SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
   REDIS_URL: apiEnv.REDIS_URL,
 }
@@ -85,9 +86,10 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
         }
       : { kind: 'memory' },
     meter: values.REDIS_URL ? { kind: 'redis', url: values.REDIS_URL } : { kind: 'memory' },
-    solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
     dataDir: values.DATA_DIR,
     logLevel: values.LOG_LEVEL,
+    rpcUrl: values.SOLANA_RPC_URL ?? null,
+    solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
   }
 }
 

@@ -6,6 +6,7 @@ import { createFeed } from '../../api/stream/feed.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
+import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { type ReadyCheck, startHealthServer } from '../../pipeline/runtime/health-server.ts'
@@ -15,6 +16,8 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
+import { createAutoBackfill } from '../../pipeline/workers/auto-backfill.ts'
+import { createBackfills } from '../../pipeline/workers/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/track-wallets.ts'
@@ -24,7 +27,7 @@ import type { ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
 import { createMoney, openLimits, openMeter } from './money.ts'
 import { keepsData, preflight } from './preflight.ts'
-import { openSource, readTextFile } from './source.ts'
+import { openSource, readTextFile, type WalletList } from './source.ts'
 
 /** A running process of the service, in the roles of its configuration. */
 export interface Service {
@@ -106,20 +109,41 @@ async function start(
   checks.schema = () => checkSchema(store)
   checks.log = () => log.ping()
 
-  if (source) await checkWallets(store, source.wallets, source.walletsFile)
+  if (source)
+    await checkWallets(store, source.wallets.addresses, source.walletsFile, source.wallets.lines)
   const secretKey = roles.has('api')
     ? (config.api.SECRET_KEY ?? (await keptSecretKey(dataDir)))
     : null
   const applied = await migrate(store)
   if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
-  if (source) await trackWallets(store, source.wallets, source.walletsFile)
+  const ingestMetrics = createIngestMetrics(registry)
+  const backfills =
+    source &&
+    createBackfills({
+      ...{ store, log, logger, logIsDurable: config.log.kind === 'kafka' },
+      ...{ rpcUrl: source.rpcUrl, metrics: ingestMetrics },
+      priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    })
+  if (backfills) opened.push(async () => backfills.close())
+  const autoBackfill = backfills && createAutoBackfill({ store, backfills, logger, onBug: fail })
+  const track = async ({ addresses, lines }: WalletList, file: string) =>
+    trackWallets(store, addresses, file, {
+      lines,
+      ...(autoBackfill && { onJoining: autoBackfill.onAdded }),
+    })
+  if (source) await track(source.wallets, source.walletsFile)
 
   if (keepsData(config)) {
     const operator = await serveOperator(
       dataDir,
-      (args, report) => {
+      (args, report, stop) => {
+        const openBackfills = async () => {
+          if (backfills) return backfills
+          throw new ServiceError('bad_config', 'ROLES: this process does not ingest')
+        }
         const { solPriceMaxAgeSeconds } = config
-        const parts = { store, log: async () => log, solPriceMaxAgeSeconds, ...money }
+        const own = { store, log: async () => log, backfills: openBackfills, stop }
+        const parts = { ...own, solPriceMaxAgeSeconds, ...money }
         return runCommand(args, parts, report)
       },
       logger,
@@ -172,11 +196,12 @@ async function start(
           pricePool: source.pricePool,
           priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
         },
-        wallets: createWallets(source.wallets),
+        wallets: createWallets(source.wallets.addresses),
         log,
         checkpoint: () =>
           config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
-        ...{ prices, logger, registry, onStage },
+        ...{ prices, logger, registry, onStage, metrics: ingestMetrics },
+        ...(autoBackfill && { onGap: autoBackfill.onGap }),
       })
     : null
   if (ingest) {
@@ -189,22 +214,42 @@ async function start(
     }
   }
 
+  if (ingest && autoBackfill) {
+    opened.push(() => autoBackfill.close())
+    const begin = async () => {
+      const newest = ingest.status()
+      if (newest) await autoBackfill.begin(newest)
+    }
+    ingest.ready.then(begin).catch(fail)
+  }
+  let followed = source?.wallets.addresses.length ?? 0
+  let reloading = Promise.resolve()
+
   logger.info({ roles: [...roles] }, 'service started')
 
   return {
     lines,
     failed,
-    async reload() {
-      if (!source || !ingest) return
-      try {
-        const addresses = await source.readWallets()
-        const added = await trackWallets(store, addresses, source.walletsFile)
-        if (added > 0) ingest.updateWallets(createWallets(addresses))
-        logger.info({ added, wallets: addresses.length }, 'wallets read again')
-      } catch (error) {
-        const reason = error instanceof ServiceError ? error.message : String(error)
-        logger.error({ reason }, 'wallets not read again, the old list stays in force')
-      }
+    reload() {
+      reloading = reloading.then(async () => {
+        if (!source || !ingest) return
+        try {
+          const list = await source.readWallets()
+          await track(list, source.walletsFile)
+          const wallets = list.addresses.length
+          const added = wallets - followed
+          if (added > 0) {
+            ingest.updateWallets(createWallets(list.addresses))
+            followed = wallets
+            void autoBackfill?.follow(ingest.status)
+          }
+          logger.info({ added, wallets }, 'wallets read again')
+        } catch (error) {
+          const reason = error instanceof ServiceError ? error.message : String(error)
+          logger.error({ reason }, 'wallets not read again, the old list stays in force')
+        }
+      })
+      return reloading
     },
     async stop() {
       logger.info('service stops')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
+import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { SourceConfig } from './config.ts'
 
@@ -11,13 +11,19 @@ export interface Source {
   readonly xToken: string | null
   readonly rpcUrl: string
   readonly pricePool: Address
-  /** The tracked wallets, `W1` first. */
-  readonly wallets: readonly Address[]
+  /** The tracked wallets as read at the start. */
+  readonly wallets: WalletList
   /** Reads the wallets again, for SIGHUP (decisions J5). */
-  readWallets(): Promise<readonly Address[]>
+  readWallets(): Promise<WalletList>
   /** What the wallets were read from, for messages. */
   readonly walletsFile: string
   close(): Promise<void>
+}
+
+/** Tracked wallets, `W1` first, with their lines in the file; the simulator's own have none. */
+export interface WalletList {
+  readonly addresses: readonly Address[]
+  readonly lines: readonly number[]
 }
 
 /** A Yellowstone server as configured, or the simulator, started here (decisions J2). Rejects with `bad_wallets_file`, naming the line. */
@@ -42,21 +48,22 @@ export async function openSource(config: SourceConfig): Promise<Source> {
     seed,
     ...(blocks.length === 0 ? {} : { recorded: { files: blocks } }),
   })
+  const ofSimulator = { addresses: simulator.wallets, lines: [] }
   return {
     endpoint: simulator.endpoint,
     xToken: null,
     rpcUrl: simulator.rpcUrl,
     pricePool: simulator.solPricePool,
-    wallets: listed ?? simulator.wallets,
-    readWallets: async () =>
-      walletsFile === null ? simulator.wallets : readWalletsFile(walletsFile),
+    wallets: listed ?? ofSimulator,
+    readWallets: async () => (walletsFile === null ? ofSimulator : readWalletsFile(walletsFile)),
     walletsFile: walletsFile ?? 'the simulator',
     close: () => simulator.close(),
   }
 }
 
-async function readWalletsFile(file: string): Promise<readonly Address[]> {
-  return parseWallets(await readTextFile('WALLETS_FILE', file), file)
+async function readWalletsFile(file: string): Promise<WalletList> {
+  const lines = parseWalletLines(await readTextFile('WALLETS_FILE', file), file)
+  return { addresses: [...lines.keys()], lines: [...lines.values()] }
 }
 
 /** The text of a file that a key of the environment names; rejects with `bad_config`, naming key and file. */

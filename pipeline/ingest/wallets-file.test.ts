@@ -46,4 +46,9 @@ test('known wallets keep their numbers: lines are only added at the end', (t) =>
       ],
     )
   }
+  const lines = [3, 7] // where a file has comments and blank lines
+  const changed = t.throws(() => checkWalletsKept([a, c], [a, b], 'w.txt', lines))
+  t.regex(String(changed), /line 7 of w.txt changes what is known: W2 is another address/)
+  const missing = t.throws(() => checkWalletsKept([a], [a, b], 'w.txt', [3]))
+  t.regex(String(missing), /line 4 of w.txt changes what is known: W2 is missing/)
 })

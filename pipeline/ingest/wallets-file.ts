@@ -6,6 +6,11 @@ import { ServiceError } from '../domain/service-error.ts'
  * is `W<n>` for ever (decisions J2). Throws `bad_wallets_file` that names the line, never what is on it (decisions I1).
  */
 export function parseWallets(text: string, file: string): Address[] {
+  return [...parseWalletLines(text, file).keys()]
+}
+
+/** The same, each address with its line, in the order of the lines. */
+export function parseWalletLines(text: string, file: string): ReadonlyMap<Address, number> {
   const lines = new Map<Address, number>()
   text.split('\n').forEach((raw, at) => {
     const line = (raw.split('#')[0] ?? '').trim()
@@ -19,24 +24,26 @@ export function parseWallets(text: string, file: string): Address[] {
     lines.set(address, at + 1)
   })
   if (lines.size === 0) throw fault(file, null, 'holds no address')
-  return [...lines.keys()]
+  return lines
 }
 
 /**
  * Checks that the list only grew: `known` are the addresses stored so far, `W1` first. Throws `bad_wallets_file` for the first changed or
- * removed one, by alias.
+ * removed one, by its line (of each address in `lines`, where they come from a file) and alias.
  */
 export function checkWalletsKept(
   addresses: readonly Address[],
   known: readonly Address[],
   file: string,
+  lines: readonly number[] = [],
 ): void {
   const changed = known.findIndex((address, at) => address !== addresses[at])
   if (changed === -1) return
   const what = addresses[changed] === undefined ? 'is missing' : 'is another address than before'
+  const last = lines.at(-1)
   throw fault(
     file,
-    null,
+    lines[changed] ?? (last === undefined ? null : last + 1),
     `changes what is known: W${changed + 1} ${what}; lines may only be added at the end`,
   )
 }

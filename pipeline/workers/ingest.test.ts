@@ -203,7 +203,7 @@ test.serial(
       const gaps: unknown[] = []
       const ingest = await ingestOf(simulator, recorded.log, head, {
         limits: { maxGapSlots, recheckSlots: 0 },
-        onGap: (gap) => gaps.push(gap),
+        onGap: async (gap) => void gaps.push(gap),
       })
       const last = () => recorded.slots.at(-1)?.marker.slot ?? 0
       const before = simulator.confirmedSlot

@@ -36,9 +36,11 @@ export interface IngestDeps {
   /** History of SOL/USD (`SOL_PRICES_FILE`). */
   readonly prices?: readonly SolPrice[]
   /** Called when slots were passed over; the wallets are to be backfilled (decisions K2). */
-  readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => void
+  readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
   readonly logger: Logger
   readonly registry: Registry
+  /** Where what is fetched is counted together; made of `registry` unless given. */
+  readonly metrics?: IngestMetrics
   readonly limits?: Partial<FollowLimits>
   /** Told of the stages from `received` to `appended`. */
   readonly onStage?: OnStage | undefined
@@ -63,7 +65,7 @@ export interface Ingest {
  */
 export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const { config, log, logger, limits, onStage } = deps
-  const metrics = createIngestMetrics(deps.registry)
+  const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
   const decimals = createMintDecimals(rpc)
@@ -105,7 +107,8 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   async function append(output: IngestOutput): Promise<{ readonly acknowledged: Promise<void> }> {
     const sealedAt = performance.now()
     if (output.kind === 'gap') {
-      deps.onGap?.(output)
+      // Remembered before anything later can be: a crash in between meets the same gap again.
+      await deps.onGap?.(output)
       return { acknowledged: Promise.resolve() }
     }
     const { slot, blockTime } = output
