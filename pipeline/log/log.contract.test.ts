@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import anyTest, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { SlotMarker, WalletRecord } from '../domain/slot.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -103,6 +106,7 @@ const asRecord = (slot: number, wallet: number, late: string | null = null) => (
   kind: 'record',
   record: balance(slot, wallet),
   late,
+  decoderVersion: DECODER_VERSION,
 })
 
 contract(
@@ -172,6 +176,26 @@ contract('any records come out as they went in', async (t, place) => {
   )
   await log.close()
 })
+
+contract(
+  'the largest transaction that is kept comes out as it went in (decisions K4)',
+  async (t, place) => {
+    const log = await place.open()
+    const received = new Received()
+    await log.consume(shared(), received.handler)
+    const kept: WalletRecord = {
+      ...{ kind: 'kept', slot: 1, txIndex: 0, wallet: 1, blockTime: 1, signature: '1'.repeat(64) },
+      ...{ format: 1, bytes: new Uint8Array(MAX_KEPT_BYTES).map((_, at) => at % 251) },
+    }
+    await log.appendSlot({ marker: marker(1), records: [balance(1, 1), kept] })
+    await received.until(() => received.count() === 2 + PARTITIONS)
+    const records = received
+      .of(0)
+      .flatMap((entry) => (entry.kind === 'record' ? [entry.record] : []))
+    t.true(isDeepStrictEqual(records, [balance(1, 1), kept]))
+    await log.close()
+  },
+)
 
 contract(
   'a request to fold a wallet anew comes on its partition, after what was appended before',

@@ -1,3 +1,4 @@
+import { DECODER_VERSION as decoderVersion } from '../domain/decoder-version.ts'
 import type { KeptTransaction } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
@@ -70,7 +71,7 @@ class MemoryLog implements EventLog {
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
     return this.#append(records.length, () => {
       for (const record of records)
-        this.#push(record.wallet, { kind: 'record', record, late: null })
+        this.#push(record.wallet, { kind: 'record', record, late: null, decoderVersion })
       for (const part of this.#parts) part.push({ kind: 'marker', marker }, this.#options.now())
       this.#newest = marker
     })
@@ -79,7 +80,7 @@ class MemoryLog implements EventLog {
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void> {
     return this.#append(records.length, () => {
       for (const record of records)
-        this.#push(record.wallet, { kind: 'record', record, late: origin })
+        this.#push(record.wallet, { kind: 'record', record, late: origin, decoderVersion })
     })
   }
 

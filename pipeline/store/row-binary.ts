@@ -23,7 +23,11 @@ export function createRowEncoder(
   return (rows) => {
     const out = new Output(rows.length * 64 * writers.length)
     try {
-      for (const row of rows) for (const { column, write } of writers) write(out, row[column])
+      for (const row of rows) {
+        // A column that only a later row has must not get lost.
+        if (Object.keys(row).length !== writers.length) throw new Misfit()
+        for (const { column, write } of writers) write(out, row[column])
+      }
     } catch (error) {
       if (error instanceof Misfit) return null
       throw error

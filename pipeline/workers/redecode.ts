@@ -156,9 +156,14 @@ async function write({ store, onWallets }: RedecodeDeps, changes: readonly RowCh
   const folded = changes.filter(({ table }) => table !== 'undecoded')
   await onWallets([...new Set(folded.map(({ row }) => Number(row.wallet)))])
   await Promise.all(
-    DECODED_TABLES.map((name) => {
-      const rows: Row[] = changes.flatMap(({ table, row }) => (table === name ? [row] : []))
-      return insertRows(store, name, rows)
+    DECODED_TABLES.map(async (name) => {
+      const rowsOf = (isRemoved: boolean): Row[] =>
+        changes.flatMap(({ table, kind, row }) =>
+          table === name && (kind === 'removed') === isRemoved ? [row] : [],
+        )
+      // Rows of one insert have the same columns.
+      await insertRows(store, name, rowsOf(false))
+      await insertRows(store, name, rowsOf(true))
     }),
   )
 }

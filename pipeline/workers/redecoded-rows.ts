@@ -104,12 +104,11 @@ export function compareRows(
     const key = rowKey(table, made)
     seen.add(key)
     const before = stored.get(key)
-    if (before === undefined) changes.push({ table, kind: 'added', row: made })
-    else if (isDeleted(before) || !saysTheSame(made, before)) {
-      const late = before.late === undefined ? {} : { late: before.late }
-      const row = { ...made, ...late, version: nextVersion(before) }
-      changes.push({ table, kind: isDeleted(before) ? 'added' : 'changed', row })
-    }
+    if (before !== undefined && !isDeleted(before) && saysTheSame(made, before)) continue
+    const late = before?.late === undefined ? {} : { late: before.late }
+    const alive = table === 'sol_balances' ? {} : { is_deleted: 0 }
+    const row = { ...made, ...late, ...alive, version: before ? nextVersion(before) : 0n }
+    changes.push({ table, kind: !before || isDeleted(before) ? 'added' : 'changed', row })
   }
   for (const [key, before] of stored) {
     const table = DECODED_TABLES.find((name) => key.startsWith(`${name}:`))
