@@ -50,6 +50,12 @@ export interface TradedPositionRow {
   readonly sold_lamports: string
   readonly first_buy_time: number | null
   readonly last_trade_time: number
+  /** Of the first buy; the amount is 0 when there is none. */
+  readonly first_amount: string
+  readonly first_value_lamports: string | null
+  readonly first_sol_price_usd_e9: string | null
+  /** Raw units in all; null until it is known. */
+  readonly supply: string | null
 }
 
 /** Renders what a wallet did with a token; fields in the contract's order. */
@@ -70,11 +76,19 @@ export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem
     pct_held: fractionHeld(bought, net),
     first_buy_time: row.first_buy_time,
     last_trade_time: row.last_trade_time,
-    entry_mcap: null,
+    entry_mcap: entryMcap(row),
   }
 }
 
 /** What is held of what was bought, from 0 to 1 (decisions C14). */
 export function fractionHeld(bought: bigint, held: bigint): number {
   return bought === 0n || held < 0n ? 0 : nearestNumber(held, bought)
+}
+
+/** Supply x price in USD at the first buy, the price from that buy itself (decisions C15); null when anything of it is not known. */
+function entryMcap(row: TradedPositionRow): number | null {
+  const { first_value_lamports: value, first_sol_price_usd_e9: price, supply } = row
+  const amount = BigInt(row.first_amount)
+  if (amount === 0n || value === null || price === null || supply === null) return null
+  return nearestNumber(BigInt(supply) * BigInt(value) * BigInt(price), amount * 10n ** 18n)
 }

@@ -16,6 +16,8 @@ const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const WIF = 'EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm'
 const NOBODYS = 'HZ1JovNiVvGrGNiiYvEozEVgZ58xaU3RKwX8eACQBCt3'
 const T = 1_700_000_000
+/** 999999999.123456 tokens at 0.500000001 SOL of 150.123456789 USD for 3 tokens, by exact fractions. */
+const ENTRY_MCAP = 25020576159.609516
 
 const { CLICKHOUSE_URL } = process.env
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -75,6 +77,26 @@ test.before(async () => {
   await store.insert('positions', [
     positionRow(6, WIF, { version: '2' }),
     positionRow(7, WIF, { version: '2', is_deleted: 1 }),
+  ])
+  const firstBuy = {
+    mint: MINT,
+    slot: 100,
+    tx_index: 0,
+    event_index: 0,
+    block_time: T,
+    version: '1',
+  }
+  const valued = { amount: '3000000', value_lamports: '500000001' }
+  await store.insert('first_buys', [
+    { ...firstBuy, ...valued, wallet: 2, sol_price_usd_e9: '150123456789' },
+    { ...firstBuy, ...valued, wallet: 12, sol_price_usd_e9: null },
+    { ...firstBuy, ...valued, wallet: 10, value_lamports: null, sol_price_usd_e9: '1' },
+  ])
+  await store.insert('mints', [
+    {
+      ...{ mint: MINT, token_program: 'spl_token', decimals: 6, supply: '999999999123456' },
+      ...{ symbol: '', name: '', metadata: 'none', fetched_at: T, asked: 1, version: '1' },
+    },
   ])
   await store.insert('swaps', [
     swapRow(10, { wallet: 2 }),
@@ -156,7 +178,7 @@ test.serial(
           ...{ wallet: 'W2', alias: 'W2', buys: 3, sells: 2 },
           ...{ base_bought: '10000000', base_sold: '6000000', base_net: '4000000' },
           ...{ sol_in: 1.234567891, sol_out: 2.000000001, pct_held: 0.4 },
-          ...{ first_buy_time: T + 100, last_trade_time: T + 800, entry_mcap: null },
+          ...{ first_buy_time: T + 100, last_trade_time: T + 800, entry_mcap: ENTRY_MCAP },
         },
         {
           ...{ wallet: 'W10', alias: 'W10', buys: 1, sells: 1 },

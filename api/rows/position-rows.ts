@@ -12,15 +12,26 @@ export interface PageOf<T> {
   readonly total: number
 }
 
+/** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
+const MOST_ROWS = 100_000
+
 /** One row a wallet that swapped the mint, by first buy (none: last), then wallet (decisions C17). */
 export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
-  return store.query<TradedPositionRow>(
-    `SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time
-     FROM positions FINAL WHERE mint = {mint:String} AND buys + sells > 0
-     ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`,
-    { mint },
-  )
+  return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
 }
+
+// FINAL would read the whole table; of the rows of a wallet in projection by_mint the newest counts (see `infra/decisions/read-orders.md`).
+const MINT_POSITIONS = `
+  SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time,
+    first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
+    (SELECT supply FROM mints FINAL WHERE mint = {mint:String}) AS supply
+  FROM (
+    SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time, is_deleted
+    FROM positions WHERE mint = {mint:String} ORDER BY mint, wallet, version DESC LIMIT 1 BY mint, wallet
+  ) AS position
+  LEFT JOIN (SELECT wallet, amount, value_lamports, sol_price_usd_e9 FROM first_buys FINAL WHERE mint = {mint:String}) AS first USING (wallet)
+  WHERE is_deleted = 0 AND buys + sells > 0
+  ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
 /** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (decisions C17). */
 export async function readHeldTokens(
@@ -85,9 +96,6 @@ export async function readWalletHoldings(
   const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: MOST_ROWS })
   return rows
 }
-
-/** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
-const MOST_ROWS = 100_000
 
 /** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */
 const HELD = 'bought_amount > sold_amount AND first_trade_time <= {now:UInt32}'
