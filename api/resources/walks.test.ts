@@ -1,0 +1,197 @@
+import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { createCursorCodec } from '../cursor.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { MINT, swapRow } from '../testing/rows.ts'
+import type { Resource, ResourceDeps } from './resource.ts'
+import { tokenSwaps } from './token-swaps.ts'
+import { trades } from './trades.ts'
+
+/*
+ * Walks by cursor while swaps are stored, over a real store (contract 4.3, decisions D4). Each swap bears its own name as `program`, so that
+ * pages can be compared with what the rows say.
+ */
+
+const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
+const { CLICKHOUSE_URL } = process.env
+let opened: TestStore
+let store: Store
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+})
+test.after.always(() => opened.drop())
+
+interface Kept extends EventKey {
+  readonly mint: string
+  readonly name: string
+  readonly version: number
+  readonly isDeleted: boolean
+}
+
+/** What is stored between two pages: new swaps at the head, late ones anywhere, known ones again, corrected or taken back. */
+const aChange = fc.record({
+  kind: fc.constantFrom('head', 'head', 'late', 'again', 'corrected', 'deleted'),
+  slot: fc.integer({ min: 1, max: 30 }),
+  wallet: fc.integer({ min: 1, max: 3 }),
+  isOfMint: fc.boolean(),
+  pick: fc.nat(),
+})
+const aWalk = fc.record({
+  first: fc.array(aChange, { minLength: 1, maxLength: 40 }),
+  steps: fc.array(
+    fc.record({
+      limit: fc.integer({ min: 1, max: 12 }),
+      changes: fc.array(aChange, { maxLength: 6 }),
+    }),
+    { minLength: 1, maxLength: 12 },
+  ),
+})
+type Change = Parameters<typeof applyChanges>[1][number]
+
+class Stored {
+  readonly swaps = new Map<string, Kept>()
+  head = 30
+  #names = 0
+
+  name(): string {
+    return `swap ${++this.#names}`
+  }
+
+  /** Of the mint where one is given: what counts, newest first, strictly older than `before`. */
+  list(mint: string | null, before: EventKey | null): Kept[] {
+    return [...this.swaps.values()]
+      .filter((swap) => !swap.isDeleted && (mint === null || swap.mint === mint))
+      .filter((swap) => before === null || compareEventKeys(swap, before) < 0)
+      .sort((a, b) => compareEventKeys(b, a))
+  }
+}
+
+async function applyChanges(
+  stored: Stored,
+  changes: readonly {
+    readonly kind: string
+    readonly slot: number
+    readonly wallet: number
+    readonly isOfMint: boolean
+    readonly pick: number
+  }[],
+): Promise<void> {
+  const rows = changes.map((change) => {
+    const swap = changed(stored, change)
+    stored.swaps.set(eventKeyText(swap), swap)
+    return swapRow(swap.slot, {
+      ...{ tx_index: swap.txIndex, wallet: swap.wallet, event_index: swap.eventIndex },
+      ...{ base_mint: swap.mint, program: swap.name, version: swap.version },
+      is_deleted: swap.isDeleted ? 1 : 0,
+    })
+  })
+  await store.insert('swaps', rows)
+}
+
+function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change): Kept {
+  const known = [...stored.swaps.values()]
+  const picked = known[pick % Math.max(1, known.length)]
+  if (kind !== 'head' && kind !== 'late' && picked !== undefined) {
+    if (kind === 'again') return picked
+    const version = picked.version + 1
+    return kind === 'deleted'
+      ? { ...picked, version, isDeleted: true }
+      : { ...picked, version, name: stored.name(), isDeleted: false }
+  }
+  const key = {
+    ...{ slot: kind === 'head' ? ++stored.head : slot, txIndex: pick % 3, wallet },
+    eventIndex: stored.swaps.size, // of its own
+  }
+  return {
+    ...key,
+    ...{ mint: isOfMint ? MINT : JUP, name: stored.name(), version: 0, isDeleted: false },
+  }
+}
+
+/** Walks a list to its end; every page has to be what the rows say that lie behind the last one. */
+async function walk(
+  t: ExecutionContext,
+  { first, steps }: { first: Change[]; steps: { limit: number; changes: Change[] }[] },
+  mint: string | null,
+): Promise<void> {
+  await store.command('TRUNCATE TABLE swaps')
+  const stored = new Stored()
+  await applyChanges(stored, first)
+  const resource = resourceOf(stored, mint)
+  const atStart = stored.list(mint, null)
+  const seen: string[] = []
+  let before: EventKey | null = null
+  let cursor: string | null = null
+  for (let at = 0; ; at++) {
+    const { limit, changes } = steps[at] ?? { limit: 12, changes: [] }
+    const rest: Kept[] = stored.list(mint, before)
+    const page: Page = await ask(resource, mint, { limit, cursor })
+    t.deepEqual(
+      page.items.map(({ program }) => program),
+      rest.slice(0, limit).map(({ name }) => name),
+    )
+    t.is(page.has_more, rest.length > limit)
+    t.is(page.next_cursor === null, !page.has_more)
+    seen.push(...rest.slice(0, limit).map(eventKeyText))
+    if (page.next_cursor === null) break
+    cursor = page.next_cursor
+    before = rest[limit - 1] ?? null
+    await applyChanges(stored, changes)
+  }
+  t.is(new Set(seen).size, seen.length, 'a swap came twice')
+  const skipped = atStart.filter((swap) => !seen.includes(eventKeyText(swap)))
+  t.true(
+    skipped.every((swap) => stored.swaps.get(eventKeyText(swap))?.isDeleted),
+    'a swap was skipped',
+  )
+}
+
+interface Page {
+  readonly items: readonly { readonly program: string }[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+function resourceOf(stored: Stored, mint: string | null): Resource {
+  const deps: ResourceDeps = {
+    store,
+    position: {
+      stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
+      ...{ walletCount: () => 3, start: async () => {}, stop: async () => {} },
+    },
+    cursors: createCursorCodec(Buffer.alloc(32, 7)),
+    readMetrics: async () => new Map(),
+  }
+  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below
+}
+
+async function ask(
+  resource: Resource,
+  mint: string | null,
+  { limit, cursor }: { limit: number; cursor: string | null },
+): Promise<Page> {
+  const input = resource.input.parse({
+    params: mint === null ? {} : { mint },
+    query: { limit: String(limit), ...(cursor !== null && { cursor }) },
+  })
+  const { body } = await resource.handle(input as never)
+  return resource.answer.parse(body) as Page
+}
+
+for (const [path, mint] of [
+  ['/trades', null],
+  ['/tokens/{mint}/swaps', MINT],
+] as const)
+  test.serial(
+    `a walk of ${path} skips and repeats nothing, whatever is stored meanwhile`,
+    async (t) => {
+      await fc.assert(
+        fc.asyncProperty(aWalk, (given) => walk(t, given, mint)),
+        { numRuns: 25 },
+      )
+    },
+  )
