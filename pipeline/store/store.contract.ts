@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestFn } from 'ava'
@@ -133,7 +133,10 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     }>('SELECT table, name, type, comment FROM system.columns WHERE database = {analyst:String}', {
       analyst,
     })
-    t.is(new Set(columns.map((column) => column.table)).size, 11)
+    t.deepEqual([...new Set(columns.map((column) => column.table))].sort(), [
+      ...['disposals', 'first_buys', 'lots', 'mints', 'positions', 'sol_balances'],
+      ...['sol_prices', 'sol_transfers', 'storage', 'swaps', 'transfers', 'wallet_metrics'],
+    ])
     t.deepEqual(
       columns.filter(
         ({ name: column, type, comment }) =>
@@ -145,10 +148,6 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     )
     for (const table of new Set(columns.map((column) => column.table)))
       await store.query(`SELECT * FROM ${analyst}.${table} LIMIT 1`)
-    const readme = readFileSync(join(SQL_FOLDER, 'README.md'), 'utf8')
-    const worked = [...readme.matchAll(/^```sql\n(.*?)^```/gms)].map((match) => match[1] ?? '')
-    t.true(worked.length >= 5)
-    for (const sql of worked) await store.query(sql.replaceAll('analyst.', `${analyst}.`))
   })
 
   test.serial(`${name}: wide integers go in and come out to the last digit`, async (t) => {
