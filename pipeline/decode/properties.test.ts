@@ -1,8 +1,22 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { USDC, WSOL } from '../domain/quote.ts'
+import { WSOL } from '../domain/quote.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import { bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
+import { bytes, trackedNames } from '../testing/scene.ts'
+import {
+  type Action,
+  actions,
+  amount,
+  base,
+  exchanged,
+  other,
+  PUMPSWAP,
+  quiet,
+  SWAP,
+  storyOf,
+  swap,
+  unknown,
+} from '../testing/stories.ts'
 import { accountFor } from './accounting.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
@@ -11,126 +25,15 @@ import { readFacts } from './facts.ts'
 import { QUOTES } from './mint-table.ts'
 import { namedWallets } from './named-wallets.ts'
 import { rank } from './net-flows.ts'
-import { anchorDiscriminator } from './program.ts'
 import { REGISTRY } from './registry.ts'
 import { isTerminalFee } from './sol-transfers.ts'
 import { swapsOfFlows } from './swaps-of-flows.ts'
-
-const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
-const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
-const SWAP = anchorDiscriminator('buy')
-
-/** One thing that happens in a story about the wallet `w`. */
-type Action = (story: Scene) => void
-
-const amount = fc.bigInt(1n, 1_000_000n)
-const base = fc.constantFrom('COIN', 'OTHER', 'THIRD')
-const mint = fc.constantFrom('COIN', 'OTHER', 'THIRD', WSOL, USDC)
-
-function exchange(give: string, given: bigint, get: string, got: bigint): Action {
-  return (story) => {
-    story.transfer(`w ${give}`, `pool ${give}`, given).transfer(`pool ${get}`, `w ${get}`, got)
-  }
-}
-
-const exchanged = fc
-  .tuple(mint, amount, mint, amount)
-  .map(([give, given, get, got]) => exchange(give, given, get, got))
-
-const swap: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
-  story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
-})
-
-const unknown: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
-  story.call('a new venue', Uint8Array.of(1), ['w'], () => moves(story))
-})
-
-const other: fc.Arbitrary<Action> = fc.oneof(
-  fc.tuple(mint, amount).map(
-    ([m, a]): Action =>
-      (story) =>
-        story.transfer(`w ${m}`, `pool ${m}`, a),
-  ),
-  fc.tuple(mint, amount).map(
-    ([m, a]): Action =>
-      (story) =>
-        story.transfer(`pool ${m}`, `w ${m}`, a),
-  ),
-  amount.map(
-    (a): Action =>
-      (story) =>
-        story.transferSol('w', 'friend', a),
-  ),
-  amount.map(
-    (a): Action =>
-      (story) =>
-        story.transferSol('friend', 'w', a),
-  ),
-  amount.map(
-    (a): Action =>
-      (story) =>
-        story.credit('friend', 'w', a),
-  ),
-  fc.tuple(base, amount).map(
-    ([m, a]): Action =>
-      (story) =>
-        story.mintTo(m, `w ${m}`, a),
-  ),
-  fc.tuple(base, amount).map(
-    ([m, a]): Action =>
-      (story) =>
-        story.burn(`w ${m}`, a),
-  ),
-)
-
-/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (decisions B2, B3, B8a). */
-const quiet: fc.Arbitrary<Action> = fc.oneof(
-  amount.map(
-    (a): Action =>
-      (story) =>
-        story.transferSol('w', `w ${WSOL}`, a).syncNative(`w ${WSOL}`),
-  ),
-  amount.map(
-    (a): Action =>
-      (story) =>
-        story.transferSol('w', TIP, a),
-  ),
-  fc.tuple(base, amount).map(
-    ([m, a]): Action =>
-      (story) =>
-        story.transfer(`w ${m}`, `w second ${m}`, a),
-  ),
-  fc.nat(1000).map(
-    (n): Action =>
-      (story) =>
-        story.openToken('w', `temp ${n}`, 'w', WSOL, BigInt(n)).close(`temp ${n}`, 'w'),
-  ),
-  fc.nat(1000).map(
-    (n): Action =>
-      (story) =>
-        story.createAccount('w', `state ${n}`, RENT),
-  ),
-  fc.constant<Action>((story) => story.transfer('pool NFT', 'w NFT', 1n)),
-)
-
-function storyOf(actions: readonly Action[]): Scene {
-  const story = new Scene('w', 'friend').mint('NFT', { decimals: 0 })
-  for (const m of ['COIN', 'OTHER', 'THIRD', WSOL, USDC]) {
-    story.token(`w ${m}`, 'w', m, 1_000_000_000n).token(`pool ${m}`, 'pool', m, 1_000_000_000n)
-    if (m !== WSOL && m !== USDC) story.token(`w second ${m}`, 'w', m, 0n)
-  }
-  story.token('w NFT', 'w', 'NFT', 0n).token('pool NFT', 'pool', 'NFT', 5n)
-  for (const action of actions) action(story)
-  return story
-}
 
 function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are told')
   return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
 }
-
-const actions = fc.array(fc.oneof(swap, unknown, other, quiet), { maxLength: 8 })
 
 test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (t) => {
   fc.assert(

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { anchorDiscriminator } from '../decode/program.ts'
+import { USDC, WSOL } from '../domain/quote.ts'
+import { RENT, Scene } from './scene.ts'
+
+export const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
+const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
+export const SWAP = anchorDiscriminator('buy')
+
+/** One thing that happens in a story about the wallet `w`. */
+export type Action = (story: Scene) => void
+
+export const amount = fc.bigInt(1n, 1_000_000n)
+export const base = fc.constantFrom('COIN', 'OTHER', 'THIRD')
+export const mint = fc.constantFrom('COIN', 'OTHER', 'THIRD', WSOL, USDC)
+
+function exchange(give: string, given: bigint, get: string, got: bigint): Action {
+  return (story) => {
+    story.transfer(`w ${give}`, `pool ${give}`, given).transfer(`pool ${get}`, `w ${get}`, got)
+  }
+}
+
+export const exchanged = fc
+  .tuple(mint, amount, mint, amount)
+  .map(([give, given, get, got]) => exchange(give, given, get, got))
+
+export const swap: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
+  story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+})
+
+export const unknown: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
+  story.call('a new venue', Uint8Array.of(1), ['w'], () => moves(story))
+})
+
+export const other: fc.Arbitrary<Action> = fc.oneof(
+  fc.tuple(mint, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`w ${m}`, `pool ${m}`, a),
+  ),
+  fc.tuple(mint, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`pool ${m}`, `w ${m}`, a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', 'friend', a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('friend', 'w', a),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.credit('friend', 'w', a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.mintTo(m, `w ${m}`, a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.burn(`w ${m}`, a),
+  ),
+)
+
+/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (decisions B2, B3, B8a). */
+export const quiet: fc.Arbitrary<Action> = fc.oneof(
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', `w ${WSOL}`, a).syncNative(`w ${WSOL}`),
+  ),
+  amount.map(
+    (a): Action =>
+      (story) =>
+        story.transferSol('w', TIP, a),
+  ),
+  fc.tuple(base, amount).map(
+    ([m, a]): Action =>
+      (story) =>
+        story.transfer(`w ${m}`, `w second ${m}`, a),
+  ),
+  fc.nat(1000).map(
+    (n): Action =>
+      (story) =>
+        story.openToken('w', `temp ${n}`, 'w', WSOL, BigInt(n)).close(`temp ${n}`, 'w'),
+  ),
+  fc.nat(1000).map(
+    (n): Action =>
+      (story) =>
+        story.createAccount('w', `state ${n}`, RENT),
+  ),
+  fc.constant<Action>((story) => story.transfer('pool NFT', 'w NFT', 1n)),
+)
+
+/** The story in which these things happen, one after the other. */
+export function storyOf(actions: readonly Action[]): Scene {
+  const story = new Scene('w', 'friend').mint('NFT', { decimals: 0 })
+  for (const m of ['COIN', 'OTHER', 'THIRD', WSOL, USDC]) {
+    story.token(`w ${m}`, 'w', m, 1_000_000_000n).token(`pool ${m}`, 'pool', m, 1_000_000_000n)
+    if (m !== WSOL && m !== USDC) story.token(`w second ${m}`, 'w', m, 0n)
+  }
+  story.token('w NFT', 'w', 'NFT', 0n).token('pool NFT', 'pool', 'NFT', 5n)
+  for (const action of actions) action(story)
+  return story
+}
+
+/** Any story: swaps, calls of a program that nobody knows, transfers, and what moves nothing of w's. */
+export const actions = fc.array(fc.oneof(swap, unknown, other, quiet), { maxLength: 8 })
