@@ -30,7 +30,6 @@ export function mix(count: number, { mints, cursors }: Known): string[] {
     () => `/wallets/${wallet()}/holdings`,
     () => `/wallets/holdings?page=${1 + pick(20)}`,
     () => `/trades?cursor=${cursors[pick(cursors.length)]}`,
-    () => `/trades?alias=${wallet()}`,
   ]
   return Array.from({ length: count }, () => {
     const kinds = random() < HOT_SHARE ? hot : others
