@@ -1,3 +1,4 @@
+import type { Perturb } from '../pipeline/domain/perturbation.ts'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { EventLog } from '../pipeline/log/log.ts'
 import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
@@ -37,6 +38,8 @@ export interface ApiDeps {
   readonly accounts: Accounts
   /** What all processes count rate limits on (decisions D6); without it each counts alone. */
   readonly redis: Redis | null
+  /** How what is served differs from what happened (decisions I2); null: it does not. */
+  readonly perturb: Perturb | null
   readonly logger: Logger
   readonly registry: Registry
   /** Conditions of the other roles of this process, for `/readyz`. */
@@ -75,6 +78,7 @@ export function createApi(deps: ApiDeps): Api {
     store,
     position,
     cursors: createCursorCodec(config.secretKey),
+    perturb: deps.perturb,
     credits,
     keys: createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs)),
     feed,

@@ -52,6 +52,9 @@ export const pipelineEnv = {
     (text) => parseAddress(text) ?? undefined,
   ).default(address('Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')),
   SOL_PRICE_MAX_AGE_SECONDS: envInteger(1, 10_000_000, 3600).default(3600),
+  PRIVACY_SALT: envText('at least 16 characters', 'of openssl rand -hex 32', (text) =>
+    text.length >= 16 ? text : undefined,
+  ).optional(),
   DATA_DIR: envString().default('.data'),
   METRICS_PORT: envInteger(0, 65535, 9464).default(9464),
   LOG_LEVEL: envChoice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
@@ -91,5 +92,7 @@ export interface ResourceDeps {
   readonly store: Store
   readonly position: StoragePosition
   readonly cursors: CursorCodec
+  /** How what is served differs from what happened (decisions I2); null: it does not. */
+  readonly perturb: Perturb | null
   readonly readMetrics: MetricsReader
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import { count, hasMore, mint, nextCursor } from '../items/fields.ts'
 import { SwapItem, swapItem } from '../items/swap.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
@@ -17,7 +18,7 @@ const TokenSwapsAnswer = z
   .meta({ id: 'TokenSwapsAnswer', description: 'A page of the swaps on one token.' })
 
 /** `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A mint nobody traded has none. */
-export function tokenSwaps({ store, position, cursors }: ResourceDeps) {
+export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',
     price: 3,
@@ -80,7 +81,7 @@ export function tokenSwaps({ store, position, cursors }: ResourceDeps) {
           limit,
           has_more: more,
           next_cursor: more && last !== undefined ? cursors.encode(`swaps:${mint}`, last) : null,
-          items: swaps.map(swapItem),
+          items: swaps.map((swap) => swapItem(perturbSwap(swap, perturb))),
         },
       }
     },

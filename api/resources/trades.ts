@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import { BEGINNING } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
@@ -21,7 +22,7 @@ const TradesAnswer = z
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
-export function trades({ store, position, cursors }: ResourceDeps) {
+export function trades({ store, position, cursors, perturb }: ResourceDeps) {
   const newest = async (before: EventKey | null, limit: number) => {
     const stored = position.stored()
     return stored === null ? [] : readNewestSwaps(store, stored.slot, before, limit)
@@ -85,7 +86,7 @@ export function trades({ store, position, cursors }: ResourceDeps) {
           limit,
           has_more: more,
           next_cursor: more && last !== undefined ? cursors.encode('trades', last) : null,
-          items: swaps.map(tradeItem),
+          items: swaps.map((swap) => tradeItem(perturbSwap(swap, perturb))),
         },
       }
     },

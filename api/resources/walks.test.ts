@@ -159,6 +159,7 @@ interface Page {
 function resourceOf(stored: Stored, mint: string | null): Resource {
   const deps: ResourceDeps = {
     store,
+    perturb: null,
     position: {
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
       ...{ walletCount: () => 3, start: async () => {}, stop: async () => {} },

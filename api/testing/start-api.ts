@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
+import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
@@ -38,6 +39,7 @@ export async function startApi(
     readonly readMs?: number
     readonly config?: Partial<ApiConfig>
     readonly redis?: Redis
+    readonly perturb?: Perturb
   } = {},
 ): Promise<TestApi> {
   const logger = createLogger('silent')
@@ -63,9 +65,9 @@ export async function startApi(
     cursors: createCursorCodec(config.secretKey),
     connectionsPerKey: config.connectionsPerKey,
   })
-  const { redis = null } = options
+  const { redis = null, perturb = null } = options
   const api = createApi({
-    ...{ config, store, log, feed, credits, accounts, redis, logger, registry, readMs },
+    ...{ config, store, log, feed, credits, accounts, redis, perturb, logger, registry, readMs },
   })
   const checks = checkAnswers()
   const { url } = await api.listen()

@@ -24,6 +24,8 @@ export interface ServiceConfig {
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
   readonly solPriceMaxAgeSeconds: number
+  /** What is served differs from what happened by a function keyed with this (decisions I2); null: it does not. */
+  readonly privacySalt: string | null
   readonly dataDir: string
   readonly metricsPort: number
   readonly logLevel: LogLevel
@@ -101,6 +103,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     source: sourceOf(values),
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
+    privacySalt: values.PRIVACY_SALT ?? null,
     metricsPort: values.METRICS_PORT,
     api: values,
   }

@@ -3,6 +3,7 @@ import { apiConfig } from '../../api/config.ts'
 import { createCursorCodec } from '../../api/cursor.ts'
 import { keptSecretKey } from '../../api/secret-key.ts'
 import { createFeed } from '../../api/stream/feed.ts'
+import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
@@ -156,6 +157,7 @@ async function start(
     const settings = apiConfig(config.api, secretKey)
     const { connectionsPerKey } = settings
     const cursors = createCursorCodec(secretKey)
+    const perturb = createPerturb(config.privacySalt)
     const redis = await openLimits(config.meter, logger)
     if (redis) opened.push(async () => redis.disconnect())
     const feed = createFeed({
@@ -163,7 +165,8 @@ async function start(
     })
     const api = createApi({
       config: settings,
-      ...{ store, log, feed, credits, accounts, redis, logger, registry, otherChecks: checks },
+      ...{ store, log, feed, credits, accounts, redis, perturb, logger, registry },
+      otherChecks: checks,
     })
     const { url } = await api.listen()
     opened.push(() => api.close())

@@ -54,6 +54,7 @@ const api = createApi({
     corsOrigins: [],
   },
   ...{ store, log, feed, credits, accounts, redis, logger, registry },
+  perturb: null,
 })
 const { apiKey } = await accounts.create(addressFromBytes(randomBytes(32)), 1_000_000_000_000)
 const { url } = await api.listen()
