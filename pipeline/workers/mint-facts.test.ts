@@ -6,13 +6,13 @@ import { type Address, addressFromBytes } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { metadataAddress } from '../ingest/metadata-address.ts'
 import { createRpc, type RpcAccount } from '../ingest/rpc.ts'
-import { createIngestMetrics } from '../ingest/telemetry.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { migrate } from '../store/migrate.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
 import { type MintFactsDeps, startMintFacts } from './mint-facts.ts'
 import { ASK_AGAIN_AFTER, type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
+import { createMintFactsMetrics } from './telemetry.ts'
 
 const logger = createLogger('silent')
 const T = 1_750_000_000
@@ -76,7 +76,7 @@ function start(options: Partial<MintFactsDeps> = {}) {
       },
       close() {},
     },
-    ...{ logger, registry: createRegistry(), now: () => time },
+    ...{ logger, metrics: createMintFactsMetrics(createRegistry()), now: () => time },
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         const end = () => {
@@ -239,13 +239,13 @@ test.serial(
     })
     const coins = simulator.market.universe.coins.slice(0, 120)
     await hold(coins.map(({ mint }) => mint.key.address))
-    const metrics = createIngestMetrics(createRegistry())
+    const metrics = createMintFactsMetrics(createRegistry())
     const rpc = createRpc({ url: simulator.rpcUrl, metrics })
     const { store } = testStore
     let left = coins.length
     await new Promise<void>((resolve, reject) => {
       const facts = startMintFacts({
-        ...{ rpc, logger, registry: createRegistry(), onBug: reject },
+        ...{ rpc, logger, metrics, onBug: reject },
         store: {
           ...store,
           async insert(table, rows, options) {

@@ -5,11 +5,10 @@ import { readMetadata, readMint } from '../ingest/mint-account.ts'
 import { MOST_ACCOUNTS } from '../ingest/mint-decimals.ts'
 import type { SolanaRpc } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
-import type { Registry } from '../runtime/telemetry.ts'
 import { createPatientStore } from '../store/patient-store.ts'
 import type { Store } from '../store/store.ts'
 import { type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
-import { createMintFactsMetrics } from './telemetry.ts'
+import type { MintFactsMetrics } from './telemetry.ts'
 
 /** The worker that fetches what RPC knows of traded tokens (decisions J8). */
 export interface MintFacts {
@@ -23,7 +22,7 @@ export interface MintFactsDeps {
   readonly store: Store
   readonly rpc: Pick<SolanaRpc, 'getMultipleAccounts' | 'close'>
   readonly logger: Logger
-  readonly registry: Registry
+  readonly metrics: MintFactsMetrics
   /** Milliseconds of the wall clock. */
   readonly now?: () => number
   /** Waits; ends early when the signal is aborted. */
@@ -52,8 +51,7 @@ const PAUSES = { first: 1000, last: 60_000 }
  * ever transferred are in no swap and so cost nothing (decisions K6).
  */
 export function startMintFacts(deps: MintFactsDeps): MintFacts {
-  const { rpc, logger, now = Date.now, sleep = sleepUntil } = deps
-  const metrics = createMintFactsMetrics(deps.registry)
+  const { rpc, metrics, logger, now = Date.now, sleep = sleepUntil } = deps
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const waiting = new Set<Address>()

@@ -64,3 +64,16 @@ export function createMintFactsMetrics(registry: Registry) {
     }),
   }
 }
+
+export type MintFactsMetrics = ReturnType<typeof createMintFactsMetrics>
+
+/** What the price fill counts. */
+export function createPriceFillMetrics(registry: Registry) {
+  return {
+    filled: new Counter({
+      name: 'price_fill_swaps_total',
+      help: 'Swaps that were stored without a price of SOL and have been given one.',
+      registers: [registry],
+    }),
+  }
+}
