@@ -23,6 +23,8 @@ export interface ServiceConfig {
   readonly store: StoreConfig
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
+  /** `SOLANA_RPC_URL`, for a process that follows no chain itself. */
+  readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
   /** What is served differs from what happened by a function keyed with this (decisions I2); null: it does not. */
   readonly privacySalt: string | null
@@ -104,6 +106,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
     privacySalt: values.PRIVACY_SALT ?? null,
+    rpcUrl: values.SOLANA_RPC_URL ?? null,
     metricsPort: values.METRICS_PORT,
     api: values,
   }
@@ -136,8 +139,10 @@ function contradictions(values: ServiceEnv): string[] {
     if (values[key] === undefined) faults.push(`${key}: required ${why}`)
   }
   const roles = new Set(values.ROLES)
-  if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
+  if (values.YELLOWSTONE_ENDPOINT !== undefined && (roles.has('ingest') || roles.has('workers'))) {
     need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for gaps and facts about mints')
+  }
+  if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
     need('WALLETS_FILE', 'with YELLOWSTONE_ENDPOINT: one base58 address a line')
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {

@@ -19,7 +19,6 @@ import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { createAutoBackfill } from '../../pipeline/workers/auto-backfill.ts'
 import { createBackfills } from '../../pipeline/workers/backfills.ts'
-import { startFold } from '../../pipeline/workers/fold.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { runCommand } from '../operator/commands.ts'
@@ -29,6 +28,7 @@ import { demoApiKey } from './demo-account.ts'
 import { createMoney, openLimits, openMeter } from './money.ts'
 import { keepsData, preflight } from './preflight.ts'
 import { openSource, readTextFile, type WalletList } from './source.ts'
+import { loadSolPrices, startWorkers } from './workers.ts'
 
 /** A running process of the service, in the roles of its configuration. */
 export interface Service {
@@ -179,9 +179,19 @@ async function start(
     }
   }
 
-  if (roles.has('workers')) {
-    const fold = await startFold({ store, log, logger, registry, onBug: fail })
-    opened.push(() => fold.stop())
+  const rpcUrl = source?.rpcUrl ?? config.rpcUrl?.href ?? null
+  const { solPriceMaxAgeSeconds } = config
+  const workers = roles.has('workers')
+    ? await startWorkers(
+        { store, log, logger, registry, onBug: fail },
+        { rpcUrl, solPriceMaxAgeSeconds },
+      )
+    : null
+  if (workers) opened.push(() => workers.stop())
+  if (prices.length > 0 && (source || workers)) {
+    const parts = { store, logger, onBug: fail }
+    const load = loadSolPrices(parts, prices, () => void workers?.pricesCame())
+    opened.push(() => load.stop())
   }
 
   if (config.metricsPort !== 0) {

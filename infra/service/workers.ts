@@ -1,0 +1,93 @@
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { SolPrice } from '../../pipeline/domain/slot.ts'
+import { createRpc } from '../../pipeline/ingest/rpc.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { Registry } from '../../pipeline/runtime/telemetry.ts'
+import { createPatientStore } from '../../pipeline/store/patient-store.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { startMintFacts } from '../../pipeline/workers/mint-facts.ts'
+import { startPriceFill } from '../../pipeline/workers/price-fill.ts'
+import { storeSolPriceFile } from '../../pipeline/workers/sol-price-file.ts'
+import { createMintFactsMetrics } from '../../pipeline/workers/telemetry.ts'
+
+interface Parts {
+  readonly store: Store
+  readonly log: EventLog
+  readonly logger: Logger
+  readonly registry: Registry
+  /** Called with what can only be a bug. */
+  readonly onBug: (error: unknown) => void
+}
+
+/** The workers of a process. */
+export interface Workers {
+  /** Says that prices of SOL have come to the store. */
+  pricesCame(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Starts the fold, and what follows from the swaps that it stores: missing prices and facts about mints. Without `rpcUrl` there are no facts. */
+export async function startWorkers(
+  parts: Parts,
+  config: { readonly rpcUrl: string | null; readonly solPriceMaxAgeSeconds: number },
+): Promise<Workers> {
+  const { logger, registry } = parts
+  const listeners: ((swaps: readonly Swap[]) => void)[] = []
+  const fold = await startFold({
+    ...parts,
+    onSwaps: (swaps) => {
+      for (const tell of listeners) tell(swaps)
+    },
+  })
+  const fill = startPriceFill({
+    ...parts,
+    books: fold,
+    maxAgeSeconds: config.solPriceMaxAgeSeconds,
+  })
+  listeners.push(fill.note)
+  const { rpcUrl } = config
+  if (rpcUrl === null) logger.info('without SOLANA_RPC_URL there are no facts about mints')
+  const metrics = createMintFactsMetrics(registry)
+  const facts =
+    rpcUrl === null
+      ? null
+      : startMintFacts({
+          ...parts,
+          metrics,
+          rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
+        })
+  if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
+  return {
+    pricesCame: fill.pricesCame,
+    async stop() {
+      await Promise.all([facts?.stop(), fill.stop()])
+      await fold.stop()
+    },
+  }
+}
+
+/** Stores the prices of `SOL_PRICES_FILE` beside everything else, then calls `onStored`. `stop` ends it; the next start goes on. */
+export function loadSolPrices(
+  { store, logger, onBug }: Pick<Parts, 'store' | 'logger' | 'onBug'>,
+  prices: readonly SolPrice[],
+  onStored: () => void,
+): { stop(): Promise<void> } {
+  const stopping = new AbortController()
+  const done = storeSolPriceFile(createPatientStore(store, stopping.signal, logger), prices)
+    .then((stored) => {
+      logger.info({ prices: prices.length, stored }, 'prices of SOL_PRICES_FILE are stored')
+      onStored()
+    })
+    .catch((error: unknown) => {
+      if (!(error instanceof ServiceError && error.code === 'closed')) onBug(error)
+    })
+  return {
+    async stop() {
+      stopping.abort()
+      await done
+    },
+  }
+}
