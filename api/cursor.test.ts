@@ -1,6 +1,18 @@
+import { hkdfSync, randomBytes } from 'node:crypto'
+import { aessiv } from '@noble/ciphers/aes.js'
 import test from 'ava'
 import fc from 'fast-check'
-import { BEGINNING, createCursorCodec, endOfSlot } from './cursor.ts'
+import { AesSiv } from './aes-siv.ts'
+import {
+  BEGINNING,
+  createCursorCodec,
+  endOfSlot,
+  hasCome,
+  isWithin,
+  type LatePosition,
+  lateAfter,
+  lateBefore,
+} from './cursor.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
 const u32 = fc.nat({ max: 0xffff_ffff })
@@ -53,4 +65,67 @@ test('a cursor shows nothing of its position: neighbours share no text', (t) => 
   const [a, b] = [codec.encode('trades', key), codec.encode('trades', { ...key, eventIndex: 2 })]
   const common = [...a].filter((character, at) => character === b[at]).length
   t.true(common < 10, `${common} of 50 characters agree`)
+})
+
+const u48 = fc.nat({ max: 2 ** 48 - 1 })
+const aLatePosition: fc.Arbitrary<LatePosition> = fc.record(
+  {
+    epoch: u48,
+    passedSlot: u48,
+    offsets: fc.uniqueArray(fc.tuple(fc.nat({ max: 255 }), u48), {
+      selector: ([partition]) => partition,
+      maxLength: 6,
+    }),
+  },
+  { noNullPrototype: true },
+)
+
+test('a position of the feed gives back what it says of late trades; GET /trades takes it too (decisions F4)', (t) => {
+  fc.assert(
+    fc.property(aKey, aLatePosition, (position, late) => {
+      const text = codec.encode('trades', position, late)
+      t.deepEqual(codec.decodePosition(text), { key: position, late })
+      t.deepEqual(codec.decode('trades', text), position)
+      t.is(codec.decode(`swaps:a`, text), null)
+    }),
+  )
+  t.deepEqual(codec.decodePosition(codec.encode('trades', key)), { key, late: null })
+})
+
+test('late trades are counted in the order in which they came', (t) => {
+  const mark = (passedSlot: number, partition: number, offset: number, epoch = 0) => ({
+    ...{ epoch, passedSlot, partition, offset },
+  })
+  const one = lateAfter(lateBefore(0, 10), mark(10, 2, 7))
+  const two = lateAfter(one, mark(10, 0, 3))
+  t.deepEqual(two.offsets, [
+    [0, 3],
+    [2, 7],
+  ])
+  t.deepEqual(lateAfter(two, mark(10, 2, 9)).offsets, [
+    [0, 3],
+    [2, 9],
+  ])
+  t.deepEqual(lateAfter(two, mark(11, 2, 1)), { epoch: 0, passedSlot: 11, offsets: [[2, 1]] })
+  const come = [mark(9, 5, 99), mark(10, 0, 3), mark(10, 0, 2), mark(10, 2, 7)]
+  const toCome = [mark(10, 0, 4), mark(10, 1, 0), mark(11, 0, 0), mark(1, 0, 0, 1)]
+  t.deepEqual(
+    [...come, ...toCome].map((late) => hasCome(late, two)),
+    [...come.map(() => true), ...toCome.map(() => false)],
+  )
+  const at = (late: LatePosition, slot = 10) => ({ key: endOfSlot(slot), late })
+  t.true(isWithin(at(one), at(two)))
+  t.false(isWithin(at(two), at(one)))
+  t.false(isWithin(at(one, 11), at(two)))
+})
+
+test('the cipher is AES-SIV as another implementation has it', (t) => {
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 16, maxLength: 100 }), fc.uint8Array(), (plain, ad) => {
+      const secret = new Uint8Array(hkdfSync('sha256', randomBytes(32), '', 'test', 64))
+      const [ours, theirs] = [new AesSiv(secret, ad), aessiv(secret, ad)]
+      t.deepEqual(Buffer.from(theirs.decrypt(ours.seal(plain))), Buffer.from(plain))
+      t.deepEqual(ours.open(theirs.encrypt(plain)), Buffer.from(plain))
+    }),
+  )
 })
