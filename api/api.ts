@@ -22,8 +22,8 @@ import { createApiMetrics } from './telemetry.ts'
 
 /** The feed's place in the API: takes connections over and tells how far it is (`GET /ws`, decisions F). */
 export interface Feed extends UpgradeHandler, FeedStatus {
-  /** Rebuilds what it keeps of the last minutes; wallets 1 to `walletCount()` are tracked. */
-  start(wallets: Pick<StoragePosition, 'walletCount'>): Promise<void>
+  /** Rebuilds what it keeps of the last minutes. What is older it reads from the store, as far as `storage` says. */
+  start(storage: Pick<StoragePosition, 'walletCount' | 'stored'>, store: Store): Promise<void>
   /** Tells every client to come back, closes its connection and books what it used; at most `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
@@ -96,7 +96,7 @@ export function createApi(deps: ApiDeps): Api {
     checks,
     async listen() {
       await position.start()
-      await feed.start(position)
+      await feed.start(position, store)
       credits.start()
       const port = await server.listen(app.callback(), config.host, config.port)
       url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`

@@ -32,6 +32,8 @@ export interface ApiConfig {
   readonly secretKey: Uint8Array
   /** How many feed connections one key may have; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
+  /** How far back the feed goes when a client comes back (decisions F4); default 24. */
+  readonly retentionHours?: number
   /** Requests a minute for each client; 0: no limit (decisions D6). */
   readonly rateLimitPerMinute: number
   /** Proxies in front of this server that are believed. */
@@ -55,6 +57,7 @@ export function apiConfig(env: EnvOf<typeof apiEnv>, secretKey: Uint8Array): Api
     publicUrl: env.PUBLIC_URL?.origin ?? null,
     secretKey,
     connectionsPerKey: env.CONNECTIONS_PER_KEY,
+    retentionHours: env.FEED_RETENTION_HOURS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     trustedProxies: env.TRUSTED_PROXIES,
     corsOrigins: env.CORS_ORIGINS ?? [],

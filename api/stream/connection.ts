@@ -1,16 +1,20 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
-import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key.ts'
+import type { FeedPosition } from '../cursor.ts'
+import { isReached, stepsToNow } from './catch-up.ts'
 import type { CreditBlock } from './credit-block.ts'
+import { type Filter, matches } from './filter.ts'
+import { frameText } from './frame.ts'
+import type { Step, TradeHistory } from './history.ts'
 import { CLOSE_CODES, type MessageFault, type ServerMessage } from './messages.ts'
 import { MAX_MESSAGE_BYTES, readMessage, type Subscribe } from './protocol.ts'
 import type { Relay } from './relay.ts'
-import type { FeedTrade } from './trade-window.ts'
+import type { FeedEntry } from './trade-window.ts'
 
 /** The client's end of a connection. */
 export interface Transport {
-  /** Queues a text message; `sent` is called once it has left this process. */
-  send(message: Buffer | string, sent?: () => void): void
-  /** Holds messages back until `flush`, to write them at once. */
+  /** Queues whole frames; `sent` is called once they have left this process. */
+  write(frames: Buffer, sent?: () => void): void
+  /** Holds frames back until `flush`, to write them at once. */
   hold(): void
   flush(): void
   ping(): void
@@ -31,16 +35,37 @@ export type EndReason = keyof typeof ENDS | 'unanswered'
 export interface ConnectionDeps {
   readonly transport: Transport
   readonly relay: Relay
+  readonly history: Pick<TradeHistory, 'hasMore' | 'page'>
   isTracked(wallet: number): boolean
   /** Makes the connection's credits, which call it back. */
   creditBlock(hooks: ConstructorParameters<typeof CreditBlock>[0]['hooks']): CreditBlock
   onSent(trades: number): void
   onEnd(reason: EndReason): void
+  /** Calls back once, a moment later. */
+  readonly later?: (run: () => void) => void
+}
+
+/** What passes, with all its frames in one piece, made once for everybody who takes everything. */
+export interface Passing {
+  readonly entries: readonly FeedEntry[]
+  readonly frames: Buffer
+  /** How many of them are trades, each one credit. */
+  readonly trades: number
+}
+
+/** Puts together what passes. */
+export function passingOf(entries: readonly FeedEntry[]): Passing {
+  return {
+    entries,
+    frames: Buffer.concat(entries.map(({ live }) => live)),
+    trades: entries.filter(({ kind }) => kind === 'trade').length,
+  }
 }
 
 /**
- * One client's connection (decisions F2-F7). Either it is live: it has had everything that passed, and each trade is sent as it comes. Or it is behind `position`:
- * because it resumes, or because a trade could not be paid yet; then it walks the relay's window from there until it is live again.
+ * One client's connection (decisions F2-F7). Either it is live: it has had everything that passed, and each trade is sent as it comes. Or it is behind a position:
+ * because it resumes, or because a trade could not be paid yet; then it is sent what lies between, from storage page by page, from the relay's window at the end, each as
+ * fast as it takes it and pays for it, until nothing is left.
  */
 export class Connection {
   readonly #deps: ConnectionDeps
@@ -48,11 +73,14 @@ export class Connection {
   /** A tenth of the balance at connect (decisions F5); null once told. */
   #lowBalance: number | null
   #filter: Filter | null = null
-  #position: EventKey | null = null
-  /** Late trades below `position`, to be sent before what comes after it. */
-  #lateTrades: FeedTrade[] = []
-  #isWaitingForCredits = false
-  #isPumpPlanned = false
+  /** Null: live. */
+  #position: FeedPosition | null = null
+  /** Somebody who comes back is sent as much as it takes; who has been live has to keep up, also when it waited for credits (decisions F7). */
+  #hasBeenLive = false
+  /** What has to happen before the next step towards live; a new subscription makes older ones stale. */
+  #waitsFor: 'credits' | 'client' | 'storage' | 'turn' | null = null
+  #subscription = 0
+  #storageFailures = 0
   #errorsInARow = 0
   #unansweredPings = 0
   #isOpen = true
@@ -64,7 +92,7 @@ export class Connection {
     this.#credits = deps.creditBlock({
       onGranted: (credits) => this.#onGranted(credits),
       onFailure: (sinceMs) => {
-        if (this.#isWaitingForCredits && sinceMs > MAX_WAIT_MS) this.end('unavailable')
+        if (this.#waitsFor === 'credits' && sinceMs > MAX_WAIT_MS) this.end('unavailable')
       },
     })
   }
@@ -74,30 +102,41 @@ export class Connection {
     return this.#credits.credits
   }
 
-  /** New trades, in the order to send them; they are in the relay's window already. */
-  offer(trades: readonly FeedTrade[]): void {
+  /** What passes now; it is in the relay's window already. */
+  offer(passing: Passing): void {
     if (!this.#isOpen || this.#filter === null) return
-    const { transport } = this.#deps
+    const { transport, onSent } = this.#deps
+    if (this.#position !== null) {
+      if (this.#waitsFor === null) this.#advance()
+      return
+    }
+    if (passing.entries.length === 0) return
     if (transport.unsentBytes > MAX_UNSENT_BYTES) {
       this.end('slow_reader')
       return
     }
+    if (this.#takesAll() && this.#canTake(passing.trades)) {
+      transport.write(passing.frames)
+      onSent(passing.trades)
+      return
+    }
     transport.hold()
     let sent = 0
-    for (const trade of trades) {
-      if (!matches(this.#filter, trade)) continue
-      if (this.#position !== null) this.#offerBehind(trade, this.#position)
-      else if (this.#take()) {
-        transport.send(trade.live)
+    for (const entry of passing.entries) {
+      if (entry.kind === 'gap') transport.write(entry.live)
+      else if (!matches(this.#filter, entry.key.wallet, entry.mint)) continue
+      else if (this.#credits.take()) {
+        transport.write(entry.live)
         sent++
         this.#warnOfBalance()
       } else {
-        this.#position = trade.before
-        this.#offerBehind(trade, trade.before)
+        this.#position = entry.before
+        this.#waitsFor = 'credits'
+        break
       }
     }
     transport.flush()
-    if (sent > 0) this.#deps.onSent(sent)
+    if (sent > 0) onSent(sent)
   }
 
   receive(text: string | null, bytes: number): void {
@@ -121,10 +160,7 @@ export class Connection {
     if (message.kind === 'ping') this.#tell({ type: 'pong' })
     else if (message.kind === 'subscribe') this.#subscribe(message)
     else {
-      this.#filter = null
-      this.#position = null
-      this.#lateTrades = []
-      this.#isWaitingForCredits = false
+      this.#begin(null, null)
       this.#tell({ type: 'unsubscribed', channels: message.channels })
     }
     if (this.#deps.transport.unsentBytes > MAX_UNSENT_BYTES) this.end('slow_reader')
@@ -152,15 +188,15 @@ export class Connection {
   /** Says why, closes, and returns the credits not used. */
   end(reason: EndReason): void {
     if (!this.#isOpen) return
-    this.#isOpen = false
     const { transport, onEnd } = this.#deps
-    onEnd(reason)
     if (reason === 'unanswered') transport.terminate()
     else {
       if (!(reason === 'too_many_errors' || reason === 'message_too_big'))
         this.#tell({ type: reason })
       transport.close(ENDS[reason])
     }
+    this.#isOpen = false
+    onEnd(reason)
     void this.#credits.close()
   }
 
@@ -172,101 +208,140 @@ export class Connection {
 
   #subscribe({ channels, wallets, mints, after }: Subscribe): void {
     const { relay } = this.#deps
-    this.#filter = {
+    const filter = {
       wallets: wallets && new Set(wallets.map((alias) => parseAlias(alias) ?? 0)),
       mints: mints && new Set(mints),
     }
+    // Without `after` somebody who is behind stays there: what was under way is not lost.
+    const hadBeenLive = this.#hasBeenLive
+    this.#begin(filter, after ?? this.#position)
+    if (after === null) this.#hasBeenLive ||= hadBeenLive
     this.#tell({ type: 'subscribed', channels, wallets, mints, cursor: relay.cursor })
     if (this.#credits.credits < 1) this.#credits.renew()
-    if (after === null) return
-    this.#position = after
-    this.#lateTrades = []
-    this.#isWaitingForCredits = false
-    this.#pump()
+    if (this.#position !== null) this.#advance()
   }
 
-  /** A trade that passes while the connection is behind: it will be met in its place, or is late for this client too. */
-  #offerBehind(trade: FeedTrade, position: EventKey): void {
-    if (!trade.late || compareEventKeys(trade.key, position) > 0) return
-    if (this.#lateTrades.length >= MAX_LATE) this.end('slow_reader')
-    this.#lateTrades.push(trade)
+  #begin(filter: Filter | null, position: FeedPosition | null): void {
+    this.#filter = filter
+    this.#position = position
+    this.#hasBeenLive = position === null
+    this.#waitsFor = null
+    this.#subscription++
   }
 
-  /** Sends what lies between the connection's position and now, as far as it can be paid and is taken. */
-  #pump = (): void => {
-    this.#isPumpPlanned = false
-    if (!this.#isOpen || this.#filter === null || this.#position === null) return
-    const { transport, relay, onSent } = this.#deps
-    const { window } = relay
-    if (compareEventKeys(this.#position, window.floor) < 0) {
-      this.#position = window.floor
-      this.#tell({ type: 'gap', oldest: relay.encode(window.floor) })
+  /** Sends what lies between the connection's position and now, as far as it can be paid and is taken; then it is live. */
+  #advance(): void {
+    const { relay, transport, history } = this.#deps
+    while (this.#isOpen && this.#filter !== null && this.#position !== null) {
+      if (this.#hasBeenLive && transport.unsentBytes > MAX_UNSENT_BYTES) {
+        this.end('slow_reader')
+        return
+      }
+      if (!this.#hasBeenLive && transport.unsentBytes > PUMP_BYTES) {
+        this.#waitForClient()
+        return
+      }
+      if (!relay.window.covers(this.#position)) {
+        if (history.hasMore(this.#position)) void this.#turnPage(this.#position, this.#filter)
+        else this.#waitFor('storage', this.#deps.later ?? later)
+        return
+      }
+      const isDone = this.#send(stepsToNow(relay, this.#position, this.#filter), PUMP_BYTES)
+      if (!isDone) return
+      if (this.#waitsFor !== null || !isReached(relay, this.#position)) return // the next that passes
+      this.#position = null
+      this.#hasBeenLive = true
     }
+  }
+
+  /** Sends a page from storage; it is dropped when the client cannot pay for all of it. */
+  async #turnPage(from: FeedPosition, filter: Filter): Promise<void> {
+    const subscription = this.#subscription
+    this.#waitsFor = 'storage'
+    const isStale = () => !this.#isOpen || subscription !== this.#subscription
+    try {
+      const page = await this.#deps.history.page(from, filter)
+      if (isStale()) return
+      this.#storageFailures = 0
+      this.#waitsFor = null
+      if (!this.#send(page.steps, Number.POSITIVE_INFINITY)) return
+      this.#position = page.end
+      // Others have their turn between two pages.
+      this.#waitFor('turn', setImmediate)
+    } catch {
+      if (isStale()) return
+      if (++this.#storageFailures > MAX_STORAGE_FAILURES) this.end('unavailable')
+      else this.#waitFor('storage', this.#deps.later ?? later)
+    }
+  }
+
+  /** Sends steps and moves the position with them; false when it stopped before their end, and goes on by itself when that helps. */
+  #send(steps: Iterable<Step>, maxBytes: number): boolean {
+    const { transport, onSent } = this.#deps
     let [bytes, sent, looked] = [0, 0, 0]
-    const send = (message: Buffer) => {
-      bytes += message.length
-      sent++
-      transport.send(message, bytes > PUMP_BYTES ? this.#planPump : undefined)
-      this.#warnOfBalance()
-    }
+    let isDone = true
     transport.hold()
-    let index = window.indexAfter(this.#position)
-    for (;;) {
-      if (bytes > PUMP_BYTES) {
-        this.#isPumpPlanned = true // by what is called when the bytes have gone
+    for (const { frame, isCharged, after } of steps) {
+      if (isCharged && !this.#credits.take()) {
+        this.#waitsFor = 'credits'
+        isDone = false
         break
       }
-      const next = window.at(index)
-      const late = this.#dueLateTrade(next)
-      const trade = late ?? next
-      if (trade === undefined) {
-        this.#position = null
-        break
+      this.#position = after
+      if (frame !== null) {
+        transport.write(frame)
+        bytes += frame.length
+        if (isCharged) {
+          sent++
+          this.#warnOfBalance()
+        }
       }
-      if (matches(this.#filter, trade)) {
-        if (!this.#take()) break
-        send(late === undefined ? trade.inPlace : trade.live)
-      }
-      if (late === undefined) {
-        this.#position = trade.key
-        index++
-      } else this.#lateTrades.shift()
-      if (++looked >= PUMP_TRADES) {
-        this.#isPumpPlanned = true
-        setImmediate(this.#pump)
+      if (bytes > maxBytes || (++looked >= PUMP_TRADES && maxBytes < Number.POSITIVE_INFINITY)) {
+        isDone = false
         break
       }
     }
     transport.flush()
     if (sent > 0) onSent(sent)
+    if (!isDone && this.#waitsFor === null) {
+      if (bytes > maxBytes && !this.#hasBeenLive) this.#waitForClient()
+      else this.#waitFor('turn', setImmediate)
+    }
+    return isDone
   }
 
-  /** A late trade's turn is where it would have come live: its id says that everything up to there has been sent. */
-  #dueLateTrade(next: FeedTrade | undefined): FeedTrade | undefined {
-    const late = this.#lateTrades[0]
-    if (late === undefined || next === undefined) return late
-    return compareEventKeys(next.key, late.before) > 0 ? late : undefined
+  /** Goes on when the client has taken what was written. */
+  #waitForClient(): void {
+    this.#waitFor('client', (run) => this.#deps.transport.write(EMPTY, run))
   }
 
-  #planPump = (): void => {
-    if (this.#isPumpPlanned) this.#pump()
-  }
-
-  #take(): boolean {
-    if (this.#credits.take()) return true
-    this.#isWaitingForCredits = true
-    return false
+  #waitFor(what: 'client' | 'storage' | 'turn', when: (run: () => void) => void): void {
+    this.#waitsFor = what
+    const subscription = this.#subscription
+    when(() => {
+      if (subscription !== this.#subscription || this.#waitsFor !== what) return
+      this.#waitsFor = null
+      this.#advance()
+    })
   }
 
   #onGranted(credits: number): void {
-    if (!this.#isOpen || !this.#isWaitingForCredits) return
+    if (!this.#isOpen || this.#waitsFor !== 'credits') return
     if (credits < 1) this.end('balance_exhausted')
-    // What was used while this block was asked for may be all of it.
-    else if (this.#credits.credits < 1) this.#credits.renew()
     else {
-      this.#isWaitingForCredits = false
-      if (!this.#isPumpPlanned) this.#pump()
+      this.#waitsFor = null
+      this.#advance()
     }
+  }
+
+  #takesAll(): boolean {
+    return this.#filter !== null && this.#filter.wallets === null && this.#filter.mints === null
+  }
+
+  /** Takes so many credits at once, when that is the same as taking them one by one. */
+  #canTake(credits: number): boolean {
+    const isNear = this.#lowBalance !== null && this.#credits.balance - credits <= this.#lowBalance
+    return !isNear && this.#credits.takeAll(credits)
   }
 
   #warnOfBalance(): void {
@@ -281,17 +356,8 @@ export class Connection {
   }
 
   #tell(message: ServerMessage): void {
-    this.#deps.transport.send(JSON.stringify(message))
+    this.#deps.transport.write(frameText(JSON.stringify(message)))
   }
-}
-
-interface Filter {
-  readonly wallets: ReadonlySet<number> | null
-  readonly mints: ReadonlySet<string> | null
-}
-
-function matches({ wallets, mints }: Filter, { key, mint }: FeedTrade): boolean {
-  return (wallets === null || wallets.has(key.wallet)) && (mints === null || mints.has(mint))
 }
 
 const MAX_UNSENT_BYTES = 1024 * 1024
@@ -299,8 +365,13 @@ const MAX_ERRORS = 3
 const MAX_UNANSWERED = 2
 /** How long a trade may wait for the meter to answer (decisions K5: it is never free). */
 const MAX_WAIT_MS = 10_000
-/** Late trades that may wait for a client that is behind. */
-const MAX_LATE = 1000
 /** What one turn of catching up may send, before the client has taken it, and look at, before others have their turn. */
 const PUMP_BYTES = 256 * 1024
 const PUMP_TRADES = 5000
+/** Storage that does not answer is asked again so often, then the client is told to come back. */
+const MAX_STORAGE_FAILURES = 20
+const EMPTY = Buffer.alloc(0)
+
+function later(run: () => void): void {
+  setTimeout(run, 200).unref()
+}

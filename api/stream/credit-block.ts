@@ -90,6 +90,15 @@ export class CreditBlock {
     return true
   }
 
+  /** Uses so many credits, or none when fewer are in hand. */
+  takeAll(credits: number): boolean {
+    if (this.#credits < credits) return false
+    this.#credits -= credits
+    this.#unbooked += credits
+    if (credits > 0 && this.#credits * 2 <= this.#granted) this.renew()
+    return true
+  }
+
   /** Asks for the next block, unless that is under way. */
   renew(): void {
     if (this.#closing !== null || this.#renewal !== null) return

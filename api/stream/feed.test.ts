@@ -6,7 +6,7 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { BEGINNING, endOfSlot } from '../cursor.ts'
+import { BEGINNING, endOfSlot, lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
@@ -14,8 +14,9 @@ import { fund, startFeed } from '../testing/start-feed.ts'
 type Started = Awaited<ReturnType<typeof startFeed>>
 
 const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
-const slotOf = (slot: number, ...records: Swap[]) => ({
-  marker: aMarker(slot),
+const slotOf = (slot: number, ...records: Swap[]) => after(slot - 1, slot, ...records)
+const after = (parent: number, slot: number, ...records: Swap[]) => ({
+  marker: aMarker(slot, parent),
   records: records.sort(compareEventKeys),
 })
 const many = (slot: number, count: number) =>
@@ -24,13 +25,17 @@ const message =
   ({ cursors }: Started) =>
   (swap: Swap) => ({
     channel: 'trades',
-    id: cursors.encode('trades', swap),
+    id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
     data: tradeItem(swap),
   })
 const subscribed = ({ cursors }: Started, slot: number | null, filter: object = {}) => ({
   ...{ type: 'subscribed', channels: ['trades'], wallets: null, mints: null },
   ...filter,
-  cursor: cursors.encode('trades', slot === null ? BEGINNING : endOfSlot(slot)),
+  cursor: cursors.encode(
+    'trades',
+    slot === null ? BEGINNING : endOfSlot(slot),
+    lateBefore(0, slot ?? 0),
+  ),
 })
 
 test('a subscriber gets each trade once, in order, and pays one credit for each (decisions F2, F3, F5)', async (t) => {
@@ -50,8 +55,9 @@ test('a subscriber gets each trade once, in order, and pays one credit for each 
 
   await service.log.appendLate([at(10, 200)], 'stream')
   await service.log.appendLate([at(10, 201)], 'backfill')
-  const id = service.cursors.encode('trades', endOfSlot(11))
-  t.deepEqual(await client.take(1), [{ ...message(service)(at(10, 200)), late: true, id }])
+  const [late] = (await client.take(1)) as { id: string }[]
+  t.deepEqual(late, { ...message(service)(at(10, 200)), late: true, id: late?.id })
+  t.deepEqual(service.cursors.decode('trades', late?.id ?? ''), endOfSlot(11))
 
   client.send({ action: 'unsubscribe', channels: ['trades'] })
   t.deepEqual(await client.take(1), [{ type: 'unsubscribed', channels: ['trades'] }])
@@ -327,35 +333,79 @@ test('after: what passed since a position is sent first, then live goes on witho
   await fund(service.meter, 'alice', 1000)
   const swaps = [...many(10, 40), ...many(12, 40)]
   await service.log.appendSlot(slotOf(10, ...swaps.slice(0, 40)))
-  await service.log.appendSlot(slotOf(12, ...swaps.slice(40)))
-  await service.log.appendLate([at(10, 100, 1)], 'stream')
+  await service.log.appendSlot(after(10, 12, ...swaps.slice(40)))
+  await service.log.appendLate([at(10, 1, 3), at(10, 100, 1)], 'stream')
   await service.log.appendSlot(slotOf(13))
-  const id = (swap: Swap) => service.cursors.encode('trades', swap)
+  const id = (swap: Swap) => message(service)(swap).id
   const client = await service.connect('alice')
   t.deepEqual(await client.subscribe({ after: id(swaps[20]!) }), subscribed(service, 13))
   await service.log.appendSlot(slotOf(14, at(14)))
-  const expected = [...swaps.slice(21, 40), at(10, 100, 1), ...swaps.slice(40), at(14)]
-  t.deepEqual(await client.take(61), expected.map(message(service)))
+  const got = (await client.take(62)) as { id: string; late?: true; data: object }[]
+  const expected = [
+    ...[at(10, 1, 3), ...swaps.slice(21, 40), at(10, 100, 1), ...swaps.slice(40), at(14)],
+  ]
+  t.deepEqual(
+    got.map(({ data }) => data),
+    expected.map(tradeItem),
+  )
+  t.deepEqual(
+    got.map(({ late }) => late),
+    expected.map((_, place) => (place === 0 ? true : undefined)),
+  )
+  t.deepEqual(
+    got.map((one) => service.cursors.decode('trades', one.id)),
+    [swaps[20]!, ...expected.slice(1)].map(({ slot, txIndex, wallet, eventIndex }) => ({
+      ...{ slot, txIndex, wallet, eventIndex },
+    })),
+  )
+  // From any of them on, what follows is what followed: nothing again, nothing left out.
+  for (const [place, one] of got.entries()) {
+    if (place % 7 !== 0) continue
+    await client.subscribe({ after: one.id })
+    const rest = (await client.take(got.length - place - 1)) as { data: object }[]
+    t.deepEqual(
+      rest.map(({ data }) => data),
+      expected.slice(place + 1).map(tradeItem),
+    )
+    t.deepEqual(await client.fence(), [])
+  }
 
-  await client.subscribe({ after: id(at(13)), wallets: ['W1'] })
+  // A cursor of `GET /trades` says nothing of late trades: those before it are not sent.
+  await client.subscribe({ after: service.cursors.encode('trades', swaps[79]!), wallets: ['W1'] })
   t.deepEqual(await client.take(1), [message(service)(at(14))])
-  await client.subscribe({ after: service.cursors.encode('trades', endOfSlot(14)) })
+  await client.subscribe({ after: subscribed(service, 14).cursor })
   t.deepEqual(await client.fence(), [])
   await service.close()
-  t.is(await service.meter.left('alice'), 1000 - 62)
 })
 
-test('after a position that is out of memory a gap is told first (decisions F4)', async (t) => {
-  const service = await startFeed({ relay: { windowTrades: 10 } })
+test('a position that is ahead of this process is waited for, and nothing before it is sent (several processes)', async (t) => {
+  const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
-  const swaps = many(10, 30)
-  await service.log.appendSlot(slotOf(10, ...swaps))
+  await service.log.appendSlot(slotOf(10, at(10)))
   const client = await service.connect('alice')
-  await client.subscribe({ after: service.cursors.encode('trades', swaps[3]!) })
-  t.deepEqual(await client.take(11), [
-    { type: 'gap', oldest: service.cursors.encode('trades', swaps[19]!) },
-    ...swaps.slice(20).map(message(service)),
-  ])
+  await client.subscribe({ after: message(service)(at(12, 3)).id })
+  await service.log.appendSlot(slotOf(11, at(11)))
+  await service.log.appendSlot(slotOf(12, at(12), at(12, 3), at(12, 4)))
+  await service.log.appendSlot(slotOf(13, at(13)))
+  t.deepEqual(await client.take(2), [at(12, 4), at(13)].map(message(service)))
+  t.deepEqual(await client.fence(), [])
+  await service.close()
+})
+
+test('slots that were passed over are told in their place, live and to who comes back (decisions K2)', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1000)
+  const client = await service.connect('alice')
+  const { cursor } = (await client.subscribe({ mints: [BONK] })) as { cursor: string }
+  await service.log.appendSlot(slotOf(10, at(10)))
+  await service.log.appendSlot(after(8999, 9000, at(9000)))
+  const oldest = service.cursors.encode('trades', endOfSlot(8999), lateBefore(0, 8999))
+  const expected = [message(service)(at(10)), { type: 'gap', oldest }, message(service)(at(9000))]
+  t.deepEqual(await client.take(3), expected)
+  await client.subscribe({ after: cursor })
+  t.deepEqual(await client.take(3), expected)
+  await client.subscribe({ after: oldest })
+  t.deepEqual(await client.take(1), expected.slice(2))
   await service.close()
 })
 

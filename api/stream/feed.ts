@@ -6,14 +6,16 @@ import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import type { Feed } from '../api.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { ApiError, problem } from '../errors.ts'
 import type { Upgrade } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import { Connection, type EndReason } from './connection.ts'
+import { Connection, type EndReason, passingOf } from './connection.ts'
 import { type BlockOptions, type BlockSource, CreditBlock } from './credit-block.ts'
+import { createTradeHistory, type TradeHistory } from './history.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
 import { createTransport } from './transport.ts'
@@ -24,6 +26,8 @@ export interface FeedDeps {
   readonly credits: BlockSource
   /** How many feed connections one account may have; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
+  /** How far back a client may resume (decisions F4); default 24. */
+  readonly retentionHours?: number | undefined
   readonly logger: Logger
   readonly registry: Registry
   /** Told when a slot is `merged` and `written`. */
@@ -61,7 +65,8 @@ class LiveFeed implements Feed {
   /** What connections that ended still have to book. */
   readonly #booking = new Set<Promise<void>>()
   #relay: Relay | null = null
-  #wallets: Pick<StoragePosition, 'walletCount'> = { walletCount: () => 0 }
+  #history: TradeHistory | null = null
+  #storage: StorageView = { walletCount: () => 0, stored: () => null }
   #stopPulse: () => void = () => {}
   #isStopping = false
 
@@ -78,12 +83,21 @@ class LiveFeed implements Feed {
     this.#server.on('wsClientError', (_error, socket) => refuse(socket, 'upgrade_required'))
   }
 
-  async start(wallets: Pick<StoragePosition, 'walletCount'>): Promise<void> {
-    this.#wallets = wallets
-    this.#relay = await createRelay({ ...this.#deps, metrics: this.#metrics }, this.#options.relay)
-    this.#relay.listen((trades) => {
+  async start(storage: StorageView, store: Store): Promise<void> {
+    this.#storage = storage
+    const { log, cursors, retentionHours = 24 } = this.#deps
+    const history = createTradeHistory({
+      ...{ store, position: storage, cursors, epoch: log.epoch, retentionHours },
+    })
+    this.#history = history
+    this.#relay = await createRelay(
+      { ...this.#deps, history, metrics: this.#metrics },
+      this.#options.relay,
+    )
+    this.#relay.listen((entries) => {
+      const passing = passingOf(entries)
       for (const connections of this.#connections.values())
-        for (const connection of connections) connection.offer(trades)
+        for (const connection of connections) connection.offer(passing)
     })
     this.#stopPulse = this.#options.every(BEAT_MS, () => {
       for (const connections of this.#connections.values())
@@ -106,13 +120,13 @@ class LiveFeed implements Feed {
   }
 
   accept({ request, socket, head }: Upgrade, account: Account, left: number): void {
-    const relay = this.#relay
-    if (relay === null || this.#isStopping) {
+    const [relay, history] = [this.#relay, this.#history]
+    if (relay === null || history === null || this.#isStopping) {
       refuse(socket, 'unavailable')
       return
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#open(relay, webSocket, socket, account, left),
+      this.#open({ relay, history }, webSocket, socket, account, left),
     )
   }
 
@@ -146,7 +160,13 @@ class LiveFeed implements Feed {
     await this.#relay?.close()
   }
 
-  #open(relay: Relay, webSocket: WebSocket, socket: Duplex, account: Account, left: number): void {
+  #open(
+    parts: { readonly relay: Relay; readonly history: TradeHistory },
+    webSocket: WebSocket,
+    socket: Duplex,
+    account: Account,
+    left: number,
+  ): void {
     const others = this.#connections.get(account) ?? new Set()
     this.#connections.set(account, others)
     let held = 0
@@ -156,8 +176,8 @@ class LiveFeed implements Feed {
     const connection: Connection = new Connection(
       {
         transport: createTransport(webSocket, socket),
-        relay,
-        isTracked: (wallet) => wallet <= this.#wallets.walletCount(),
+        ...parts,
+        isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) =>
           new CreditBlock(
             { source: credits, account, connection: randomUUID(), left, hooks },
@@ -215,6 +235,9 @@ class LiveFeed implements Feed {
     })
   }
 }
+
+/** What the feed wants to know of storage. */
+type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 
 /** A message is refused with a word up to this size, beyond it without. */
 const MAX_FRAME_BYTES = 16_384

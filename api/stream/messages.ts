@@ -67,6 +67,8 @@ export const TradeMessage = z
   })
   .meta({ id: 'TradeMessage', description: 'A trade; costs 1 credit' })
 
+export type TradeMessage = z.infer<typeof TradeMessage>
+
 export const SubscribedMessage = z
   .strictObject({
     type: z.literal('subscribed'),

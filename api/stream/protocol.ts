@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
-import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import type { FeedPosition } from '../cursor.ts'
 import { CHANNELS, Channel, type MessageFault } from './messages.ts'
 
 /** A client's message, as understood. */
@@ -18,7 +18,7 @@ export interface Subscribe {
   readonly wallets: string[] | null
   readonly mints: string[] | null
   /** Send first what lies after this position; null: from now on. */
-  readonly after: EventKey | null
+  readonly after: FeedPosition | null
 }
 
 /** The longest message a client may send, in bytes. */
@@ -29,7 +29,7 @@ export function readMessage(
   text: string,
   deps: {
     isTracked(wallet: number): boolean
-    decodeCursor(text: string): EventKey | null
+    decodeCursor(text: string): FeedPosition | null
   },
 ): ClientMessage {
   const message = Message.safeParse(parseJson(text))
@@ -68,6 +68,16 @@ export function readMessage(
     mints: addresses.data === undefined ? null : [...new Set(addresses.data)],
     after: position,
   }
+}
+
+/** Text of a trade's message; `data` is the trade's own. */
+export function tradeText(id: string, data: string, isLate: boolean): string {
+  return `{"channel":"trades","id":"${id}",${isLate ? '"late":true,' : ''}"data":${data}}`
+}
+
+/** Text that says that what follows starts after a position. */
+export function gapText(oldest: string): string {
+  return `{"type":"gap","oldest":"${oldest}"}`
 }
 
 /** Looser than the schemas of `messages.ts`, so that each fault gets its own code. */

@@ -5,36 +5,52 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { BEGINNING, createCursorCodec, endOfSlot } from '../cursor.ts'
+import {
+  BEGINNING,
+  createCursorCodec,
+  endOfSlot,
+  type LatePosition,
+  lateBefore,
+} from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
+import { stepsToNow } from './catch-up.ts'
+import { textOf } from './frame.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
-import type { FeedTrade } from './trade-window.ts'
+import type { FeedEntry } from './trade-window.ts'
 
 const cursors = createCursorCodec(Buffer.alloc(32, 1))
 const logger = pino({ level: 'silent' })
-const newLog = () => createMemoryLog({ logger, registry: createRegistry() })
+const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
+const history = { marker: async () => null, cameBefore: async () => new Set<string>() }
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
-  createRelay({ log, cursors, logger, metrics: createFeedMetrics(createRegistry()) }, options)
+  createRelay(
+    { log, cursors, history, logger, metrics: createFeedMetrics(createRegistry()) },
+    options,
+  )
 const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })
-const slotOf = (slot: number, ...records: Swap[]) => ({
-  marker: aMarker(slot),
+const slotOf = (slot: number, ...records: Swap[]) => after(slot - 1, slot, ...records)
+const after = (parent: number, slot: number, ...records: Swap[]) => ({
+  marker: aMarker(slot, parent),
   records: records.sort(compareEventKeys),
 })
 const message = (swap: Swap) => ({
   channel: 'trades',
-  id: cursors.encode('trades', swap),
+  id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
   data: tradeItem(swap),
 })
-const read = (bytes: Buffer): unknown => JSON.parse(bytes.toString())
-const inWindow = ({ window }: Relay) =>
-  Array.from({ length: window.size }, (_, i) => read(window.at(i)!.inPlace))
+const read = (frame: Buffer): unknown => JSON.parse(textOf(frame))
+/** What somebody who comes from a position is sent. */
+const sinceThen = (relay: Relay, key = BEGINNING) =>
+  [...stepsToNow(relay, { key, late: null }, { wallets: null, mints: null })].flatMap(
+    ({ frame }) => (frame === null ? [] : [read(frame)]),
+  )
 
 /** Collects what a relay hands out. */
 function listen(relay: Relay) {
-  const trades: FeedTrade[] = []
+  const trades: FeedEntry[] = []
   let check: () => void = () => {}
   relay.listen((some) => {
     trades.push(...some)
@@ -44,7 +60,7 @@ function listen(relay: Relay) {
     messages: (count: number) =>
       new Promise<unknown[]>((resolve) => {
         check = () => {
-          if (trades.length >= count) resolve(trades.map((trade) => read(trade.live)))
+          if (trades.length >= count) resolve(trades.map((entry) => read(entry.live)))
         }
         check()
       }),
@@ -54,23 +70,33 @@ function listen(relay: Relay) {
 test('trades come out in event-key order, rendered as GET /trades shows them; late ones marked (decisions F3, K2)', async (t) => {
   const log = newLog()
   const relay = await startRelay(log)
-  t.is(relay.cursor, cursors.encode('trades', BEGINNING))
+  t.is(relay.cursor, cursors.encode('trades', BEGINNING, lateBefore(0, 0)))
   t.is(relay.newest, null)
   const out = listen(relay)
   const swaps = [at(10, 0, 1), at(10, 0, 2), at(10, 3, 1), at(12, 0, 5)]
   await log.appendSlot(slotOf(10, ...swaps.slice(0, 3)))
   await log.appendSlot(slotOf(10, ...swaps.slice(0, 3)))
-  await log.appendSlot(slotOf(12, swaps[3]!))
+  await log.appendSlot(after(10, 12, swaps[3]!))
   t.deepEqual(await out.messages(4), swaps.map(message))
-  t.deepEqual(relay.newest, aMarker(12))
-  t.is(relay.cursor, cursors.encode('trades', endOfSlot(12)))
+  t.deepEqual(relay.newest, aMarker(12, 10))
+  t.is(relay.cursor, cursors.encode('trades', endOfSlot(12), lateBefore(0, 12)))
 
   await log.appendLate([at(10, 9), at(10, 0, 1)], 'stream')
   await log.appendLate([at(10, 8)], 'backfill')
   await log.appendSlot(slotOf(13, at(13)))
-  const late = { ...message(at(10, 9)), late: true, id: cursors.encode('trades', endOfSlot(12)) }
+  // One late swap of its partition, entry 7 there, behind slot 12.
+  const one: LatePosition = { epoch: 0, passedSlot: 12, offsets: [[0, 7]] }
+  const late = {
+    ...{ ...message(at(10, 9)), late: true },
+    id: cursors.encode('trades', endOfSlot(12), one),
+  }
   t.deepEqual((await out.messages(6)).slice(4), [late, message(at(13))])
-  t.deepEqual(inWindow(relay), [...swaps.slice(0, 3), at(10, 9), swaps[3]!, at(13)].map(message))
+  const now = { epoch: 0, passedSlot: 13, offsets: [] }
+  const inPlace = (swap: Swap) => ({ ...message(swap), id: cursors.encode('trades', swap, now) })
+  t.deepEqual(sinceThen(relay), [
+    ...[...swaps.slice(0, 3), at(10, 9), swaps[3]!].map(inPlace),
+    message(at(13)),
+  ])
   await relay.close()
 })
 
@@ -85,7 +111,9 @@ test('a late trade read together with the slots around it has the position betwe
     { kind: 'record', record: at(6), late: null },
     { kind: 'marker', marker: aMarker(6) },
   ])
-  const id = cursors.encode('trades', endOfSlot(5))
+  const id = cursors.encode('trades', endOfSlot(5), {
+    ...{ epoch: 0, passedSlot: 5, offsets: [[0, 2]] },
+  })
   t.deepEqual(await out.messages(3), [
     message(at(5)),
     { ...message(at(5, 1)), late: true, id },
@@ -99,8 +127,8 @@ test('a relay that starts rebuilds its window from the log and sends nothing of 
   await log.appendSlot(slotOf(11))
   const relay = await startRelay(log)
   const out = listen(relay)
-  t.deepEqual(inWindow(relay), [at(10, 0, 1), at(10, 0, 2)].map(message))
-  t.is(relay.cursor, cursors.encode('trades', endOfSlot(11)))
+  t.deepEqual(sinceThen(relay), [at(10, 0, 1), at(10, 0, 2)].map(message))
+  t.is(relay.cursor, cursors.encode('trades', endOfSlot(11), lateBefore(0, 11)))
   await log.appendSlot(slotOf(12, at(12)))
   t.deepEqual(await out.messages(1), [message(at(12))])
   await relay.close()
@@ -110,7 +138,7 @@ test('a log whose newest slot is older than the window leaves it empty, and what
   let now = 1_000_000
   const log = createMemoryLog(
     { logger, registry: createRegistry() },
-    { now: () => now, retentionMs: 1e9 },
+    { now: () => now, retentionMs: 1e9, epoch: 0 },
   )
   await log.appendSlot(slotOf(10, at(10)))
   now += 400_000
@@ -119,7 +147,7 @@ test('a log whose newest slot is older than the window leaves it empty, and what
   t.is(relay.window.size, 0)
   await log.appendSlot(slotOf(11, at(11)))
   t.deepEqual(await out.messages(1), [message(at(11))])
-  t.deepEqual(relay.window.floor, endOfSlot(11))
+  t.deepEqual(relay.window.floor, endOfSlot(10))
   await relay.close()
 })
 
@@ -130,12 +158,12 @@ test('the window is bounded by time and number, and says what it still has (deci
   const out = listen(relay)
   await log.appendSlot(slotOf(1, at(1, 0), at(1, 1), at(1, 2), at(1, 3)))
   await out.messages(4)
-  t.deepEqual(inWindow(relay), [at(1, 1), at(1, 2), at(1, 3)].map(message))
+  t.deepEqual(sinceThen(relay), [at(1, 1), at(1, 2), at(1, 3)].map(message))
   t.deepEqual(relay.window.floor, { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 })
   now = 1001
   await log.appendSlot(slotOf(2, at(2)))
   await out.messages(5)
-  t.deepEqual(inWindow(relay), [message(at(2))])
+  t.deepEqual(sinceThen(relay), [message(at(2))])
   await log.appendSlot(slotOf(1, at(1, 3)))
   await log.appendSlot(slotOf(3, at(3)))
   t.deepEqual((await out.messages(6)).slice(5), [message(at(3))])

@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { LogRecord } from '../../pipeline/log/log.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { type Merged, SlotMerger } from './slot-merger.ts'
@@ -11,10 +11,14 @@ const PARTITIONS = 3
 type Entry = LogRecord extends infer R ? (R extends LogRecord ? Omit<R, 'offset'> : never) : never
 interface Slot {
   readonly slot: number
+  readonly parent: number
   readonly swaps: readonly Swap[]
 }
 
-const marker = (slot: number): Entry => ({ kind: 'marker', marker: aMarker(slot) })
+const marker = (slot: number, parent = slot - 1): Entry => ({
+  kind: 'marker',
+  marker: aMarker(slot, parent),
+})
 const swap = (record: Swap, late: 'stream' | 'backfill' | null = null): Entry => ({
   kind: 'record',
   record,
@@ -47,18 +51,23 @@ const aChain = fc
   .map((slots) => {
     let slot = 0
     return slots.map(({ skipped, swaps }): Slot => {
+      const parent = slot
       slot += 1 + skipped
       const number = slot
-      return { slot, swaps: swaps.map((s) => aSwap({ slot: number, ...s })).sort(compareEventKeys) }
+      return {
+        slot,
+        parent,
+        swaps: swaps.map((s) => aSwap({ slot: number, ...s })).sort(compareEventKeys),
+      }
     })
   })
 
 /** What appending slots leaves on each partition: records by wallet, then the marker. */
 const appended = (slots: readonly Slot[]): Entry[][] =>
   Array.from({ length: PARTITIONS }, (_, partition) =>
-    slots.flatMap(({ slot, swaps }) => [
+    slots.flatMap(({ slot, parent, swaps }) => [
       ...swaps.filter((s) => s.wallet % PARTITIONS === partition).map((s) => swap(s)),
-      marker(slot),
+      marker(slot, parent),
     ]),
   )
 
@@ -97,7 +106,7 @@ const aLog = fc
 
 /** Reads the partitions in an interleaving, in batches, some of them twice. */
 function readAll(log: readonly Entry[][], steps: readonly (readonly [number, number, boolean])[]) {
-  const merger = new SlotMerger(PARTITIONS)
+  const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const next = log.map(() => 0)
   const out: Merged[] = []
   const read = (partition: number, size: number, twice: boolean) => {
@@ -128,14 +137,16 @@ test('any interleaving of the partitions, any crash of the writer and any redeli
       const { out, merger } = readAll(log, steps)
       t.deepEqual(
         out,
-        chain.map(({ slot, swaps }) => ({ kind: 'slot', marker: aMarker(slot), swaps })),
+        chain.map(({ slot, parent, swaps }) => ({
+          ...{ kind: 'slot', marker: aMarker(slot, parent), swaps },
+        })),
       )
       t.is(merger.size, 0)
     }),
   )
 })
 
-test('late swaps come out once, in their place while it is open and at once afterwards; fetched history never', (t) => {
+test('late swaps come out once, in one place in every process: behind the slot their partition had passed; fetched history never (decisions F4, K2)', (t) => {
   const someLate = fc.array(
     fc.record({
       origin: fc.constantFrom('stream' as const, 'backfill' as const),
@@ -146,7 +157,7 @@ test('late swaps come out once, in their place while it is open and at once afte
     { maxLength: 6 },
   )
   fc.assert(
-    fc.property(aLog, someSteps, someLate, ({ chain, log }, steps, lates) => {
+    fc.property(aLog, someSteps, someSteps, someLate, ({ chain, log }, steps, other, lates) => {
       lates.forEach(({ origin, slot, wallet, place }, i) => {
         const late = aSwap({ slot: chain[slot % chain.length]!.slot, wallet, txIndex: 10 + i })
         const part = log[wallet % PARTITIONS]!
@@ -169,14 +180,21 @@ test('late swaps come out once, in their place while it is open and at once afte
       let passed = -1
       for (const one of out) {
         if (one.kind === 'slot') passed = one.marker.slot
-        else t.deepEqual([one.passedSlot, one.swap.slot <= passed], [passed, true])
+        else if (one.kind === 'late')
+          t.deepEqual([one.mark.passedSlot, one.swap.slot <= passed], [passed, true])
       }
+      // Within one passed slot each partition keeps its own order, and that is all that may differ.
+      const inOnePlace = (merged: readonly Merged[]) =>
+        merged
+          .flatMap((one) => (one.kind === 'late' ? [one.mark] : []))
+          .sort((a, b) => a.passedSlot - b.passedSlot || a.partition - b.partition)
+      t.deepEqual(inOnePlace(readAll(log, other).out), inOnePlace(out))
     }),
   )
 })
 
 test('a slot waits for the last partition, and says how far each of them is', (t) => {
-  const merger = new SlotMerger(PARTITIONS)
+  const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const read = reader(merger)
   t.deepEqual(read(0, marker(7)), [])
   t.deepEqual(read(1, swap(at(7)), marker(7), marker(9)), [])
@@ -195,7 +213,7 @@ test('a slot waits for the last partition, and says how far each of them is', (t
 })
 
 test('what was read from the middle of the log is incomplete up to its first markers', (t) => {
-  const merger = new SlotMerger(PARTITIONS)
+  const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const read = reader(merger, 50)
   read(0, swap(at(5, 0, 3)), marker(5), marker(6), marker(7))
   read(1, swap(at(6, 1, 1)), marker(6), marker(7))
@@ -206,12 +224,17 @@ test('what was read from the middle of the log is incomplete up to its first mar
     { kind: 'slot', marker: aMarker(7), swaps: [] },
   ])
   t.is(merger.incompleteTo, 6)
-  t.deepEqual(read(0, swap(at(5, 0, 3), 'stream')), [])
-  t.is(merger.dropped, 1)
+  const again = { kind: 'record', record: at(5, 0, 3), late: null, offset: 90n } as const
+  const mark = { epoch: 0, passedSlot: 7, partition: 0, offset: 90 }
+  t.deepEqual(merger.doubtful({ partition: 0, records: [again] }), [{ swap: again.record, mark }])
+  t.deepEqual(
+    merger.read({ partition: 0, records: [again] }, new Set([eventKeyText(again.record)])),
+    [],
+  )
 })
 
 test('a slot that left the chain before its marker gives its swaps to the next one', (t) => {
-  const merger = new SlotMerger(1)
+  const merger = new SlotMerger(1, { epoch: 0 })
   const records = [swap(at(4)), swap(at(5)), marker(5)]
   t.deepEqual(
     merger.read({ partition: 0, records: records.map((r, i) => ({ offset: BigInt(i), ...r })) }),
@@ -219,13 +242,33 @@ test('a slot that left the chain before its marker gives its swaps to the next o
   )
 })
 
-test('what comes again for a forgotten slot is dropped, for a remembered one it is known', (t) => {
-  const merger = new SlotMerger(1)
+test('what comes again for a remembered slot is known, for a forgotten one doubtful', (t) => {
+  const merger = new SlotMerger(1, { epoch: 3 })
   const read = reader(merger)
   read(0, swap(at(1)), marker(1), swap(at(2)), marker(2))
   merger.forget(1)
-  t.deepEqual(read(0, swap(at(1)), swap(at(2)), swap(at(2, 1))), [
-    { kind: 'late', swap: at(2, 1), passedSlot: 2 },
+  const records = [swap(at(1)), swap(at(2)), swap(at(2, 1))].map((entry, i) => ({
+    ...{ offset: BigInt(4 + i), ...entry },
+  }))
+  const mark = (offset: number) => ({ epoch: 3, passedSlot: 2, partition: 0, offset })
+  t.deepEqual(merger.doubtful({ partition: 0, records }), [{ swap: at(1), mark: mark(4) }])
+  t.deepEqual(merger.read({ partition: 0, records }, new Set([eventKeyText(at(1))])), [
+    { kind: 'late', swap: at(2, 1), mark: mark(6) },
   ])
-  t.is(merger.dropped, 1)
+  t.deepEqual(merger.read({ partition: 0, records }), [
+    { kind: 'late', swap: at(1), mark: mark(4) },
+  ])
+  t.deepEqual(merger.read({ partition: 0, records }), [])
+})
+
+test('a marker whose parent never came tells what was passed over (decisions K2)', (t) => {
+  const merger = new SlotMerger(1, { epoch: 0, newest: aMarker(5) })
+  const read = reader(merger)
+  t.is(merger.incompleteTo, 5)
+  t.deepEqual(read(0, marker(5), marker(6), marker(90, 88), marker(91, 6)), [
+    { kind: 'slot', marker: aMarker(6), swaps: [] },
+    { kind: 'gap', fromSlot: 6, toSlot: 88 },
+    { kind: 'slot', marker: aMarker(90, 88), swaps: [] },
+    { kind: 'slot', marker: aMarker(91, 6), swaps: [] },
+  ])
 })

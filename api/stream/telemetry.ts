@@ -20,9 +20,9 @@ export function createFeedMetrics(registry: Registry) {
       help: 'Swaps and slot markers held back until every partition of the log has passed their slot.',
       registers,
     }),
-    dropped: new Counter({
-      name: 'feed_dropped_swaps_total',
-      help: 'Swaps that came when their slot was out of memory: stored, not sent.',
+    repeated: new Counter({
+      name: 'feed_repeated_swaps_total',
+      help: 'Late swaps of slots out of memory that storage knew: they had been sent before.',
       registers,
     }),
     connections: new Gauge({ name: 'feed_connections', help: 'Open connections.', registers }),

@@ -2,20 +2,22 @@ import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import type { Transport } from './connection.ts'
 
-/** A WebSocket as a connection writes to it; `socket` is the one below it. */
+/**
+ * A WebSocket as a connection writes to it; `socket` is the one below it. Frames are written to that one as they are: they were made once for everybody. The library writes its
+ * own (pings, closes) there at once, too, so they keep their order.
+ */
 export function createTransport(webSocket: WebSocket, socket: Duplex): Transport {
   return {
-    send: (message, sent) => webSocket.send(message, TEXT, sent),
+    write(frames, sent) {
+      if (socket.writable) socket.write(frames, sent)
+    },
     hold: () => socket.cork(),
     flush: () => socket.uncork(),
     ping: () => webSocket.ping(),
     close: (code) => webSocket.close(code),
     terminate: () => webSocket.terminate(),
     get unsentBytes() {
-      return webSocket.bufferedAmount
+      return socket.writableLength
     },
   }
 }
-
-/** Buffers hold rendered text. */
-const TEXT = { binary: false, compress: false, fin: true } as const

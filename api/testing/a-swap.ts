@@ -29,9 +29,9 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
   }
 }
 
-/** The marker of a slot whose parent is the number before it. */
-export function aMarker(slot: number): SlotMarker {
-  return { slot, parent: slot - 1, blockTime: 1_790_000_000 + slot, solPrice: null }
+/** The marker of a slot; its parent is the number before it, otherwise as told. */
+export function aMarker(slot: number, parent = slot - 1): SlotMarker {
+  return { slot, parent, blockTime: 1_790_000_000 + slot, solPrice: null }
 }
 
 export const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')

@@ -3,12 +3,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
+import type { StoredSlot } from '../storage-position.ts'
 import { createFeed, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 
@@ -37,13 +40,20 @@ export function blocksOf(meter: Meter) {
 export async function startFeed(
   options: FeedOptions & {
     readonly connectionsPerKey?: number
+    readonly retentionHours?: number
+    /** What is stored, and how far; nothing by default. */
+    readonly store?: Store
+    readonly stored?: () => StoredSlot | null
+    readonly log?: EventLog
+    /** The log is closed by who made it. */
+    readonly keepLog?: boolean
     /** Called before each renewal of a block; what it throws is the meter's answer. */
     readonly beforeRenewal?: () => Promise<void>
   } = {},
 ) {
   const logger = createLogger('silent')
   const registry = createRegistry()
-  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const log = options.log ?? createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
   const cursors = createCursorCodec(Buffer.alloc(32, 1))
   const meter = createMemoryMeter()
   const blocks = blocksOf(meter)
@@ -58,12 +68,12 @@ export async function startFeed(
     beat = run
     return () => {}
   }
-  const { connectionsPerKey = 1 } = options
+  const { connectionsPerKey = 1, retentionHours = 24, store = EMPTY_STORE } = options
   const feed = createFeed(
-    { log, cursors, credits, connectionsPerKey, logger, registry },
+    { log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
     { every, block: { pause: async () => {} }, ...options },
   )
-  await feed.start({ walletCount: () => 100 })
+  await feed.start({ walletCount: () => 100, stored: options.stored ?? (() => null) }, store)
   const server = createServer()
   server.on('upgrade', async (request, socket, head) => {
     const account = request.headers.authorization?.replace('Bearer ', '') ?? ''
@@ -80,9 +90,18 @@ export async function startFeed(
     async close() {
       await feed.stop(1000)
       server.close()
-      await log.close()
+      if (!options.keepLog) await log.close()
     },
   }
+}
+
+const EMPTY_STORE: Store = {
+  kind: 'chdb',
+  query: async () => [],
+  insert: async () => {},
+  command: async () => {},
+  ping: async () => {},
+  close: async () => {},
 }
 
 export type FeedClient = Awaited<ReturnType<typeof connect>>
@@ -126,13 +145,29 @@ export async function connect(url: string, bearer: string, options = {}) {
       const [answer] = await client.take(1)
       return answer
     },
-    /** Everything that was sent before the service answers now. */
-    async fence(): Promise<unknown[]> {
+    /** Resolves when another message has come that was not taken; rejects when the connection ends. */
+    more: () =>
+      new Promise<void>((resolve, reject) => {
+        const { length } = received
+        check = () => {
+          if (received.length > length) resolve()
+          else if (socket.readyState !== WebSocket.OPEN) reject(new Error('closed'))
+          else return
+          check = () => {}
+        }
+        check()
+      }),
+    /** Everything that was sent before the service answers now; what had come before may be kept apart. */
+    async fence(keep = false): Promise<unknown[]> {
+      const kept = keep ? received.splice(0) : []
       client.send({ action: 'ping' })
       const before: unknown[] = []
       for (;;) {
         const [message] = await client.take(1)
-        if (message === undefined || (message as { type?: string }).type === 'pong') return before
+        if (message === undefined || (message as { type?: string }).type === 'pong') {
+          received.unshift(...kept)
+          return before
+        }
         before.push(message)
       }
     },

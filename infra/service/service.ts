@@ -155,13 +155,13 @@ async function start(
   if (secretKey) {
     const { credits, accounts } = money
     const settings = apiConfig(config.api, secretKey)
-    const { connectionsPerKey } = settings
+    const { connectionsPerKey, retentionHours } = settings
     const cursors = createCursorCodec(secretKey)
     const perturb = createPerturb(config.privacySalt)
     const redis = await openLimits(config.meter, logger)
     if (redis) opened.push(async () => redis.disconnect())
     const feed = createFeed({
-      ...{ log, cursors, credits, connectionsPerKey, logger, registry, onStage },
+      ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry, onStage },
     })
     const api = createApi({
       config: settings,

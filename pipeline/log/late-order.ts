@@ -16,12 +16,12 @@ export interface LateMark {
 
 /** Tells which entries of the log are late: those for a slot whose marker, or a later one, their partition has shown. */
 export class LateOrder {
-  readonly #epoch: number
+  readonly epoch: number
   readonly #passed = new Map<number, number>()
 
   /** `passed`: the newest marker of each partition before the place where reading begins, as far as known. */
   constructor(epoch: number, passed: Iterable<readonly [number, number]> = []) {
-    this.#epoch = epoch
+    this.epoch = epoch
     for (const [partition, slot] of passed) this.#passed.set(partition, slot)
   }
 
@@ -46,6 +46,6 @@ export class LateOrder {
     if (entry.kind !== 'record' || entry.record.kind !== 'swap' || entry.late === 'backfill')
       return null
     if (passedSlot === null || entry.record.slot > passedSlot) return null
-    return { epoch: this.#epoch, passedSlot, partition, offset: Number(entry.offset) }
+    return { epoch: this.epoch, passedSlot, partition, offset: Number(entry.offset) }
   }
 }

@@ -23,6 +23,8 @@ export interface MemoryLogOptions {
   /** First pause before a failed batch is handed out again; it doubles to 50 times that. */
   readonly retryDelayMs?: number
   readonly now?: () => number
+  /** Unix milliseconds by default. */
+  readonly epoch?: number
 }
 
 /**
@@ -61,10 +63,11 @@ class MemoryLog implements EventLog {
       maxBatch: 1000,
       retryDelayMs: 100,
       now: Date.now,
+      epoch: Date.now(),
       ...options,
     }
     this.partitions = this.#options.partitions
-    this.epoch = this.#options.now()
+    this.epoch = this.#options.epoch
     this.#parts = Array.from({ length: this.partitions }, (_, index) => new Partition(index))
   }
 

@@ -133,13 +133,21 @@ export async function runFold(
     onBug(error)
   }
 
+  /** Where the log stood: one in memory begins again where storage as a whole stands. */
+  async function readStart(): Promise<ReadonlyMap<number, number>> {
+    const progress = await readProgress(store, worker.name)
+    if (log.epoch === 0) return progress
+    const lowest = progress.size < log.partitions ? -1 : Math.min(...progress.values())
+    return new Map([...progress.keys()].map((partition) => [partition, lowest]))
+  }
+
   async function storeBatches(batches: readonly LogBatch[]): Promise<void> {
     const records: LoggedRecord[] = []
     const markers: SlotMarker[] = []
     const refolds: Refold[] = []
     const gaps: SlotGap[] = []
     const reached = new Map<number, SlotMarker>()
-    stored ??= await readProgress(store, worker.name)
+    stored ??= await readStart()
     const order = new LateOrder(log.epoch, stored)
     for (const { partition, records: entries } of batches)
       for (const entry of entries) {

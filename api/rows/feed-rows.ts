@@ -1,0 +1,202 @@
+import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { LateMark } from '../../pipeline/log/late-order.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { endOfSlot, type LatePosition } from '../cursor.ts'
+import type { Filter } from '../stream/filter.ts'
+import { type StoredSwap, type SwapRow, swapOfRow } from './swap-row.ts'
+
+/** A late swap's key and place. */
+export interface LateRow {
+  readonly key: EventKey
+  readonly mark: LateMark
+}
+
+interface VersionedRow extends SwapRow {
+  readonly version: string
+  readonly is_deleted: number
+  readonly late: 'no' | 'stream' | 'backfill'
+}
+
+type KeyRow = Pick<SwapRow, 'slot' | 'tx_index' | 'wallet' | 'event_index'>
+
+interface PlaceRow extends KeyRow {
+  readonly epoch: string
+  readonly passed_slot: string
+  readonly partition: number
+  readonly offset: string
+}
+
+const PLACE = 'epoch, passed_slot, partition, offset'
+const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program,
+    confidence, quote_mismatch, version, is_deleted, late`
+const KEY = 'slot, tx_index, wallet, event_index'
+
+/**
+ * Swaps strictly after `after` and up to slot `toSlot` that match, oldest first, at most about `limit` rows; fetched history left out. `end`: up to where that is
+ * everything. `gaps`: what was passed over up to there.
+ *
+ * As in `newest-swaps.ts`, of several rows of one key the newest version counts, and is found here: the table is read in its order, as far as needed.
+ */
+export async function readStoredSwaps(
+  store: Store,
+  of: {
+    readonly after: EventKey
+    readonly toSlot: number
+    readonly filter: Filter
+    readonly limit: number
+  },
+): Promise<{
+  readonly swaps: StoredSwap[]
+  readonly gaps: { readonly fromSlot: number; readonly toSlot: number }[]
+  readonly end: EventKey
+}> {
+  const { after, toSlot, filter } = of
+  for (let limit = of.limit; ; limit *= 2) {
+    const rows = await store.query<VersionedRow>(swapsAfter(filter), {
+      ...{ ...after, toSlot, limit },
+      ...(filter.wallets && { wallets: [...filter.wallets] }),
+      ...(filter.mints && { mints: [...filter.mints] }),
+    })
+    const groups = byKey(rows)
+    const isFull = rows.length >= limit
+    // The rows of the last key may go on beyond the page.
+    const complete = isFull ? groups.slice(0, -1) : groups
+    const last = complete.at(-1)?.[0]
+    if (isFull && last === undefined) continue
+    const end = isFull && last !== undefined ? keyOf(last) : endOfSlot(toSlot)
+    return { swaps: newestOf(complete), gaps: await readGaps(store, after.slot, end), end }
+  }
+}
+
+/** Stored swaps by `eventKeyText`, of these keys; fetched history left out. */
+export async function readSwapsOf(
+  store: Store,
+  keys: readonly EventKey[],
+): Promise<Map<string, StoredSwap>> {
+  if (keys.length === 0) return new Map()
+  const rows = await store.query<VersionedRow>(
+    `SELECT ${COLUMNS} FROM swaps
+     WHERE slot IN {slots:Array(UInt64)} AND (${KEY}) IN (${keys.map(tuple).join(', ')}) ORDER BY ${KEY} LIMIT 100000`,
+    { slots: [...new Set(keys.map(({ slot }) => slot))] },
+  )
+  return new Map(newestOf(byKey(rows)).map((swap) => [eventKeyText(swap), swap]))
+}
+
+/** Which of these keys are stored, as `eventKeyText`. */
+export async function readStoredKeys(
+  store: Store,
+  keys: readonly EventKey[],
+): Promise<ReadonlySet<string>> {
+  const rows = await store.query<KeyRow>(
+    `SELECT DISTINCT ${KEY} FROM swaps
+     WHERE slot IN {slots:Array(UInt64)} AND (${KEY}) IN (${keys.map(tuple).join(', ')}) LIMIT 100000`,
+    { slots: [...new Set(keys.map(({ slot }) => slot))] },
+  )
+  return new Set(rows.map((row) => eventKeyText(keyOf(row))))
+}
+
+/** Late swaps of passed slots from that of `from` on, but not those that had come by it, and before that of `to`, in the order in which they came; at most `limit`. */
+export async function readLate(
+  store: Store,
+  from: LatePosition,
+  to: LatePosition | null,
+  limit: number,
+): Promise<LateRow[]> {
+  const { epoch, passedSlot, offsets } = from
+  const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
+  const rows = await store.query<PlaceRow>(
+    `SELECT DISTINCT ${PLACE}, ${KEY} FROM late_swaps
+     WHERE (epoch, passed_slot) >= (${epoch}, ${passedSlot}) ${to === null ? '' : `AND (epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`}
+       ${had.length === 0 ? '' : `AND NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`}
+     ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
+    { limit },
+  )
+  return rows.map(lateOf)
+}
+
+/** All places of late swaps of these keys. */
+export async function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
+  const rows = await store.query<PlaceRow>(
+    `SELECT DISTINCT ${PLACE}, ${KEY} FROM late_swaps WHERE (${KEY}) IN (${keys.map(tuple).join(', ')}) LIMIT 100000`,
+  )
+  return rows.map(lateOf)
+}
+
+/** Keys at or before `end` of late swaps that had not come by `late`, and the mark of the newest one that had. */
+export async function readLateKeys(
+  store: Store,
+  late: LatePosition,
+  end: EventKey,
+): Promise<{ readonly unsettled: ReadonlySet<string>; readonly newest: LateMark | null }> {
+  const [unsettled, [newest]] = await Promise.all([
+    readLate(store, late, null, MAX_UNSETTLED),
+    store.query<PlaceRow>(
+      `SELECT ${PLACE}, ${KEY} FROM late_swaps
+       WHERE (epoch, passed_slot) < (${late.epoch}, ${late.passedSlot}) ORDER BY epoch DESC, passed_slot DESC LIMIT 1`,
+    ),
+  ])
+  const keys = unsettled.filter(({ key }) => key.slot <= end.slot)
+  return {
+    unsettled: new Set(keys.map(({ key }) => eventKeyText(key))),
+    newest: newest ? lateOf(newest).mark : null,
+  }
+}
+
+/** Late swaps behind slots that are not wholly stored yet: a few, unless storage is far behind. */
+const MAX_UNSETTLED = 100_000
+
+async function readGaps(store: Store, afterSlot: number, end: EventKey) {
+  const rows = await store.query<{ from_slot: string; to_slot: string }>(
+    `SELECT DISTINCT from_slot, to_slot FROM slot_gaps
+     WHERE to_slot > {afterSlot:UInt64} AND to_slot <= {toSlot:UInt64} ORDER BY to_slot LIMIT 1000`,
+    { afterSlot, toSlot: end.slot },
+  )
+  return rows
+    .map((row) => ({ fromSlot: Number(row.from_slot), toSlot: Number(row.to_slot) }))
+    .filter(({ toSlot }) => toSlot < end.slot || end.eventIndex === endOfSlot(0).eventIndex)
+}
+
+// The first condition says to the primary key what the second one means.
+const swapsAfter = ({ wallets, mints }: Filter) => `
+  SELECT ${COLUMNS} FROM swaps
+  WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
+    AND (${KEY}) > ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:Int64})
+    ${wallets ? 'AND wallet IN {wallets:Array(UInt32)}' : ''} ${mints ? 'AND base_mint IN {mints:Array(String)}' : ''}
+  ORDER BY ${KEY} LIMIT {limit:UInt32}`
+
+const tuple = ({ slot, txIndex, wallet, eventIndex }: EventKey) =>
+  `(${slot}, ${txIndex}, ${wallet}, ${eventIndex})`
+
+function lateOf(row: PlaceRow): LateRow {
+  const { epoch, passed_slot, partition, offset } = row
+  const place = { epoch: Number(epoch), passedSlot: Number(passed_slot), offset: Number(offset) }
+  return { key: keyOf(row), mark: { ...place, partition } }
+}
+
+function keyOf(row: KeyRow): EventKey {
+  return {
+    slot: Number(row.slot),
+    txIndex: row.tx_index,
+    wallet: row.wallet,
+    eventIndex: row.event_index,
+  }
+}
+
+function byKey(rows: readonly VersionedRow[]): VersionedRow[][] {
+  const groups: VersionedRow[][] = []
+  let known = ''
+  for (const row of rows) {
+    const key = eventKeyText(keyOf(row))
+    if (key === known) groups.at(-1)?.push(row)
+    else groups.push([row])
+    known = key
+  }
+  return groups
+}
+
+function newestOf(groups: readonly VersionedRow[][]): StoredSwap[] {
+  return groups.flatMap((versions) => {
+    const newest = versions.reduce((a, b) => (BigInt(b.version) > BigInt(a.version) ? b : a))
+    return newest.is_deleted === 0 && newest.late !== 'backfill' ? [swapOfRow(newest)] : []
+  })
+}

@@ -1,0 +1,318 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { lateBefore } from '../cursor.ts'
+import { tradeItem } from '../items/trade.ts'
+import type { StoredSlot } from '../storage-position.ts'
+import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
+import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { connect, type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
+
+let opened: TestStore
+test.before(async () => {
+  opened = await openEmbeddedStore()
+})
+test.after.always(() => opened.drop())
+
+const logger = createLogger('silent')
+const PARTITIONS = 3
+const WALLETS = 4
+
+/**
+ * The log and the storage behind several processes of the feed: what is appended is stored by the real worker, as far as it is let. Each world goes on
+ * on the chain of the one before with an empty log, as one process with everything embedded does after a restart.
+ */
+async function startWorld(store: Store, epoch: number) {
+  const log = createMemoryLog(
+    { logger, registry: createRegistry() },
+    { partitions: PARTITIONS, epoch, maxBatch: 3 },
+  )
+  const before = await readStorageMarker(store)
+  let stored: StoredSlot | null = before && { slot: before.slot, blockTime: before.blockTime }
+  let open: () => void = () => {}
+  let gate: Promise<void> | null = null
+  let tell: () => void = () => {}
+  const fold = await startFold({
+    ...{ log, logger, registry: createRegistry(), windowMs: 1 },
+    onBug: (error) => {
+      throw error
+    },
+    store: {
+      ...store,
+      async insert(table, rows, options) {
+        await gate
+        await store.insert(table, rows, options)
+        if (table !== 'progress') return
+        const marker = await readStorageMarker(store)
+        stored = marker && { slot: marker.slot, blockTime: marker.blockTime }
+        tell()
+      },
+    },
+  })
+  const feeds: Awaited<ReturnType<typeof startFeed>>[] = []
+  return {
+    ...{ log, feeds },
+    stored: () => stored,
+    slot: before?.slot ?? 100,
+    async addFeed() {
+      const relay = { windowTrades: 8, quietMs: 1 }
+      const options = { log, store, stored: () => stored, relay, connectionsPerKey: 100 }
+      const feed = await startFeed({ ...options, keepLog: true })
+      await fund(feed.meter, 'alice', 1_000_000)
+      feeds.push(feed)
+      return feed
+    },
+    pause() {
+      gate ??= new Promise((resolve) => {
+        open = resolve
+      })
+    },
+    resume() {
+      gate = null
+      open()
+    },
+    async settled(slot: number) {
+      while ((stored?.slot ?? -1) < slot)
+        await new Promise<void>((resolve) => {
+          tell = resolve
+        })
+    },
+    async close() {
+      await Promise.all(feeds.map((feed) => feed.close()))
+      await fold.stop()
+      await log.close()
+    },
+  }
+}
+
+interface Message {
+  readonly type?: string
+  readonly channel?: string
+  readonly id: string
+  readonly late?: true
+  readonly data: { readonly block_time: number }
+}
+
+type Step =
+  | { readonly kind: 'slot'; readonly skipped: number; readonly trades: readonly Trade[] }
+  | { readonly kind: 'late' | 'backfill'; readonly slotsAgo: number; readonly trade: Trade }
+  | { readonly kind: 'storage'; readonly isPaused: boolean }
+  | { readonly kind: 'process' }
+  | { readonly kind: 'cut'; readonly client: number }
+  | { readonly kind: 'come back'; readonly client: number; readonly to: number }
+  /** A new client that has read `GET /trades` follows from its `X-Head-Cursor`. */
+  | { readonly kind: 'from REST'; readonly to: number }
+interface Trade {
+  readonly txIndex: number
+  readonly wallet: number
+  readonly mint: typeof BONK
+}
+
+const aTrade = fc.record({
+  txIndex: fc.nat(3),
+  wallet: fc.integer({ min: 1, max: WALLETS }),
+  mint: fc.constantFrom(BONK, JUP),
+})
+const someTrades = fc.uniqueArray(aTrade, {
+  maxLength: 6,
+  selector: ({ txIndex, wallet }) => `${txIndex}/${wallet}`,
+})
+const client = fc.nat(2)
+const to = fc.nat(5)
+const kind = <K extends Step['kind']>(name: K) => fc.constant(name)
+const aStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({ kind: kind('slot'), skipped: fc.nat(2), trades: someTrades }),
+  },
+  { weight: 5, arbitrary: fc.record({ kind: kind('late'), slotsAgo: fc.nat(6), trade: aTrade }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: kind('backfill'), slotsAgo: fc.nat(6), trade: aTrade }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: kind('storage'), isPaused: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('process') }) },
+  { weight: 3, arbitrary: fc.record({ kind: kind('cut'), client }) },
+  { weight: 5, arbitrary: fc.record({ kind: kind('come back'), client, to }) },
+  { weight: 1, arbitrary: fc.record({ kind: kind('from REST'), to }) },
+)
+
+/** What a client asks for, and which trades those are. */
+const FILTERS = [
+  { filter: {}, wants: () => true },
+  { filter: { wallets: ['W1', 'W3'] }, wants: (s: Swap) => s.wallet === 1 || s.wallet === 3 },
+  { filter: { mints: [JUP] }, wants: (s: Swap) => s.baseMint === JUP },
+]
+
+let worlds = 0
+let times = 1_000_000
+test('whenever and wherever a client goes away and comes back, it gets every trade that matches once, in order but for late ones (decisions F3, F4)', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 50 }), async (steps) => {
+      const world = await startWorld(opened.store, ++worlds)
+      const { log } = world
+      await world.addFeed()
+      await world.addFeed()
+      let slot = world.slot
+      const slots: number[] = []
+      const all: { swap: Swap; passedSlot: number | null }[] = []
+      const known = new Set<string>()
+      // A time names its trade.
+      const make = (at: number, { txIndex, wallet, mint }: Trade) =>
+        aSwap({ slot: at, txIndex, wallet, baseMint: mint, blockTime: times++ })
+      const append = async (skipped: number, swaps: readonly Swap[]) => {
+        const parent = slot
+        await log.appendSlot({
+          marker: { ...aMarker(swaps[0]?.slot ?? slot + 1 + skipped, parent), blockTime: times },
+          records: [...swaps].sort(compareEventKeys),
+        })
+        slot = swaps[0]?.slot ?? slot + 1 + skipped
+        slots.push(slot)
+      }
+
+      interface Client {
+        readonly wants: (swap: Swap) => boolean
+        readonly filter: object
+        readonly had: ReadonlySet<number>
+        readonly got: Message[]
+        after: string | undefined
+        socket: FeedClient | null
+      }
+      const clients: Client[] = []
+      const follow = async (one: Client, process: number) => {
+        const feed = world.feeds[process % world.feeds.length]!
+        const socket = await connect(`ws://127.0.0.1:${feed.port}/ws`, 'alice')
+        one.socket = socket
+        const { after } = one
+        const answer = await socket.subscribe({ ...one.filter, ...(after && { after }) })
+        one.after ??= (answer as { cursor: string }).cursor
+      }
+      /** What was received until the connection is cut, checked for its order. */
+      const cut = (one: Client) => {
+        const messages = (one.socket?.received.splice(0) ?? []) as Message[]
+        one.socket?.socket.terminate()
+        one.socket = null
+        const trades = messages.filter(({ channel }) => channel === 'trades')
+        t.deepEqual(
+          messages.filter((message) => message.channel === undefined),
+          [],
+        )
+        one.got.push(...trades)
+        one.after = trades.at(-1)?.id ?? one.after
+        const keys = trades.flatMap(({ late, data }) => {
+          const found = all.find(({ swap }) => swap.blockTime === data.block_time)
+          if (late) t.not(found?.passedSlot, null, 'only a late trade is marked')
+          return late || found === undefined ? [] : [found.swap]
+        })
+        t.deepEqual(
+          keys.map(({ blockTime }) => blockTime),
+          [...keys].sort(compareEventKeys).map(({ blockTime }) => blockTime),
+          'in order',
+        )
+      }
+      for (const { filter, wants } of FILTERS) {
+        const one: Client = {
+          filter,
+          wants,
+          had: new Set(),
+          got: [],
+          after: undefined,
+          socket: null,
+        }
+        clients.push(one)
+        await follow(one, clients.length)
+      }
+
+      for (const step of steps) {
+        if (step.kind === 'slot') {
+          const at = slot + 1 + step.skipped
+          const swaps = step.trades.map((trade) => make(at, trade))
+          for (const swap of swaps) {
+            known.add(eventKeyText(swap))
+            all.push({ swap, passedSlot: null })
+          }
+          await append(step.skipped, swaps)
+        } else if (step.kind === 'late' || step.kind === 'backfill') {
+          const at = slots.at(-1 - step.slotsAgo) ?? slots[0]
+          if (at === undefined) continue
+          const swap = make(at, step.trade)
+          if (known.has(eventKeyText(swap))) continue
+          known.add(eventKeyText(swap))
+          const origin = step.kind === 'late' ? 'stream' : 'backfill'
+          if (origin === 'stream') all.push({ swap, passedSlot: slot })
+          await log.appendLate([swap], origin)
+        } else if (step.kind === 'storage') {
+          if (step.isPaused) world.pause()
+          else world.resume()
+        } else if (step.kind === 'process') {
+          if (world.feeds.length < 4) await world.addFeed()
+        } else if (step.kind === 'cut') {
+          const one = clients[step.client]
+          if (one) cut(one)
+        } else if (step.kind === 'come back') {
+          const one = clients[step.client]
+          if (one && one.socket === null) await follow(one, step.to)
+        } else if (step.kind === 'from REST') {
+          const stored = world.stored()
+          if (stored === null || stored.slot <= world.slot || clients.length > 6) continue
+          // As of the newest stored slot: the trades up to there, late ones that came behind slots before it.
+          const had = all.filter(
+            ({ swap, passedSlot }) =>
+              swap.slot <= stored.slot && (passedSlot === null || passedSlot < stored.slot),
+          )
+          const head = had
+            .map(({ swap }) => swap)
+            .sort(compareEventKeys)
+            .at(-1)
+          const key: EventKey = head ?? { slot: world.slot, txIndex: 0, wallet: 0, eventIndex: 0 }
+          const one: Client = {
+            ...{ filter: {}, wants: () => true, got: [], socket: null },
+            had: new Set(had.map(({ swap }) => swap.blockTime)),
+            after: world.feeds[0]!.cursors.encode('trades', key, lateBefore(worlds, stored.slot)),
+          }
+          clients.push(one)
+          await follow(one, step.to)
+        }
+      }
+
+      world.resume()
+      const last = [1, 3].flatMap((wallet) => [
+        make(slot + 1, { txIndex: 0, wallet, mint: BONK }),
+        make(slot + 1, { txIndex: 1, wallet, mint: JUP }),
+      ])
+      all.push(...last.map((swap) => ({ swap, passedSlot: null })))
+      await append(0, last)
+      for (const [at, one] of clients.entries()) {
+        if (at % 2 === 0 && one.socket !== null) cut(one)
+        if (one.socket === null) await follow(one, at)
+        const end = last.filter(one.wants).at(-1)!.blockTime
+        const isThere = () =>
+          [...one.got, ...(one.socket!.received as Message[])].some(
+            (message) => message.data?.block_time === end,
+          )
+        while (!isThere()) await one.socket!.more()
+        t.deepEqual(await one.socket!.fence(true), [])
+        cut(one)
+        const expected = all.flatMap(({ swap }) =>
+          one.wants(swap) && !one.had.has(swap.blockTime) ? [tradeItem(swap)] : [],
+        )
+        const byTime = (a: { block_time: number }, b: { block_time: number }) =>
+          a.block_time - b.block_time
+        t.deepEqual(
+          one.got.map(({ data }) => data).sort(byTime),
+          expected.sort(byTime) as { block_time: number }[],
+        )
+      }
+      await world.settled(slot)
+      await world.close()
+    }),
+    { numRuns: 30 },
+  )
+})
