@@ -195,7 +195,7 @@ test.serial(
     const { key, wallet } = await going.customer(50)
     const client = await connect(`${going.url.replace('http', 'ws')}/ws`, key)
     await client.subscribe()
-    await going.log.appendSlot({ marker: aMarker(2000), records: [aSwap({ slot: 2000 })] })
+    await going.log.appendSlot({ marker: aMarker(2000, slot), records: [aSwap({ slot: 2000 })] })
     t.like((await client.take(1))[0], { channel: 'trades' })
     await fetch(`${going.url}/wallets`, { headers: { authorization: `Bearer ${key}` } })
     await going.close()

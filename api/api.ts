@@ -79,6 +79,7 @@ export function createApi(deps: ApiDeps): Api {
     position,
     cursors: createCursorCodec(config.secretKey),
     perturb: deps.perturb,
+    epoch: log.epoch,
     credits,
     keys: createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs)),
     feed,

@@ -94,5 +94,7 @@ export interface ResourceDeps {
   readonly cursors: CursorCodec
   /** How what is served differs from what happened (decisions I2); null: it does not. */
   readonly perturb: Perturb | null
+  /** Of the log that the feed follows. */
+  readonly epoch: number
   readonly readMetrics: MetricsReader
 }

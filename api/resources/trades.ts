@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
-import { BEGINNING } from '../cursor.ts'
+import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
+import { readLateKeys } from '../rows/feed-rows.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
@@ -22,10 +23,28 @@ const TradesAnswer = z
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
-export function trades({ store, position, cursors, perturb }: ResourceDeps) {
+export function trades({ store, position, cursors, epoch, perturb }: ResourceDeps) {
   const newest = async (before: EventKey | null, limit: number) => {
     const stored = position.stored()
     return stored === null ? [] : readNewestSwaps(store, stored.slot, before, limit)
+  }
+
+  /**
+   * The position of who has read this page and all after it (decisions F4): up to the newest trade, of late ones up to those that are stored whole. The others are
+   * `unsettled`: the feed will send them, so the page leaves them out.
+   */
+  async function headOf(newestOfAll: EventKey) {
+    const stored = position.stored()
+    if (stored === null) {
+      const cursor = cursors.encode('trades', newestOfAll, lateBefore(epoch, 0))
+      return { cursor, unsettled: new Set<string>() }
+    }
+    const settled = lateBefore(epoch, stored.slot)
+    const { unsettled, newest } = await readLateKeys(store, settled, newestOfAll)
+    // The id that this trade has on the feed says the same, unless something came late after it.
+    const live = lateBefore(epoch, newestOfAll.slot)
+    const late = newest === null || hasCome(newest, live) ? live : settled
+    return { cursor: cursors.encode('trades', newestOfAll, late), unsettled }
   }
 
   return resource({
@@ -75,12 +94,14 @@ export function trades({ store, position, cursors, perturb }: ResourceDeps) {
         newest(before, limit + 1),
         before === null ? null : newest(null, 1),
       ])
-      const swaps = found.slice(0, limit)
-      const more = found.length > limit
-      const last = swaps.at(-1)
       const [newestOfAll = BEGINNING] = head ?? found
+      const { cursor, unsettled } = await headOf(newestOfAll)
+      const page = found.slice(0, limit)
+      const swaps = page.filter((swap) => !unsettled.has(eventKeyText(swap)))
+      const more = found.length > limit
+      const last = page.at(-1)
       return {
-        headers: { 'X-Head-Cursor': cursors.encode('trades', newestOfAll) },
+        headers: { 'X-Head-Cursor': cursor },
         body: {
           count: swaps.length,
           limit,

@@ -165,6 +165,7 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
       ...{ walletCount: () => 3, start: async () => {}, stop: async () => {} },
     },
     cursors: createCursorCodec(Buffer.alloc(32, 7)),
+    epoch: 0,
     readMetrics: async () => new Map(),
   }
   return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below

@@ -44,14 +44,15 @@ export class SlotMerger {
   readonly #lateKeys = new Set<string>()
   #forgottenTo = -1
   #incompleteTo = -1
-  #newest: SlotMarker | null
+  #newest: SlotMarker | null = null
+  /** Slot up to which everything is out, or lies before the place where reading began; null before the first. */
+  #reached: number | null = null
 
   constructor(partitions: number, { epoch, newest = null }: MergerStart) {
     this.#partitions = partitions
     this.#order = new LateOrder(epoch)
     this.#hasBegun = Array.from({ length: partitions }, () => false)
     this.#beganMidway = Array.from({ length: partitions }, () => false)
-    this.#newest = null
     if (newest !== null) this.beginAt(newest)
   }
 
@@ -126,7 +127,7 @@ export class SlotMerger {
   beginAt(marker: SlotMarker): void {
     for (let partition = 0; partition < this.#partitions; partition++)
       this.#order.pass(partition, marker.slot)
-    this.#newest ??= marker
+    this.#reached ??= marker.slot
     this.#incompleteTo = Math.max(this.#incompleteTo, marker.slot)
   }
 
@@ -136,7 +137,7 @@ export class SlotMerger {
       this.#incompleteTo = Math.max(this.#incompleteTo, marker.slot)
     if (before !== null && marker.slot <= before) return
     this.#order.pass(partition, marker.slot)
-    if (marker.slot > (this.#newest?.slot ?? -1)) this.#markers.set(marker.slot, marker)
+    if (marker.slot > (this.#reached ?? -1)) this.#markers.set(marker.slot, marker)
     this.#release(merged)
   }
 
@@ -156,7 +157,7 @@ export class SlotMerger {
     if (this.#lateKeys.size >= MAX_LATE_KEYS && oldest !== undefined) this.#lateKeys.delete(oldest)
     this.#lateKeys.add(key)
     const late = { kind: 'late', swap, mark } as const
-    if (mark.passedSlot <= (this.#newest?.slot ?? -1)) merged.push(late)
+    if (mark.passedSlot <= (this.#reached ?? -1)) merged.push(late)
     else this.#late.push(late)
   }
 
@@ -165,9 +166,10 @@ export class SlotMerger {
     const ready = [...this.#markers.values()].filter(({ slot }) => slot <= lowest)
     for (const marker of ready.sort((a, b) => a.slot - b.slot)) {
       this.#markers.delete(marker.slot)
-      const fromSlot = this.#newest?.slot ?? marker.parent
+      const fromSlot = this.#reached ?? marker.parent
       if (marker.parent > fromSlot) merged.push({ kind: 'gap', fromSlot, toSlot: marker.parent })
       this.#newest = marker
+      this.#reached = marker.slot
       merged.push({ kind: 'slot', marker, swaps: this.#take(marker.slot) })
       if (this.#late.length === 0) continue
       merged.push(...this.#late.filter(({ mark }) => mark.passedSlot <= marker.slot))
