@@ -8,6 +8,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import type { BlockRenewal } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
@@ -48,6 +49,7 @@ async function startClient(balance: number) {
   const cursors = createCursorCodec(Buffer.alloc(32, 1))
   const relay = await createRelay({
     ...{ log, cursors, logger: pino({ level: 'silent' }) },
+    render: (swap: Swap) => JSON.stringify(tradeItem(swap)),
     history: { marker: async () => null, cameBefore: async () => new Set<string>() },
     metrics: createFeedMetrics(createRegistry()),
   })

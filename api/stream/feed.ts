@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import { type Perturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
@@ -11,6 +13,7 @@ import type { Feed } from '../api.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { ApiError, problem } from '../errors.ts'
+import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import type { Upgrade } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { Connection, type EndReason, passingOf } from './connection.ts'
@@ -30,6 +33,8 @@ export interface FeedDeps {
   readonly retentionHours?: number | undefined
   readonly logger: Logger
   readonly registry: Registry
+  /** How what is sent differs from what happened (decisions I2); null: it does not. */
+  readonly perturb?: Perturb | null
   /** Told when a slot is `merged` and `written`. */
   readonly onStage?: OnStage | undefined
 }
@@ -85,13 +90,15 @@ class LiveFeed implements Feed {
 
   async start(storage: StorageView, store: Store): Promise<void> {
     this.#storage = storage
-    const { log, cursors, retentionHours = 24 } = this.#deps
+    const { log, cursors, retentionHours = 24, perturb = null } = this.#deps
+    const render = (swap: PublishedSwap & EventKey) =>
+      JSON.stringify(tradeItem(perturbSwap(swap, perturb)))
     const history = createTradeHistory({
-      ...{ store, position: storage, cursors, epoch: log.epoch, retentionHours },
+      ...{ store, position: storage, cursors, epoch: log.epoch, retentionHours, render },
     })
     this.#history = history
     this.#relay = await createRelay(
-      { ...this.#deps, history, metrics: this.#metrics },
+      { ...this.#deps, history, render, metrics: this.#metrics },
       this.#options.relay,
     )
     this.#relay.listen((entries) => {

@@ -12,7 +12,6 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { tradeItem } from '../items/trade.ts'
 import {
   readLate,
   readLateKeys,
@@ -68,8 +67,10 @@ export function createTradeHistory(deps: {
   /** Of the log that is followed. */
   readonly epoch: number
   readonly retentionHours: number
+  /** JSON of a trade, as it is served everywhere. */
+  readonly render: (swap: StoredSwap) => string
 }): TradeHistory {
-  const { store, position, cursors, epoch } = deps
+  const { store, position, cursors, epoch, render } = deps
   const retention = createRetention(store, deps.retentionHours)
   const inTurn = createGate(READS_AT_ONCE)
   const encode = (key: EventKey, late: LatePosition) => cursors.encode('trades', key, late)
@@ -121,7 +122,7 @@ export function createTradeHistory(deps: {
       const swap = swaps.get(eventKeyText(own))
       if (swap === undefined || !matches(filter, swap.wallet, swap.baseMint)) continue
       swaps.delete(eventKeyText(own)) // it may have two places
-      const text = tradeText(encode(key, reached), JSON.stringify(tradeItem(swap)), true)
+      const text = tradeText(encode(key, reached), render(swap), true)
       steps.push({ frame: frameText(text), isCharged: true, after: { key, late: reached } })
     }
     return { steps, late: reached, isLast: rows.length < LATE_PER_PAGE }
@@ -147,7 +148,7 @@ export function createTradeHistory(deps: {
       if (unsettled.has(eventKeyText(swap))) return
       const own = keyOf(swap)
       const id = idOf(own)
-      const text = tradeText(encode(own, id), JSON.stringify(tradeItem(swap)), false)
+      const text = tradeText(encode(own, id), render(swap), false)
       steps.push({ frame: frameText(text), isCharged: true, after: { key: own, late } })
     }
     let next = 0

@@ -24,10 +24,11 @@ import type { FeedEntry } from './trade-window.ts'
 const cursors = createCursorCodec(Buffer.alloc(32, 1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
+const render = (swap: Swap) => JSON.stringify(tradeItem(swap))
 const history = { marker: async () => null, cameBefore: async () => new Set<string>() }
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
   createRelay(
-    { log, cursors, history, logger, metrics: createFeedMetrics(createRegistry()) },
+    { log, cursors, history, render, logger, metrics: createFeedMetrics(createRegistry()) },
     options,
   )
 const at = (slot: number, txIndex = 0, wallet = 1) => aSwap({ slot, txIndex, wallet })

@@ -14,7 +14,6 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { tradeItem } from '../items/trade.ts'
 import { frameText } from './frame.ts'
 import type { TradeHistory } from './history.ts'
 import { gapText, tradeText } from './protocol.ts'
@@ -58,6 +57,8 @@ export interface RelayDeps {
   readonly cursors: CursorCodec
   /** What is stored: where a log that starts empty goes on, and whether a late trade of long ago is new. */
   readonly history: Pick<TradeHistory, 'marker' | 'cameBefore'>
+  /** JSON of a trade, as it is served everywhere. */
+  readonly render: (swap: Swap) => string
   readonly logger: Logger
   readonly metrics: FeedMetrics
   /** Told when a slot is `merged` and, if it has trades, `written`. */
@@ -296,7 +297,7 @@ class LogRelay implements Relay {
     },
   ): FeedTrade {
     const { mark, before, at, id } = as
-    const data = JSON.stringify(tradeItem(swap))
+    const data = this.#deps.render(swap)
     const live = frameText(tradeText(this.encode(id.key, id.late), data, mark !== null))
     return { kind: 'trade', key: keyOf(swap), mint: swap.baseMint, mark, live, data, before, at }
   }

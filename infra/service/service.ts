@@ -161,7 +161,8 @@ async function start(
     const redis = await openLimits(config.meter, logger)
     if (redis) opened.push(async () => redis.disconnect())
     const feed = createFeed({
-      ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry, onStage },
+      ...{ log, cursors, credits, connectionsPerKey, retentionHours, perturb },
+      ...{ logger, registry, onStage },
     })
     const api = createApi({
       config: settings,
