@@ -18,12 +18,28 @@ export interface Lot {
   quickSold: bigint
   /** Whether it has changed since its row was last made. */
   dirty: boolean
+  /** The lot after it; null for the newest, and once it is used up. */
+  next: Lot | null
 }
 
-/** Open lots, oldest first, from `head` on; what is before `head` is used up. */
+/** Open lots as a chain, oldest first: most positions have one or two, and an array of them is half empty. */
 export interface LotQueue {
-  lots: Lot[]
-  head: number
+  oldest: Lot | null
+  newest: Lot | null
+}
+
+/** Puts a lot behind all others. */
+export function addNewest(queue: LotQueue, lot: Lot): void {
+  if (queue.newest === null) queue.oldest = lot
+  else queue.newest.next = lot
+  queue.newest = lot
+}
+
+/** The open lots, oldest first. */
+export function openLots(queue: LotQueue): Lot[] {
+  const lots: Lot[] = []
+  for (let lot = queue.oldest; lot !== null; lot = lot.next) lots.push(lot)
+  return lots
 }
 
 /** The part of one lot that one event took. */
@@ -46,6 +62,7 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
     leftCost: cost,
     quickSold: 0n,
     dirty: true,
+    next: null,
   }
 }
 
@@ -58,8 +75,8 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
 export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
   const parts: Part[] = []
   let wanted = amount
-  while (wanted > 0n && queue.head < queue.lots.length) {
-    const lot = queue.lots[queue.head] as Lot // within bounds
+  while (wanted > 0n && queue.oldest !== null) {
+    const lot = queue.oldest
     const whole = wanted >= lot.left
     const taken = whole ? lot.left : wanted
     const cost = whole ? lot.leftCost : (lot.cost * taken) / lot.amount
@@ -68,20 +85,14 @@ export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
     if (whole) {
       lot.left = 0n
       lot.leftCost = 0n
-      queue.head += 1
+      queue.oldest = lot.next
+      lot.next = null
     } else {
       lot.left -= taken
       lot.leftCost -= cost
     }
   }
-  // Used-up lots are let go in bulk: cutting one at a time would cost as much as what is kept.
-  if (
-    queue.head === queue.lots.length ||
-    (queue.head >= 32 && queue.head * 2 >= queue.lots.length)
-  ) {
-    queue.lots = queue.lots.slice(queue.head)
-    queue.head = 0
-  }
+  if (queue.oldest === null) queue.newest = null
   return parts
 }
 

@@ -5,6 +5,7 @@ import { USDC, WSOL } from '../domain/quote.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 import { aHistory, batchesOf } from '../testing/histories.ts'
 import { type SlowBooks, slowBooks, slowMatches } from '../testing/slow-books.ts'
+import { openLots } from './fifo.ts'
 import type { FoldEvent, FoldKind } from './fold-event.ts'
 import { foldBalance, foldEvent } from './fold-wallet.ts'
 import { decodeSnapshot, encodeSnapshot } from './snapshot.ts'
@@ -315,7 +316,7 @@ test('quantity and cost are conserved: what came in is what is open and what was
           (e) => e.mint === token.mint && (e.kind === 'buy' || e.kind === 'token_in'),
         )
         const gone = disposals.filter((d) => d.mint === token.mint)
-        const open = token.lots.slice(token.head)
+        const open = openLots(token)
         t.is(total(came.map((e) => e.amount)), token.openAmount + total(gone.map((d) => d.amount)))
         t.is(total(came.map((e) => e.value ?? 0n)), token.openCost + total(gone.map((d) => d.cost)))
         t.is(token.openAmount, total(open.map((lot) => lot.left)))

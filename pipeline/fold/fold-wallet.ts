@@ -1,4 +1,4 @@
-import { createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
+import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
@@ -147,7 +147,7 @@ function pushLot(state: WalletState, token: TokenState, lot: Lot): void {
   token.openAmount += lot.amount
   token.openCost += lot.cost
   state.investedOpen += lot.cost
-  token.lots.push(lot)
+  addNewest(token, lot)
   state.changes.lots.push({ mint: token.mint, lot })
 }
 

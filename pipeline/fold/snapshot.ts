@@ -1,5 +1,10 @@
-import type { Lot } from './fifo.ts'
-import { createWalletState, type TokenState, type WalletState } from './wallet-state.ts'
+import { addNewest, type Lot, openLots } from './fifo.ts'
+import {
+  createTokenState,
+  createWalletState,
+  type TokenState,
+  type WalletState,
+} from './wallet-state.ts'
 
 /** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
 export const SNAPSHOT_FORMAT = 2
@@ -104,7 +109,7 @@ function encodeToken(token: TokenState) {
       token.openCost,
       token.realized,
     ].map(String),
-    token.lots.slice(token.head).map(encodeLot),
+    openLots(token).map(encodeLot),
   ] as const
 }
 
@@ -112,12 +117,9 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
   const [mint, decimals, counts, sums, lots] = encoded
   const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
     counts
-  const sum = (place: number) => BigInt(sums[place] ?? 0)
-  return {
-    lots: lots.map(decodeLot),
-    head: 0,
-    mint,
-    decimals,
+  const sum = (place: number) => decodeInteger(sums[place] ?? '0')
+  const token: TokenState = {
+    ...createTokenState(mint, decimals),
     buys: buys ?? 0,
     sells: sells ?? 0,
     bought: sum(0),
@@ -132,8 +134,14 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
     realized: sum(6),
     valuedSells: valuedSells ?? 0,
     exitSeconds: exitSeconds ?? null,
-    dirty: false,
   }
+  for (const lot of lots) addNewest(token, decodeLot(lot))
+  return token
+}
+
+/** Zeros and equal amounts are one value each in memory: they are most of what states hold. */
+function decodeInteger(text: string, equal: { text: string; value: bigint } | null = null): bigint {
+  return text === '0' ? 0n : text === equal?.text ? equal.value : BigInt(text)
 }
 
 function encodeLot(lot: Lot) {
@@ -153,17 +161,20 @@ function encodeLot(lot: Lot) {
 
 function decodeLot(encoded: ReturnType<typeof encodeLot>): Lot {
   const [slot, txIndex, eventIndex, time, bought, amount, cost, left, leftCost, quickSold] = encoded
+  const whole = { text: amount, value: decodeInteger(amount) }
+  const wholeCost = { text: cost, value: decodeInteger(cost) }
   return {
     slot,
     txIndex,
     eventIndex,
     time,
     origin: bought === 1 ? 'buy' : 'transfer',
-    amount: BigInt(amount),
-    cost: BigInt(cost),
-    left: BigInt(left),
-    leftCost: BigInt(leftCost),
-    quickSold: BigInt(quickSold),
+    amount: whole.value,
+    cost: wholeCost.value,
+    left: decodeInteger(left, whole),
+    leftCost: decodeInteger(leftCost, wholeCost),
+    quickSold: decodeInteger(quickSold),
     dirty: false,
+    next: null,
   }
 }

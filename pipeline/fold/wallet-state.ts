@@ -140,11 +140,24 @@ export function createWalletState(wallet: number, revision = 0): WalletState {
   }
 }
 
+/** Mints seen of late, so that the positions of one token share one text. */
+const mints = new Map<string, string>()
+const MAX_MINTS = 200_000
+
+function shared(mint: string): string {
+  const known = mints.get(mint)
+  if (known !== undefined) return known
+  if (mints.size >= MAX_MINTS) mints.clear()
+  mints.set(mint, mint)
+  return mint
+}
+
+/** A position before its first event. */
 export function createTokenState(mint: string, decimals: number): TokenState {
   return {
-    lots: [],
-    head: 0,
-    mint,
+    oldest: null,
+    newest: null,
+    mint: shared(mint),
     decimals,
     buys: 0,
     sells: 0,

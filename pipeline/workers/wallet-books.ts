@@ -66,7 +66,7 @@ export class WalletBooks {
   readonly #entries = new Map<number, Entry>()
   #tokens = 0
 
-  /** `now`: milliseconds of the wall clock. `maxTokens` positions are kept in memory, at about 1 KB each. */
+  /** `now`: milliseconds of the wall clock. `maxTokens` positions are kept in memory, at about 0.7 KB each. */
   constructor(options: {
     store: Store
     metrics: FoldMetrics
@@ -76,7 +76,7 @@ export class WalletBooks {
     this.#store = options.store
     this.#metrics = options.metrics
     this.#now = options.now
-    this.#maxTokens = options.maxTokens ?? 2_000_000
+    this.#maxTokens = options.maxTokens ?? 2_500_000
   }
 
   /** Forgets what is in memory; nothing is lost. */
