@@ -34,6 +34,7 @@ import {
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefolds, requestRefolds } from './refold.ts'
 import { readEvents, START } from './stored-events.ts'
+import { WalletCache } from './wallet-cache.ts'
 
 const logger = createLogger('silent')
 const PARTITIONS = 3
@@ -226,6 +227,8 @@ async function run(
   chain: Chain,
   options: Parameters<typeof play>[2] & {
     kill?: Promise<void>
+    /** So small that states are packed and forgotten all the time. */
+    cache?: WalletCache
     /** Done beside the worker once all is stored. */
     afterwards?: (
       fold: RunningBooks,
@@ -264,6 +267,7 @@ async function run(
     registry: createRegistry(),
     now: () => 0,
     windowMs: 1,
+    ...(options.cache && { cache: options.cache }),
   })
   const played = play(log, chain, options, settled)
     .then(() => options.afterwards?.(fold, log, settled))
@@ -364,7 +368,10 @@ test.serial('what comes late, or again, leads to the same tables (C16, K1)', asy
     const chain = aChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.3 })
     t.true(chain.late.length > 3)
     await track(store)
-    await run(store, chain, { step: 3 })
+    await run(store, chain, {
+      step: 3,
+      cache: new WalletCache({ maxOpen: 6, maxPacked: 9 }),
+    })
     t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}`)
     // All of it once more, to a worker that knows nothing: the same rows, not written again.
     const before = await countRows(store)

@@ -26,6 +26,7 @@ import {
 import { findStored, type StoredKey, storedKeyText } from './stored-events.ts'
 import { createFoldMetrics, type FoldMetrics } from './telemetry.ts'
 import { inKeyOrder, WalletBooks, type WalletNews } from './wallet-books.ts'
+import { WalletCache } from './wallet-cache.ts'
 
 /** The fold worker of this process. */
 export interface RunningBooks extends RunningFold {
@@ -43,6 +44,8 @@ export interface RunningBooks extends RunningFold {
 export interface FoldParts extends FoldDeps {
   readonly registry: Registry
   readonly now?: () => number
+  /** States of wallets in memory. */
+  readonly cache?: WalletCache
   /** Told of the swaps of each flush once they are stored, some perhaps again. It does not wait and does not fail. */
   readonly onSwaps?: (swaps: readonly Swap[]) => void
 }
@@ -67,9 +70,9 @@ export async function startFold(deps: FoldParts): Promise<RunningBooks> {
 function createFold(
   store: Store,
   metrics: FoldMetrics,
-  { log, now = Date.now, onSwaps }: FoldParts,
+  { log, now = Date.now, onSwaps, cache = new WalletCache() }: FoldParts,
 ): FoldWorker & Pick<RunningBooks, 'amend'> {
-  const books = new WalletBooks({ store, metrics, now })
+  const books = new WalletBooks({ store, metrics, now, cache })
   let assigned: readonly number[] = []
   let isRecovered = false
   /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (decisions J7). */

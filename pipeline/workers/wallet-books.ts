@@ -21,6 +21,7 @@ import {
 } from './book-store.ts'
 import { readBalances, readEvents, START } from './stored-events.ts'
 import type { FoldMetrics } from './telemetry.ts'
+import { type CachedWallet, recordsOf, WalletCache } from './wallet-cache.ts'
 
 /** Records folded since its last snapshot after which a wallet is saved again; more for one with many tokens, whose snapshot costs more. */
 const SAVE_EVERY = 256
@@ -42,12 +43,6 @@ export interface Preparation {
   readonly anew: Map<number, number>
 }
 
-interface Entry {
-  readonly state: WalletState
-  /** Records folded when the last snapshot was stored. */
-  saved: number
-}
-
 /**
  * The books of the wallets of this process: in memory those that moved of late, in storage all. Rows that are derived from events go through
  * here. Whatever the moment at which the process dies, what is stored then leads to the same rows again:
@@ -61,33 +56,29 @@ export class WalletBooks {
   readonly #store: Store
   readonly #metrics: FoldMetrics
   readonly #now: () => number
-  readonly #maxTokens: number
-  /** Least recently used first. */
-  readonly #entries = new Map<number, Entry>()
-  #tokens = 0
+  readonly #cache: WalletCache
 
-  /** `now`: milliseconds of the wall clock. `maxTokens` positions are kept in memory, at about 0.7 KB each. */
+  /** `now`: milliseconds of the wall clock. */
   constructor(options: {
     store: Store
     metrics: FoldMetrics
     now: () => number
-    maxTokens?: number
+    cache?: WalletCache
   }) {
     this.#store = options.store
     this.#metrics = options.metrics
     this.#now = options.now
-    this.#maxTokens = options.maxTokens ?? 2_500_000
+    this.#cache = options.cache ?? new WalletCache()
   }
 
   /** Forgets what is in memory; nothing is lost. */
   forget(): void {
-    this.#entries.clear()
-    this.#tokens = 0
+    this.#cache.clear()
   }
 
   /** State of a wallet in memory. */
   stateOf(wallet: number): WalletState | undefined {
-    return this.#entries.get(wallet)?.state
+    return this.#cache.get(wallet)?.state
   }
 
   /** Makes anew the books that a process left half made. */
@@ -114,7 +105,7 @@ export class WalletBooks {
   /** Reads what is stored of the wallets that are not in memory; those of `refolds` whose revision is not yet reached are to be folded anew. */
   async prepare(wallets: Iterable<number>, refolds: readonly Refold[] = []): Promise<Preparation> {
     const asked = new Set([...wallets, ...refolds.map((refold) => refold.wallet)])
-    const absent = [...asked].filter((wallet) => !this.#entries.has(wallet))
+    const absent = [...asked].filter((wallet) => !this.#cache.has(wallet))
     const books = await readBooks(this.#store, absent)
     const anew = new Map<number, number>()
     for (const [wallet, { broken, revision }] of books) if (broken) anew.set(wallet, revision + 1)
@@ -170,15 +161,21 @@ export class WalletBooks {
       (entry, wallet) => !anew.has(wallet) && isDue(entry),
     )
     const wallets = [...anew]
-    for (let at = 0; at < wallets.length; at += WALLETS_AT_ONCE)
+    for (let at = 0; at < wallets.length; at += WALLETS_AT_ONCE) {
       await this.#foldAnew(new Map(wallets.slice(at, at + WALLETS_AT_ONCE)))
-    this.#evict()
-    this.#metrics.cachedWallets.set(this.#entries.size)
+      this.#cache.trim()
+    }
+    this.#cache.trim()
+    this.#metrics.cachedWallets.set(this.#cache.size)
   }
 
   /** Stores a snapshot of every wallet that has moved since its last, so that the next start finds nothing to fold. */
   async save(): Promise<void> {
-    await this.#save(this.#entries.keys(), (entry) => recordsOf(entry.state) > entry.saved)
+    const moved = this.#cache.moved()
+    for (let at = 0; at < moved.length; at += WALLETS_AT_ONCE) {
+      await this.#save(moved.slice(at, at + WALLETS_AT_ONCE), () => true)
+      this.#cache.trim()
+    }
   }
 
   /** Wallets that were not in memory: snapshot and stored events beyond it, those of this flush among them. */
@@ -208,7 +205,10 @@ export class WalletBooks {
       states.delete(wallet)
     }
     await this.#loadBalances([...states.values()])
-    for (const state of states.values()) rows.add(state)
+    for (const state of states.values()) {
+      rows.add(state)
+      this.#keep(state)
+    }
   }
 
   /** Makes the books of some wallets from their first event; what they say now replaces what any earlier revision said. */
@@ -252,17 +252,16 @@ export class WalletBooks {
     }
   }
 
-  #keep(state: WalletState, saved = this.#entries.get(state.wallet)?.saved ?? 0): void {
-    this.#entries.delete(state.wallet)
-    this.#entries.set(state.wallet, { state, saved })
+  #keep(state: WalletState, saved = this.#cache.get(state.wallet)?.saved ?? 0): void {
+    this.#cache.keep(state, saved)
   }
 
   async #save(
     wallets: Iterable<number>,
-    which: (entry: Entry, wallet: number) => boolean,
+    which: (entry: CachedWallet, wallet: number) => boolean,
   ): Promise<void> {
     const entries = [...new Set(wallets)].flatMap((wallet) => {
-      const entry = this.#entries.get(wallet)
+      const entry = this.#cache.get(wallet)
       return entry && which(entry, wallet) ? [entry] : []
     })
     await saveSnapshots(
@@ -271,23 +270,9 @@ export class WalletBooks {
     )
     for (const entry of entries) entry.saved = recordsOf(entry.state)
   }
-
-  #evict(): void {
-    this.#tokens = 0
-    for (const { state } of this.#entries.values()) this.#tokens += 1 + state.tokens.size
-    for (const [wallet, { state }] of this.#entries) {
-      if (this.#tokens <= this.#maxTokens) break
-      this.#tokens -= 1 + state.tokens.size
-      this.#entries.delete(wallet)
-    }
-  }
 }
 
-function recordsOf(state: WalletState): number {
-  return state.events + state.balances
-}
-
-function isDue({ state, saved }: Entry): boolean {
+function isDue({ state, saved }: CachedWallet): boolean {
   return recordsOf(state) - saved >= Math.max(SAVE_EVERY, 4 * state.tokens.size)
 }
 
