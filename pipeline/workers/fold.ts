@@ -183,10 +183,11 @@ function keyOf({ record }: LoggedRecord): StoredKey {
 }
 
 function recordKeyText(logged: LoggedRecord): string {
-  const { kind } = logged.record
-  if (kind === 'kept') return keptKeyText(logged.record)
-  const family = kind === 'balance' || kind === 'undecoded' ? kind : 'event'
-  return `${family}:${storedKeyText(keyOf(logged))}`
+  const { record } = logged
+  const { kind, wallet, slot, txIndex } = record
+  if (kind === 'kept') return keptKeyText(record)
+  if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
+  return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
 }
 
 /** Two wallets may have brought the same transaction. */
