@@ -1,0 +1,107 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { cpus, loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import { foldAlone } from './fold/alone.ts'
+import { benchServers } from './fold/bench-servers.ts'
+import { residentWith } from './fold/memory.ts'
+import { recompute } from './fold/recompute.ts'
+import { restart } from './fold/restart.ts'
+import { foldStored } from './fold/stored.ts'
+import { print } from './kit/figures.ts'
+import { withServers } from './kit/servers.ts'
+
+const USAGE = `npm run bench -- fold [PART ...] [--scale N]
+
+  alone      events a second of the pure fold, with 250, 10,000 and 100,000 wallets
+  stored     the same from Kafka into ClickHouse, and bytes stored
+  recompute  one wallet of 1,000,000 events; 250 wallets of 1,000
+  restart    a worker that starts on 10,000,000 stored events
+  memory     100,000 wallets of 20 positions
+
+  --scale N  a share of the events (and of the wallets for memory), for a quick look (1)`
+
+const PARTS = ['alone', 'stored', 'recompute', 'restart', 'memory'] as const
+type Part = (typeof PARTS)[number]
+
+/** What the fold costs, part by part, each beside its aim. Parts that need servers use those of the environment, else they are started here and stopped at the end. */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      scale: { type: 'string', default: '1' },
+      resident: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const scale = Number(values.scale)
+  const wanted = positionals.length === 0 ? PARTS : PARTS.filter((p) => positionals.includes(p))
+  const unknown = positionals.filter((name) => !PARTS.some((part) => part === name))
+  if (values.help || unknown.length > 0) return print(USAGE)
+  if (values.resident) {
+    process.send?.(await residentWith(Math.round(100_000 * scale), 20))
+    return
+  }
+  print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
+  print('| what | measured | aim |')
+  print('| --- | --- | --- |')
+  for (const part of wanted) await MEASURES[part](scale)
+}
+
+const MEASURES: Readonly<Record<Part, (scale: number) => Promise<void>>> = {
+  async alone() {
+    for (const wallets of [250, 10_000, 100_000]) {
+      const rate = foldAlone(wallets)
+      row(`fold alone, ${count(wallets)} wallets`, `${count(rate)} events/s of CPU`, '>= 300,000')
+    }
+  },
+  stored: (scale) =>
+    withServers(async (env) => {
+      for (const wallets of [250, 10_000, 100_000]) {
+        const { events, seconds, cpuUs, bytesPerSwap, bytesPerEvent } = await foldStored(
+          benchServers(env),
+          { wallets, events: Math.round(300_000 * scale) },
+        )
+        const rate = `${count(events / seconds)} events/s (${cpuUs.toFixed(0)} us of this process's CPU each)`
+        row(`Kafka to ClickHouse, ${count(wallets)} wallets`, rate, '>= 30,000')
+        const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
+        row(`bytes stored, ${count(wallets)} wallets`, bytes, '')
+      }
+    }),
+  recompute: (scale) =>
+    withServers(async (env) => {
+      for (const [wallets, each, aim] of [
+        [1, 1_000_000, 15],
+        [250, 1000, 10],
+      ] as const) {
+        const eventsPerWallet = Math.round(each * scale)
+        const seconds = await recompute(benchServers(env), { wallets, eventsPerWallet })
+        const what = `recompute ${count(wallets)} x ${count(eventsPerWallet)} events`
+        row(what, `${seconds.toFixed(1)} s`, `< ${aim} s`)
+      }
+    }),
+  restart: (scale) =>
+    withServers(async (env) => {
+      const history = { wallets: Math.round(10_000 * scale), eventsPerWallet: 1000 }
+      const { readySeconds, allSeconds } = await restart(benchServers(env), history)
+      const what = `restart on ${count(history.wallets * history.eventsPerWallet)} stored events`
+      row(`${what}, first slot stored`, `${readySeconds.toFixed(1)} s`, '< 10 s')
+      row(`then a slot of all ${count(history.wallets)} wallets`, `${allSeconds.toFixed(1)} s`, '')
+    }),
+  async memory(scale) {
+    const [main = ''] = process.argv.slice(1)
+    const child = fork(main, ['fold', '--resident', '--scale', String(scale)])
+    const [bytes]: number[] = await once(child, 'message')
+    const what = `memory of ${count(100_000 * scale)} wallets of 20 positions`
+    row(what, `${((bytes ?? 0) / 2 ** 30).toFixed(2)} GiB resident`, '< 2 GiB')
+  },
+}
+
+function row(what: string, measured: string, aim: string): void {
+  print(`| ${what} | ${measured} | ${aim} |`)
+}
+
+function count(value: number): string {
+  return Math.round(value).toLocaleString('en-US')
+}

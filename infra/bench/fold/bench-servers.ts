@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import type { KafkaConfig } from '../../../pipeline/config.ts'
+import { createStore } from '../../../pipeline/store/create-store.ts'
+import { migrate } from '../../../pipeline/store/migrate.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+
+/** The real servers that a part of the bench runs against, each time with nothing of another part in them. */
+export interface BenchServers {
+  /** Topics of their own. */
+  kafka(): KafkaConfig
+  /** A database of its own, its schema current; `remove` drops it. */
+  openStore(): Promise<{ readonly store: Store; remove(): Promise<void> }>
+}
+
+/** The servers that `env` names (`KAFKA_BROKERS`, `CLICKHOUSE_URL`). */
+export function benchServers(env: Readonly<Record<string, string | undefined>>): BenchServers {
+  const brokers = env.KAFKA_BROKERS?.split(',') ?? []
+  return {
+    kafka: () => ({
+      ...{ brokers, ssl: false, sasl: null },
+      topicPrefix: `bench-${randomBytes(4).toString('hex')}-`,
+    }),
+    async openStore() {
+      const url = new URL(env.CLICKHOUSE_URL ?? '')
+      const database = `bench_${randomBytes(6).toString('hex')}`
+      url.pathname = `/${database}`
+      const store = await createStore({ kind: 'clickhouse', url })
+      await migrate(store)
+      return {
+        store,
+        async remove() {
+          await store.command(`DROP DATABASE ${database}`)
+          await store.close()
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readRefolds, requestRefolds } from '../../../pipeline/workers/refold.ts'
+import type { BenchServers } from './bench-servers.ts'
+import { type History, storeHistory } from './history.ts'
+import { startWorker } from './worker.ts'
+
+/** Seconds from the request to fold all wallets of a history anew until their books are stored. */
+export async function recompute(servers: BenchServers, history: History): Promise<number> {
+  const { store, remove } = await servers.openStore()
+  try {
+    await storeHistory(store, history)
+    const { log, stop } = await startWorker(store)
+    try {
+      const startedAt = performance.now()
+      const wallets = Array.from({ length: history.wallets }, (_, at) => at + 1)
+      const targets = await requestRefolds({ store, log }, wallets)
+      while ((await readRefolds(store, targets)).done < history.wallets) await delay(50)
+      return (performance.now() - startedAt) / 1000
+    } finally {
+      await stop()
+    }
+  } finally {
+    await remove()
+  }
+}

@@ -1,0 +1,62 @@
+import { foldEvent } from '../../../pipeline/fold/fold-wallet.ts'
+import { createWalletState, takeChanges } from '../../../pipeline/fold/wallet-state.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+import { saveSnapshots } from '../../../pipeline/workers/book-store.ts'
+import type { BenchServers } from './bench-servers.ts'
+import { endOf, type History, historyEvent, storeHistory } from './history.ts'
+import { startWorker } from './worker.ts'
+import { createWorkload } from './workload.ts'
+
+/** Events of a wallet that came after its last snapshot: as many as a worker that was killed leaves at most. */
+const BEYOND = 100
+
+export interface Restart {
+  /** From the start of the worker until a slot in which 250 wallets move is stored. */
+  readonly readySeconds: number
+  /** From then until a slot in which every wallet moves is stored. */
+  readonly allSeconds: number
+}
+
+/** How long a worker needs that starts on a stored history, whose snapshots are `BEYOND` events old. */
+export async function restart(servers: BenchServers, history: History): Promise<Restart> {
+  const { store, remove } = await servers.openStore()
+  try {
+    await storeHistory(store, history)
+    await storeSnapshots(store, history)
+    const slot = endOf(history)
+    const startedAt = performance.now()
+    const worker = await startWorker(store)
+    try {
+      await worker.log.appendSlot(
+        createWorkload({ wallets: 250, tokensPerWallet: 20 }).slotOf(slot, 250),
+      )
+      await worker.stored(slot)
+      const readyAt = performance.now()
+      const all = createWorkload({ wallets: history.wallets, tokensPerWallet: 20 })
+      await worker.log.appendSlot(all.slotOf(slot + 1, history.wallets))
+      await worker.stored(slot + 1)
+      return {
+        readySeconds: (readyAt - startedAt) / 1000,
+        allSeconds: (performance.now() - readyAt) / 1000,
+      }
+    } finally {
+      await worker.stop()
+    }
+  } finally {
+    await remove()
+  }
+}
+
+async function storeSnapshots(store: Store, history: History): Promise<void> {
+  for (let first = 1; first <= history.wallets; first += 500) {
+    const states = []
+    for (let wallet = first; wallet < first + 500 && wallet <= history.wallets; wallet += 1) {
+      const state = createWalletState(wallet)
+      for (let n = 0; n < history.eventsPerWallet - BEYOND; n += 1)
+        foldEvent(state, historyEvent(history, wallet, n))
+      takeChanges(state)
+      states.push(state)
+    }
+    await saveSnapshots(store, states)
+  }
+}

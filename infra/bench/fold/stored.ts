@@ -1,0 +1,75 @@
+import { createKafkaLog } from '../../../pipeline/log/kafka.ts'
+import { createLogger } from '../../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+import { startFold } from '../../../pipeline/workers/fold.ts'
+import type { BenchServers } from './bench-servers.ts'
+import { watchProgress } from './worker.ts'
+import { createWorkload } from './workload.ts'
+
+/** Events of one slot: so many that a flush of a worker that is behind holds few slots. */
+const PER_SLOT = 250
+
+export interface Stored {
+  readonly events: number
+  readonly seconds: number
+  /** CPU of this process, in microseconds an event. */
+  readonly cpuUs: number
+  /** On disk once merged, all columns and the second order by wallet: bytes a swap, and a row of all tables together an event. */
+  readonly bytesPerSwap: number
+  readonly bytesPerEvent: number
+}
+
+/** Puts events on Kafka, then lets the fold worker store them all in ClickHouse, as after a stop. */
+export async function foldStored(
+  { kafka, openStore }: BenchServers,
+  options: { readonly wallets: number; readonly events: number },
+): Promise<Stored> {
+  const { wallets, events } = options
+  const logger = createLogger('warn')
+  const { store, remove } = await openStore()
+  const log = await createKafkaLog(kafka(), { logger, registry: createRegistry() })
+  const workload = createWorkload({ wallets, tokensPerWallet: 50 })
+  const last = Math.ceil(events / PER_SLOT)
+  for (let slot = 1; slot <= last; slot += 20)
+    await Promise.all(
+      Array.from({ length: Math.min(20, last - slot + 1) }, (_, at) =>
+        log.appendSlot(workload.slotOf(slot + at, PER_SLOT)),
+      ),
+    )
+  let finish = () => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const watched = watchProgress(store, log.partitions, (slot) => {
+    if (slot === last) finish()
+  })
+  const startedAt = performance.now()
+  const cpu = process.cpuUsage()
+  const fold = await startFold({
+    ...{ store: watched, log, logger, registry: createRegistry() },
+    onBug: (error) => {
+      throw error
+    },
+  })
+  await done
+  const seconds = (performance.now() - startedAt) / 1000
+  const { user, system } = process.cpuUsage(cpu)
+  await fold.stop()
+  await log.close()
+  const bytes = await bytesStored(store, last * PER_SLOT)
+  await remove()
+  return { events: last * PER_SLOT, seconds, cpuUs: (user + system) / (last * PER_SLOT), ...bytes }
+}
+
+async function bytesStored(store: Store, events: number) {
+  await store.command('OPTIMIZE TABLE swaps FINAL')
+  const [found] = await store.query<{ swaps: string; swap_bytes: string; bytes: string }>(
+    `SELECT sumIf(rows, table = 'swaps') AS swaps, sumIf(bytes_on_disk, table = 'swaps') AS swap_bytes, sum(bytes_on_disk) AS bytes
+     FROM system.parts WHERE database = currentDatabase() AND active`,
+  )
+  return {
+    bytesPerSwap: Number(found?.swap_bytes) / Number(found?.swaps),
+    bytesPerEvent: Number(found?.bytes) / events,
+  }
+}

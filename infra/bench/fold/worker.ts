@@ -1,0 +1,49 @@
+import type { EventLog } from '../../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../../pipeline/log/memory.ts'
+import { createLogger } from '../../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../../pipeline/store/store.ts'
+import { startFold } from '../../../pipeline/workers/fold.ts'
+
+/** A store that tells `onStored` of the slot that every partition has reached, each time that one more has. */
+export function watchProgress(
+  store: Store,
+  partitions: number,
+  onStored: (slot: number) => void,
+): Store {
+  const reached = new Map<number, number>()
+  return {
+    ...store,
+    async insert(table, rows, options) {
+      await store.insert(table, rows, options)
+      if (table !== 'progress') return
+      for (const row of rows) reached.set(Number(row.partition), Number(row.slot))
+      if (reached.size === partitions) onStored(Math.min(...reached.values()))
+    },
+  }
+}
+
+/** A fold worker on a log in memory, which stores what the bench appends. */
+export async function startWorker(store: Store) {
+  const logger = createLogger('warn')
+  const log: EventLog = createMemoryLog({ logger, registry: createRegistry() })
+  const waiting: { readonly slot: number; resolve(): void }[] = []
+  const watched = watchProgress(store, log.partitions, (slot) => {
+    for (const wait of waiting) if (wait.slot <= slot) wait.resolve()
+  })
+  const fold = await startFold({
+    ...{ store: watched, log, logger, registry: createRegistry() },
+    onBug: (error) => {
+      throw error
+    },
+  })
+  return {
+    log,
+    /** Resolves when the slot is stored. */
+    stored: (slot: number) => new Promise<void>((resolve) => waiting.push({ slot, resolve })),
+    async stop() {
+      await fold.stop(60_000)
+      await log.close()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { type Address, addressFromBytes } from '../../../pipeline/domain/address.ts'
+import type { WalletEvent } from '../../../pipeline/domain/event.ts'
+import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
+import type { SlotRecords, WalletRecord } from '../../../pipeline/domain/slot.ts'
+
+/** What some wallets do: 45% buys, 45% sells, 6% token transfers, 4% SOL transfers, over some tokens each; one in ten swaps in USDC. */
+export interface Workload {
+  readonly wallets: number
+  readonly tokensPerWallet: number
+}
+
+const START_TIME = 1_760_000_000
+
+/** Makes the events of a workload, any number, the same for the same workload. */
+export function createWorkload({ wallets, tokensPerWallet }: Workload) {
+  const random = randomOf(7)
+  const mints = Array.from({ length: Math.max(2000, tokensPerWallet) }, (_, n) => anAddress(n))
+  let made = 0
+
+  /** A wallet's tokens are its own choice of a common market. */
+  const mintOf = (wallet: number, token: number) =>
+    mints[(wallet * 31 + token) % mints.length] ?? WSOL
+
+  /** The next event of some wallet, at a place of its own. */
+  function event(slot: number, txIndex: number): WalletEvent {
+    const wallet = 1 + (made % wallets)
+    const kind = random(100)
+    const mint = mintOf(wallet, random(tokensPerWallet))
+    made += 1
+    const common = {
+      ...{ slot, txIndex, wallet, eventIndex: 0 },
+      blockTime: START_TIME + Math.floor(slot * 0.4),
+      signature: aSignature(random),
+    }
+    const amount = BigInt(1_000_000 + random(1_000_000_000))
+    if (kind >= 96)
+      return {
+        ...{ kind: 'sol_transfer', ...common },
+        ...{ direction: kind % 2 === 0 ? 'in' : 'out', lamports: amount },
+      }
+    if (kind >= 90)
+      return {
+        ...{ kind: 'token_transfer', ...common },
+        ...{ direction: kind % 2 === 0 ? 'in' : 'out', mint, amount, decimals: 6 },
+      }
+    const inUsd = kind % 10 === 0
+    return {
+      ...{ kind: 'swap', ...common },
+      ...{ side: kind < 45 ? 'buy' : 'sell', baseMint: mint, baseAmount: amount, baseDecimals: 6 },
+      ...{
+        quoteMint: inUsd ? USDC : WSOL,
+        quoteAmount: BigInt(10_000_000 + random(2_000_000_000)),
+      },
+      ...{ program: 'pumpswap', programId: PROGRAM, confidence: 'high', quoteMismatch: false },
+      ...{ feeLamports: 0n, solPriceUsdE9: inUsd ? 150_000_000_000n : null },
+    }
+  }
+
+  /** A sealed slot with so many events, each in a transaction of its own with the balance record that comes with it (decisions B14). */
+  function slotOf(slot: number, events: number): SlotRecords {
+    const records: WalletRecord[] = []
+    for (let txIndex = 0; txIndex < events; txIndex += 1) {
+      const made = event(slot, txIndex)
+      const { wallet, blockTime } = made
+      records.push(made, {
+        ...{ kind: 'balance', slot, txIndex, wallet, blockTime },
+        lamports: BigInt(random(1_000_000_000)) * 50n,
+      })
+    }
+    const blockTime = START_TIME + Math.floor(slot * 0.4)
+    const solPrice = { time: blockTime, usdE9: 150_000_000_000n }
+    return { marker: { slot, parent: slot - 1, blockTime, solPrice }, records }
+  }
+
+  return { event, slotOf, mintOf }
+}
+
+function anAddress(n: number): Address {
+  const random = randomOf(1000 + n)
+  return addressFromBytes(Uint8Array.from({ length: 32 }, () => random(256)))
+}
+
+const PROGRAM = anAddress(-1)
+const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
+const buffer = Buffer.alloc(88)
+
+/** 88 characters that do not compress, as a signature's. */
+function aSignature(random: (below: number) => number): string {
+  for (let at = 0; at < 88; at += 1) buffer[at] = ALPHABET[random(58)] ?? 0
+  return buffer.toString('latin1')
+}
+
+/** Numbers below a bound, the same for the same seed (a 32-bit xorshift). */
+function randomOf(seed: number): (below: number) => number {
+  let state = seed * 2 + 1
+  return (below) => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
