@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { createCursorCodec } from './cursor.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
 import { markStored, swapRow, trackWallets } from './testing/rows.ts'
@@ -214,21 +215,23 @@ test('a store that hangs is refused like one that is gone, and the call costs no
     ...store,
     query: (sql, params) => hangs.then(() => store.query(sql, params)),
   }
-  const own = await startApi(hanging, { readMs: 500 })
+  const own = await startApi(hanging, { readMs: 1500 })
   const known = await own.customer(10)
   const unknown = await own.customer(10)
+  const at = { slot: 99, txIndex: 0, wallet: 1, eventIndex: 0 }
+  const cursor = createCursorCodec(Buffer.alloc(32, 7)).encode('trades', at) // nothing of it is kept
   const ask = async (key: string) => {
     const headers = { authorization: `Bearer ${key}` }
-    const { status, headers: sent } = await fetch(`${own.url}/wallets/holdings`, { headers })
+    const { status, headers: sent } = await fetch(`${own.url}/trades?cursor=${cursor}`, { headers })
     return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]
   }
-  t.deepEqual(await ask(known.key), [200, '1', '9'])
+  t.deepEqual(await ask(known.key), [200, '3', '7'])
   hangs = new Promise<void>((resolve) => {
     goOn = resolve
   })
-  t.deepEqual(await ask(known.key), [503, '0', '9'])
+  t.deepEqual(await ask(known.key), [503, '0', '7'])
   t.deepEqual(await ask(unknown.key), [503, '0', null])
   goOn()
-  t.deepEqual(await ask(known.key), [200, '1', '8'])
+  t.deepEqual(await ask(known.key), [200, '3', '4'])
   await own.close()
 })

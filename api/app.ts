@@ -5,6 +5,7 @@ import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
 import type { Credits } from './credits/credits.ts'
+import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
 import { authenticate } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
@@ -27,9 +28,11 @@ import { createResources } from './resources/index.ts'
 import type { ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
 import { createMetricsReader } from './rows/metrics-reader.ts'
+import { OpenPositions } from './rows/open-positions.ts'
+import { PositionNews } from './rows/position-news.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
-export interface AppDeps extends Omit<ResourceDeps, 'readMetrics'> {
+export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositions'> {
   readonly credits: Credits
   readonly keys: KeyLookUp
   readonly feed: UpgradeHandler & FeedStatus
@@ -50,21 +53,31 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
   const { store, position } = deps
+  const news = new PositionNews({ store, position })
   const resources = createResources({
     ...deps,
     readMetrics: createMetricsReader(store, position),
+    openPositions: new OpenPositions({ store, news, position }),
   })
   const answers = new MarkerCache<Rendered>(position, {
     maxWeight: MOST_CACHED_BYTES,
     weigh: ({ bytes }) => bytes.length,
   })
 
+  const kept = new KeptAnswers(news, MOST_CACHED_BYTES)
+
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   for (const resource of resources) {
     const { path, price, isUnlimited } = resource
     const limit = isUnlimited ? limitRate(null, 0) : limited
     if (price === null) {
-      router.get(path, limit, limitBody, validate(resource), respond(resource, answers, position))
+      router.get(
+        path,
+        limit,
+        limitBody,
+        validate(resource),
+        respond(resource, answers, kept, position),
+      )
     } else {
       router.get(
         path,
@@ -74,7 +87,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
         limitBody,
         validate(resource),
         charge(credits, price, metrics),
-        respond(resource, answers, position),
+        respond(resource, answers, kept, position),
       )
     }
   }
@@ -100,5 +113,5 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   return app
 }
 
-/** Of hot answers, uncompressed. */
+/** Of answers of a marker, and as much again of answers kept by mint; uncompressed. */
 const MOST_CACHED_BYTES = 64 * 1024 * 1024

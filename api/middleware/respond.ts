@@ -1,3 +1,4 @@
+import type { KeptAnswers } from '../kept-answers.ts'
 import type { MarkerCache } from '../marker-cache.ts'
 import { type Rendered, renderAnswer } from '../rendered.ts'
 import type { Resource } from '../resources/resource.ts'
@@ -5,23 +6,25 @@ import type { StoragePosition } from '../storage-position.ts'
 import type { Step } from './context.ts'
 import { send } from './send.ts'
 
-/** Answers with what the resource gives: hot answers from bytes kept for this marker, everything else made now (decisions D8). */
+/** Answers with what the resource gives: from bytes kept for this marker, or until there are news of a mint; everything else is made now (decisions D8). */
 export function respond(
   resource: Resource,
   answers: MarkerCache<Rendered>,
+  kept: KeptAnswers,
   position: Pick<StoragePosition, 'stored'>,
 ): Step {
-  const { path, price, isHot } = resource
+  const { path, price, isHot, mintOf } = resource
   const isStored = price !== null
   return async function respond(ctx) {
     // `validate` has read it by the schemas that type the handler.
-    const input = ctx.state.input as never
-    const answer = isHot?.(input)
-      ? await answers.get(`${path} ${JSON.stringify(input)}`, async (stored) =>
-          renderAnswer(await resource.handle(input), stored),
-        )
-      : await now(input)
-    await send(ctx, answer, 'application/json')
+    await send(ctx, await answerOf(ctx.state.input as never), 'application/json')
+  }
+
+  function answerOf(input: never): Promise<Rendered> {
+    const key = () => `${path} ${JSON.stringify(input)}`
+    if (mintOf !== undefined) return kept.get(mintOf(input), key(), () => now(input))
+    if (!isHot?.(input)) return now(input)
+    return answers.get(key(), async (stored) => renderAnswer(await resource.handle(input), stored))
   }
 
   async function now(input: never): Promise<Rendered> {

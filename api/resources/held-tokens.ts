@@ -21,7 +21,7 @@ const HeldTokensAnswer = z
   .meta({ id: 'HeldTokensAnswer', description: 'A page of the tokens held by several wallets.' })
 
 /** `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1, decisions C14, C17). */
-export function heldTokens({ store, position }: ResourceDeps) {
+export function heldTokens({ store, position, openPositions }: ResourceDeps) {
   return resource({
     path: '/tokens/held',
     price: 3,
@@ -63,15 +63,14 @@ export function heldTokens({ store, position }: ResourceDeps) {
     isHot: () => true,
     async handle({ query: { min_wallets, page } }) {
       const offset = (page - 1) * PAGE_SIZE
+      const of = { minWallets: min_wallets, offset, limit: PAGE_SIZE }
+      const inMemory = await openPositions.ready()
       const stored = position.stored()
-      const { rows, total } =
-        stored === null
+      const { rows, total } = inMemory
+        ? openPositions.held(of)
+        : stored === null
           ? { rows: [], total: 0 }
-          : await readHeldTokens(store, stored, {
-              minWallets: min_wallets,
-              offset,
-              limit: PAGE_SIZE,
-            })
+          : await readHeldTokens(store, stored, of)
       return {
         body: {
           min_wallets,

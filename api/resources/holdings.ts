@@ -26,7 +26,7 @@ const HoldingsAnswer = z
  * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered by how long (contract 4.2, decisions C14, C17). Ages
  * end at the newest stored block (decisions C22).
  */
-export function holdings({ store, position }: ResourceDeps) {
+export function holdings({ store, position, openPositions }: ResourceDeps) {
   return resource({
     path: '/wallets/holdings',
     price: 1,
@@ -90,15 +90,20 @@ export function holdings({ store, position }: ResourceDeps) {
         { path: ['max_holding_seconds'], error: 'expected min_holding_seconds or more' },
       ),
     answer: HoldingsAnswer,
+    isHot: () => true,
     async handle({ query: { alias, min_holding_seconds, max_holding_seconds, page } }) {
       const wallet = alias === undefined ? null : trackedWallet(alias, position.walletCount())
       const offset = (page - 1) * PAGE_SIZE
-      const stored = position.stored()
       const filter = { wallet, minSeconds: min_holding_seconds, maxSeconds: max_holding_seconds }
+      const of = { offset, limit: PAGE_SIZE }
+      const inMemory = await openPositions.ready()
+      const stored = position.stored()
       const { rows, total } =
         stored === null
           ? { rows: [], total: 0 }
-          : await readHoldings(store, stored, filter, { offset, limit: PAGE_SIZE })
+          : inMemory
+            ? openPositions.holdings(stored.blockTime, filter, of)
+            : await readHoldings(store, stored, filter, of)
       return {
         body: {
           alias: alias ?? null,

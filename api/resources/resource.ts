@@ -4,6 +4,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
+import type { OpenPositions } from '../rows/open-positions.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
 /** What the documents say of a resource beside its schemas. */
@@ -49,6 +50,8 @@ export interface Resource<Input = never> {
   readonly answer: z.ZodType
   /** Whether many ask for just this, so that its bytes are kept until storage moves on. */
   isHot?(input: Input): boolean
+  /** The mint that it is about alone, so that its bytes are kept until there are news of that mint. */
+  mintOf?(input: Input): string
   handle(input: Input): Promise<Answer>
 }
 
@@ -75,6 +78,7 @@ export function resource<
   /** Adds issues at paths such as `['query', 'cursor']`. */
   read?(input: Both<Params, Query>, context: z.RefinementCtx): Input
   isHot?(input: Input): boolean
+  mintOf?(input: Input): string
   handle(input: Input): Promise<Answer & { readonly body: z.input<Body> }>
 }): Resource<Input> {
   const { params, query, read } = declaration
@@ -97,4 +101,5 @@ export interface ResourceDeps {
   /** Of the log that the feed follows. */
   readonly epoch: number
   readonly readMetrics: MetricsReader
+  readonly openPositions: Pick<OpenPositions, 'ready' | 'held' | 'holdings'>
 }

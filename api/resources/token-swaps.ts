@@ -67,6 +67,7 @@ export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) 
       limit,
       before: readCursor(cursors, `swaps:${mint}`, cursor, context),
     }),
+    mintOf: ({ mint }) => mint,
     async handle({ mint, limit, before }) {
       const stored = position.stored()
       const found =

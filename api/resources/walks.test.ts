@@ -150,6 +150,8 @@ async function walk(
   )
 }
 
+const NONE_HELD = { rows: [], total: 0 }
+
 interface Page {
   readonly items: readonly { readonly program: string }[]
   readonly has_more: boolean
@@ -167,6 +169,7 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
     cursors: createCursorCodec(Buffer.alloc(32, 7)),
     epoch: 0,
     readMetrics: async () => new Map(),
+    openPositions: { ready: async () => false, held: () => NONE_HELD, holdings: () => NONE_HELD },
   }
   return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below
 }

@@ -50,6 +50,7 @@ export function walletAggregates({ store }: ResourceDeps) {
     params: z.object({ mint: mintParameter }),
     query: NONE,
     answer: WalletAggregatesAnswer,
+    mintOf: ({ params: { mint } }) => mint,
     async handle({ params: { mint } }) {
       const wallets = (await readMintPositions(store, mint)).map(walletAggregateItem)
       return { body: { mint, tracked_wallets: wallets.length, wallets } }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
-import { readWalletHoldings } from '../rows/position-rows.ts'
+import { MOST_ROWS, readHoldings } from '../rows/position-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -15,7 +15,7 @@ const WalletHoldingsAnswer = z
   .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
 
 /** `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, decisions C14, C17). */
-export function walletHoldings({ store, position }: ResourceDeps) {
+export function walletHoldings({ store, position, openPositions }: ResourceDeps) {
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
@@ -42,10 +42,19 @@ export function walletHoldings({ store, position }: ResourceDeps) {
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletHoldingsAnswer,
+    isHot: () => true,
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
+      const filter = { wallet, minSeconds: 0, maxSeconds: null }
+      const of = { offset: 0, limit: MOST_ROWS }
+      const inMemory = await openPositions.ready()
       const stored = position.stored()
-      const rows = stored === null ? [] : await readWalletHoldings(store, stored, wallet)
+      const { rows } =
+        stored === null
+          ? { rows: [] }
+          : inMemory
+            ? openPositions.holdings(stored.blockTime, filter, of)
+            : await readHoldings(store, stored, filter, of)
       return {
         body: {
           wallet: alias,

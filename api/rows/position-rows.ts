@@ -13,7 +13,7 @@ export interface PageOf<T> {
 }
 
 /** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
-const MOST_ROWS = 100_000
+export const MOST_ROWS = 100_000
 
 /** One row a wallet that swapped the mint, by first buy (none: last), then wallet (decisions C17). */
 export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
@@ -84,17 +84,6 @@ export async function readHoldings(
       ...(wallet !== null && { wallet }),
     },
   )
-}
-
-/** Everything that one wallet holds, in the same order. */
-export async function readWalletHoldings(
-  store: Store,
-  stored: StoredSlot,
-  wallet: number,
-): Promise<readonly HeldPositionRow[]> {
-  const filter = { wallet, minSeconds: 0, maxSeconds: null }
-  const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: MOST_ROWS })
-  return rows
 }
 
 /** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */

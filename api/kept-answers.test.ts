@@ -1,0 +1,70 @@
+import test from 'ava'
+import { KeptAnswers } from './kept-answers.ts'
+import { type Rendered, renderBytes } from './rendered.ts'
+import type { News } from './rows/position-news.ts'
+
+function kept(maxBytes = 1000) {
+  let listener: (news: News) => void = () => {}
+  let made = 0
+  const answers = new KeptAnswers(
+    {
+      refresh: async () => {},
+      listen: (given) => {
+        listener = given
+      },
+    },
+    maxBytes,
+  )
+  const make = async () => renderBytes(Buffer.from(`answer ${++made}`))
+  return {
+    answers,
+    tell: (...mints: string[]) =>
+      listener({ positions: [], mints: new Set(mints), stored: { slot: 1, blockTime: 1 } }),
+    tellAll: () => listener({ positions: [], mints: null, stored: { slot: 1, blockTime: 1 } }),
+    get: async (mint: string, key: string) =>
+      String((await answers.get(mint, `${mint} ${key}`, make)).bytes),
+  }
+}
+
+test('answers about a mint are kept until there are news of it', async (t) => {
+  const { get, tell, tellAll } = kept()
+  t.deepEqual(await Promise.all([get('a', 'x'), get('a', 'x'), get('b', 'x')]), [
+    'answer 1',
+    'answer 1',
+    'answer 2',
+  ])
+  t.is(await get('a', 'y'), 'answer 3')
+  tell('a', 'unknown')
+  t.deepEqual(
+    [await get('a', 'x'), await get('a', 'y'), await get('b', 'x')],
+    ['answer 4', 'answer 5', 'answer 2'],
+  )
+  tellAll()
+  t.is(await get('b', 'x'), 'answer 6')
+})
+
+test('an answer that was being made when news came is not kept, nor one that could not be made', async (t) => {
+  const { answers, get, tell } = kept()
+  let finish: (answer: Rendered) => void = () => {}
+  const before = answers.get('a', 'a x', () => new Promise((resolve) => (finish = resolve)))
+  await Promise.resolve()
+  tell('a')
+  t.is(await get('a', 'x'), 'answer 1')
+  finish(renderBytes(Buffer.from('old')))
+  t.is(String((await before).bytes), 'old')
+  t.is(await get('a', 'x'), 'answer 1')
+  await t.throwsAsync(answers.get('b', 'b x', () => Promise.reject(new Error('away'))))
+  t.is(await get('b', 'x'), 'answer 2')
+})
+
+test('the answers that nobody asked for longest go when all weigh too much', async (t) => {
+  const { get } = kept(17) // two of 8 bytes
+  await get('a', 'x')
+  await get('b', 'x')
+  await get('a', 'x')
+  await get('c', 'x')
+  t.deepEqual(
+    [await get('a', 'x'), await get('c', 'x'), await get('b', 'x')],
+    ['answer 1', 'answer 3', 'answer 4'],
+  )
+})

@@ -1,0 +1,75 @@
+import type { Rendered } from './rendered.ts'
+import type { PositionNews } from './rows/position-news.ts'
+
+/**
+ * Answers about one mint, kept until news of that mint come, over many markers. At most `maxBytes` of them, uncompressed; those that nobody asked for
+ * longest go first. Several who ask at once wait for one read; what could not be read is not kept.
+ */
+export class KeptAnswers {
+  readonly #news: Pick<PositionNews, 'refresh' | 'listen'>
+  readonly #maxBytes: number
+  /** By key, the one asked for longest ago first. */
+  readonly #entries = new Map<string, Entry>()
+  readonly #keysOf = new Map<string, Set<string>>()
+  #bytes = 0
+
+  constructor(news: Pick<PositionNews, 'refresh' | 'listen'>, maxBytes: number) {
+    this.#news = news
+    this.#maxBytes = maxBytes
+    this.#news.listen(({ mints }) => {
+      const keys = mints === null ? [...this.#entries.keys()] : this.#keysAmong(mints)
+      for (const key of keys) this.#forget(key, this.#entries.get(key))
+    })
+  }
+
+  /** The answer of the key, about the mint, as of the newest marker. */
+  async get(mint: string, key: string, make: () => Promise<Rendered>): Promise<Rendered> {
+    await this.#news.refresh()
+    const known = this.#entries.get(key)
+    if (known !== undefined) {
+      this.#entries.delete(key)
+      this.#entries.set(key, known)
+      return known.answer
+    }
+    const entry: Entry = { mint, answer: make(), bytes: 0 }
+    this.#entries.set(key, entry)
+    const keys = this.#keysOf.get(mint)
+    if (keys === undefined) this.#keysOf.set(mint, new Set([key]))
+    else keys.add(key)
+    entry.answer.then(
+      ({ bytes }) => this.#weigh(key, entry, bytes.length),
+      () => this.#forget(key, entry),
+    )
+    return entry.answer
+  }
+
+  #keysAmong(mints: ReadonlySet<string>): string[] {
+    return [...mints].flatMap((mint) => [...(this.#keysOf.get(mint) ?? [])])
+  }
+
+  #weigh(key: string, entry: Entry, bytes: number): void {
+    if (this.#entries.get(key) !== entry) return
+    entry.bytes = bytes
+    this.#bytes += bytes
+    for (const [oldest, other] of this.#entries) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#forget(oldest, other)
+    }
+  }
+
+  #forget(key: string, entry: Entry | undefined): void {
+    if (entry === undefined || this.#entries.get(key) !== entry) return
+    this.#entries.delete(key)
+    this.#bytes -= entry.bytes
+    const keys = this.#keysOf.get(entry.mint)
+    keys?.delete(key)
+    if (keys?.size === 0) this.#keysOf.delete(entry.mint)
+  }
+}
+
+interface Entry {
+  readonly mint: string
+  readonly answer: Promise<Rendered>
+  /** 0 while it is being made. */
+  bytes: number
+}

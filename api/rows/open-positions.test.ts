@@ -1,0 +1,171 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import type { StoredSlot } from '../storage-position.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { MINT, positionRow } from '../testing/rows.ts'
+import { OpenPositions } from './open-positions.ts'
+import { type News, PositionNews } from './position-news.ts'
+import { readHeldTokens, readHoldings } from './position-rows.ts'
+
+/*
+ * What is kept of positions from one marker to the next, over a real store.
+ */
+
+const { CLICKHOUSE_URL } = process.env
+let opened: TestStore
+let store: Store
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+})
+test.after.always(() => opened.drop())
+
+/** Storage whose marker the test moves. */
+function aFollower(given: Store = store) {
+  let stored: StoredSlot | null = { slot: 1, blockTime: 0 }
+  let clock = 0
+  const position = { stored: () => stored }
+  const news = new PositionNews({ store: given, position, now: () => clock })
+  return {
+    ...{ news, position },
+    async moveTo(blockTime: number): Promise<StoredSlot> {
+      stored = { slot: (stored?.slot ?? 0) + 1, blockTime }
+      clock += 400
+      await news.refresh()
+      return stored
+    },
+  }
+}
+
+const MINTS = ['A', 'B', 'C', 'D'].map((letter) => MINT.slice(0, -1) + letter)
+/** Fixed for each position, as it is unless a late trade comes. */
+const firstTrade = (wallet: number, mint: number) => 3 + wallet * 5 + mint * 4
+
+const aPicture = fc.record({
+  wallet: fc.integer({ min: 1, max: 4 }),
+  mint: fc.nat({ max: MINTS.length - 1 }),
+  bought: fc.nat({ max: 5 }),
+  sold: fc.nat({ max: 5 }),
+  spent: fc.nat({ max: 2 }),
+  later: fc.nat({ max: 9 }),
+  fate: fc.constantFrom('kept', 'kept', 'kept', 'kept', 'deleted', 'refolded'),
+})
+const steps = fc.array(fc.array(aPicture, { maxLength: 8 }), { minLength: 2, maxLength: 7 })
+
+test.serial(
+  'what is kept in memory is what the tables say, whatever is written between markers',
+  async (t) => {
+    await fc.assert(
+      fc.asyncProperty(steps, async ([first = [], ...more]) => {
+        await store.command('TRUNCATE TABLE positions')
+        const versions = new Map<number, bigint>()
+        const write = async (pictures: typeof first) => {
+          const rows: Row[] = pictures.map(({ wallet, mint, bought, sold, spent, later, fate }) => {
+            const known = versions.get(wallet) ?? 0n
+            const version = fate === 'refolded' ? ((known >> 32n) + 1n) << 32n : known + 1n
+            versions.set(wallet, version)
+            const time = firstTrade(wallet, mint)
+            return positionRow(wallet, MINTS[mint] ?? '', {
+              ...{ bought_amount: bought, sold_amount: sold, bought_lamports: spent },
+              ...{ first_trade_time: time, last_trade_time: time + later, version },
+              is_deleted: fate === 'deleted' ? 1 : 0,
+            })
+          })
+          await store.insert('positions', rows)
+        }
+        const { news, position, moveTo } = aFollower()
+        const open = new OpenPositions({ store, news, position })
+        await write(first)
+        await moveTo(8)
+        await open.read()
+        for (const [at, pictures] of [[], ...more].entries()) {
+          await write(pictures)
+          const stored = await moveTo(10 + 5 * at)
+          t.true(await open.ready())
+          for (const minWallets of [1, 2, 3]) {
+            const page = { minWallets, offset: 0, limit: 3 }
+            t.deepEqual(open.held(page), plain(await readHeldTokens(store, stored, page)))
+          }
+          for (const filter of [
+            { wallet: null, minSeconds: 0, maxSeconds: null },
+            { wallet: 2, minSeconds: 0, maxSeconds: null },
+            { wallet: null, minSeconds: 4, maxSeconds: 11 },
+          ]) {
+            const page = { offset: 1, limit: 4 }
+            const found = open.holdings(stored.blockTime, filter, page)
+            const rows = found.rows.map(({ ...row }) => ({ ...row, version: undefined }))
+            const expected = plain(await readHoldings(store, stored, filter, page))
+            t.deepEqual({ ...found, rows }, {
+              ...expected,
+              rows: expected.rows.map((row) => ({ ...row, version: undefined })),
+            } as never)
+          }
+        }
+      }),
+      { numRuns: 12 },
+    )
+  },
+)
+
+/** Without the total that each row carries. */
+function plain<T extends object>({ rows, total }: { rows: readonly T[]; total: number }) {
+  return { rows: rows.map(({ ...row }) => without(row)), total }
+}
+
+function without<T extends object>(row: T): T {
+  Reflect.deleteProperty(row, 'total')
+  return row
+}
+
+test.serial('with too many of them it is of no use, and the store is asked', async (t) => {
+  await store.command('TRUNCATE TABLE positions')
+  await store.insert('positions', [positionRow(1, MINT), positionRow(2, MINT)])
+  const { news, position, moveTo } = aFollower()
+  await moveTo(1_800_000_000)
+  const open = new OpenPositions({ store, news, position, most: 1 })
+  await open.read()
+  t.false(await open.ready())
+  t.deepEqual(open.held({ minWallets: 1, offset: 0, limit: 9 }), { rows: [], total: 0 })
+})
+
+test.serial('news are told once, and again while the marker has not passed them', async (t) => {
+  await store.command('TRUNCATE TABLE positions')
+  let isAway = false
+  const { news, moveTo } = aFollower({
+    ...store,
+    query: (sql, params) => {
+      if (isAway) throw new Error('away')
+      return store.query(sql, params)
+    },
+  })
+  const told: string[][] = []
+  news.listen(({ mints }: News) => told.push([...(mints ?? [])].sort()))
+  const [a = '', b = '', c = '', d = ''] = MINTS
+  const at = (time: number) => ({ first_trade_time: time, last_trade_time: time })
+  await store.insert('positions', [positionRow(1, a, at(1))])
+  await moveTo(10)
+  await moveTo(11)
+  t.deepEqual(told.splice(0), [[a]], 'what was written shortly before the first look')
+  await moveTo(12)
+  t.deepEqual(told.splice(0), [])
+  await store.insert('positions', [positionRow(1, b, at(5)), positionRow(2, c, at(14))])
+  await moveTo(13)
+  await moveTo(14)
+  await moveTo(15)
+  await moveTo(16)
+  t.deepEqual(told.splice(0), [[b, c], [c], [c]])
+  await store.insert('mints', [
+    {
+      ...{ mint: d, token_program: 'spl_token', decimals: 6, supply: '1', symbol: '', name: '' },
+      ...{ metadata: 'none', fetched_at: 1, asked: 1, version: '1' },
+    },
+  ])
+  isAway = true
+  await t.throwsAsync(moveTo(17))
+  isAway = false
+  await store.insert('positions', [positionRow(1, a, { ...at(2), version: '2' })])
+  await moveTo(18)
+  t.deepEqual(told.splice(0), [[a, d].sort()])
+})

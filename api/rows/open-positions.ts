@@ -1,0 +1,244 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import type { HeldTokenRow } from '../items/held-token.ts'
+import type { HeldPositionRow } from '../items/holding.ts'
+import type { StoragePosition } from '../storage-position.ts'
+import type { News, PositionNews, PositionPicture } from './position-news.ts'
+import type { PageOf } from './position-rows.ts'
+import { SortedList } from './sorted-list.ts'
+
+/**
+ * Every position with something held, in memory: read once, then kept by the news of each marker. Sums over all of them, which would cost the
+ * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read and where there are more than `most` (default
+ * 1,000,000, some 300 MB): then the store is asked.
+ */
+export class OpenPositions {
+  readonly #store: Store
+  readonly #news: PositionNews
+  readonly #position: Pick<StoragePosition, 'stored'>
+  readonly #most: number
+  #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
+  /** News that came while it is read. */
+  #waiting: News[] = []
+  #count = 0
+  #byWallet = new Map<number, Map<string, OpenPosition>>()
+  #byMint = new Map<string, HeldToken>()
+  #tokens = new SortedList<HeldToken>(byHolders)
+  #positions = new SortedList<OpenPosition>(byNewestTrade)
+
+  constructor(deps: {
+    readonly store: Store
+    readonly news: PositionNews
+    readonly position: Pick<StoragePosition, 'stored'>
+    readonly most?: number
+  }) {
+    this.#store = deps.store
+    this.#news = deps.news
+    this.#position = deps.position
+    this.#most = deps.most ?? 1_000_000
+    this.#news.listen((news) => this.#take(news))
+  }
+
+  /** Whether it can be asked, as of the newest marker; begins to read when nobody has asked before. */
+  async ready(): Promise<boolean> {
+    if (this.#position.stored() === null) return false
+    await this.#news.refresh()
+    if (this.#state === 'unread') void this.read().catch(() => {})
+    return this.#state === 'read'
+  }
+
+  /** Reads all positions, some wallets at a time. Rejects when the store does not answer; the next who asks begins again. */
+  async read(): Promise<void> {
+    this.#state = 'reading'
+    try {
+      // News from before what is read now are no harm.
+      await this.#news.refresh()
+      this.#clear()
+      const [last] = await this.#store.query<{ wallet: number }>(LAST_WALLET)
+      for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
+        const params = { from, to: from + WALLETS_AT_ONCE - 1 }
+        const now = this.#position.stored()?.blockTime ?? 0
+        this.#apply(await this.#store.query<PositionPicture>(ALL, params), now)
+        if (this.#isTooMuch()) return
+      }
+      const news = this.#waiting.splice(0)
+      for (const { positions, stored } of news) this.#apply(positions, stored.blockTime)
+      if (!this.#isTooMuch())
+        this.#state = news.some(({ mints }) => mints === null) ? 'unread' : 'read'
+    } catch (error) {
+      this.#state = 'unread'
+      this.#waiting = []
+      throw error
+    }
+  }
+
+  /** As `readHeldTokens`. */
+  held(page: {
+    readonly minWallets: number
+    readonly offset: number
+    readonly limit: number
+  }): PageOf<HeldTokenRow> {
+    const { minWallets, offset, limit } = page
+    const total = this.#tokens.countBefore(({ wallets }) => wallets.length < minWallets)
+    return {
+      rows: this.#tokens.items.slice(offset, Math.min(total, offset + limit)).map(tokenRow),
+      total,
+    }
+  }
+
+  /** As `readHoldings`. */
+  holdings(
+    now: number,
+    filter: {
+      readonly wallet: number | null
+      readonly minSeconds: number
+      readonly maxSeconds: number | null
+    },
+    { offset, limit }: { readonly offset: number; readonly limit: number },
+  ): PageOf<HeldPositionRow> {
+    const { wallet, minSeconds, maxSeconds } = filter
+    const all =
+      wallet === null
+        ? this.#positions.items
+        : [...(this.#byWallet.get(wallet)?.values() ?? [])].sort(byNewestTrade)
+    const isWithin = ({ first_trade_time }: OpenPosition) =>
+      now - first_trade_time >= minSeconds &&
+      (maxSeconds === null || now - first_trade_time <= maxSeconds)
+    const found = minSeconds === 0 && maxSeconds === null ? all : all.filter(isWithin)
+    return { rows: found.slice(offset, offset + limit), total: found.length }
+  }
+
+  #take(news: News): void {
+    if (this.#state === 'unread' || this.#state === 'too many') return
+    if (this.#state === 'reading') this.#waiting.push(news)
+    else if (news.mints === null) this.#state = 'unread'
+    else this.#apply(news.positions, news.stored.blockTime)
+    if (this.#state === 'read') this.#isTooMuch()
+  }
+
+  #isTooMuch(): boolean {
+    if (this.#count <= this.#most) return false
+    this.#state = 'too many'
+    this.#clear()
+    return true
+  }
+
+  #clear(): void {
+    this.#count = 0
+    this.#byWallet = new Map()
+    this.#byMint = new Map()
+    this.#tokens = new SortedList(byHolders)
+    this.#positions = new SortedList(byNewestTrade)
+  }
+
+  /** Takes in what is not from after block time `now`; that is told again when its time has come. */
+  #apply(rows: readonly PositionPicture[], now: number): void {
+    const removed: OpenPosition[] = []
+    const added: OpenPosition[] = []
+    const tokensBefore = new Map<string, HeldToken | undefined>()
+    for (const row of rows) {
+      if ((row.first_trade_time ?? 0) > now) continue
+      const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, OpenPosition>()
+      const known = ofWallet.get(row.mint)
+      const version = Number(row.version)
+      if (known !== undefined && known.version >= version) continue
+      const next = openPosition(row, version)
+      if (known === undefined && next === null) continue
+      if (!tokensBefore.has(row.mint)) tokensBefore.set(row.mint, this.#byMint.get(row.mint))
+      if (known !== undefined) {
+        removed.push(known)
+        ofWallet.delete(row.mint)
+      }
+      if (next !== null) {
+        added.push(next)
+        ofWallet.set(row.mint, next)
+        this.#byWallet.set(row.wallet, ofWallet)
+      }
+      const token = changedToken(this.#byMint.get(row.mint), known, next)
+      if (token === null) this.#byMint.delete(row.mint)
+      else this.#byMint.set(row.mint, token)
+    }
+    this.#count += added.length - removed.length
+    this.#positions.change(removed, added)
+    this.#tokens.change(
+      [...tokensBefore.values()].filter((token) => token !== undefined),
+      [...tokensBefore.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
+    )
+  }
+}
+
+/** A position with something held. */
+interface OpenPosition extends HeldPositionRow {
+  readonly version: number
+}
+
+/** A mint with its holders, by number, and sums over them. */
+interface HeldToken {
+  readonly mint: string
+  readonly decimals: number
+  readonly wallets: readonly number[]
+  readonly held: bigint
+  readonly boughtLamports: bigint
+}
+
+function openPosition(row: PositionPicture, version: number): OpenPosition | null {
+  const { first_trade_time, last_trade_time } = row
+  if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
+  if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
+  const { wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports } = row
+  return {
+    ...{ wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports },
+    ...{ first_trade_time, last_trade_time, version },
+  }
+}
+
+function changedToken(
+  token: HeldToken | undefined,
+  before: OpenPosition | undefined,
+  after: OpenPosition | null,
+): HeldToken | null {
+  const wallet = after?.wallet ?? before?.wallet ?? 0
+  const others = (token?.wallets ?? []).filter((other) => other !== wallet)
+  const wallets = after === null ? others : [...others, wallet].sort((a, b) => a - b)
+  if (wallets.length === 0) return null
+  const sum = (base: bigint, of: (position: OpenPosition) => bigint) =>
+    base - (before === undefined ? 0n : of(before)) + (after === null ? 0n : of(after))
+  return {
+    mint: token?.mint ?? after?.mint ?? '',
+    decimals: after?.decimals ?? token?.decimals ?? 0,
+    wallets,
+    held: sum(token?.held ?? 0n, (one) => BigInt(one.bought_amount) - BigInt(one.sold_amount)),
+    boughtLamports: sum(token?.boughtLamports ?? 0n, (one) => BigInt(one.bought_lamports)),
+  }
+}
+
+function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken): HeldTokenRow {
+  return {
+    ...{ mint, decimals, wallets },
+    held_amount: held.toString(),
+    bought_lamports: boughtLamports.toString(),
+  }
+}
+
+/** Most holders first, then most SOL spent, then mint (decisions C17). */
+function byHolders(a: HeldToken, b: HeldToken): number {
+  if (a.wallets.length !== b.wallets.length) return b.wallets.length - a.wallets.length
+  if (a.boughtLamports !== b.boughtLamports) return a.boughtLamports > b.boughtLamports ? -1 : 1
+  return byText(a.mint, b.mint)
+}
+
+/** Newest trade first, then mint, then wallet (decisions C17). */
+function byNewestTrade(a: OpenPosition, b: OpenPosition): number {
+  return b.last_trade_time - a.last_trade_time || byText(a.mint, b.mint) || a.wallet - b.wallet
+}
+
+function byText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+const WALLETS_AT_ONCE = 5
+
+const LAST_WALLET = 'SELECT max(wallet) AS wallet FROM positions'
+
+const ALL = `
+  SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time, version, is_deleted
+  FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND bought_amount > sold_amount LIMIT 1000000`

@@ -1,0 +1,161 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import type { StoragePosition, StoredSlot } from '../storage-position.ts'
+
+/** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
+export interface PositionPicture {
+  readonly wallet: number
+  readonly mint: string
+  readonly decimals: number
+  readonly bought_amount: string
+  readonly sold_amount: string
+  readonly bought_lamports: string
+  readonly sold_lamports: string
+  readonly first_trade_time: number | null
+  readonly last_trade_time: number | null
+  readonly version: string
+  readonly is_deleted: number
+}
+
+export interface News {
+  /** The newest picture of each position that changed. */
+  readonly positions: readonly PositionPicture[]
+  /** Mints of which a swap, a position or a fact changed; null when that cannot be told, and everything may have. */
+  readonly mints: ReadonlySet<string> | null
+  readonly stored: StoredSlot
+}
+
+/**
+ * What has changed in table `positions` since it was last asked, with one query a storage marker, so that what was read before can be kept where it still
+ * holds. A swap changes the position of its wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one and a price that was
+ * filled in do too. So a mint without news has the same swaps, positions and sums as before.
+ *
+ * Rows become visible later than they are dated: each read goes back 5 s, and every 15 s one goes back 2 minutes. What a worker has stored beyond the
+ * marker is told again until the marker has passed it.
+ */
+export class PositionNews {
+  readonly #store: Store
+  readonly #position: Pick<StoragePosition, 'stored'>
+  readonly #now: () => number
+  readonly #listeners: ((news: News) => void)[] = []
+  #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
+  #done: Promise<void> = Promise.resolve()
+  /** Milliseconds of the store's clock up to which rows were seen; null before the first read. */
+  #seenTo: number | null = null
+  #wentBackAt = 0
+  /** What was told lately, each by its version: within two generations, so that memory is bounded by the time. */
+  #told = new Map<string, string>()
+  #toldBefore = new Map<string, string>()
+  #turnedAt = 0
+  #unsettled = new Map<string, PositionPicture>()
+
+  constructor(deps: {
+    readonly store: Store
+    readonly position: Pick<StoragePosition, 'stored'>
+    readonly now?: () => number
+  }) {
+    this.#store = deps.store
+    this.#position = deps.position
+    this.#now = deps.now ?? Date.now
+  }
+
+  /** Tells the listener of all news from now on. */
+  listen(listener: (news: News) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Resolves when the listeners know of everything up to the newest marker, or up to a second ago if it does not move. One read, whoever asks. */
+  refresh(): Promise<void> {
+    const stored = this.#position.stored()
+    const askedAt = this.#now()
+    if (this.#at?.stored === stored && askedAt - this.#at.askedAt < MAX_AGE_MS) return this.#done
+    const at = { stored, askedAt }
+    this.#at = at
+    this.#done = this.#done
+      .catch(() => {})
+      .then(() => this.#read(stored))
+      .catch((error: unknown) => {
+        if (this.#at === at) this.#at = null
+        throw error
+      })
+    return this.#done
+  }
+
+  async #read(stored: StoredSlot | null): Promise<void> {
+    if (stored === null) return
+    if (this.#seenTo === null) {
+      const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
+      this.#seenTo = Number(clock?.ms ?? 0)
+      return
+    }
+    const now = this.#now()
+    const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
+    const since = this.#seenTo - (goesBack ? GO_BACK_MS : OVERLAP_MS)
+    const [rows, facts] = await Promise.all([
+      this.#store.query<PositionPicture & { readonly inserted_ms: string }>(NEWS, { since }),
+      this.#store.query<{ readonly mint: string; readonly version: string }>(FACTS, { since }),
+    ])
+    if (goesBack) this.#wentBackAt = now
+    for (const { inserted_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(inserted_ms))
+    if (rows.length >= MOST_NEWS || facts.length >= MOST_NEWS) {
+      this.#tell({ positions: [], mints: null, stored })
+      return
+    }
+    this.#turn(now)
+    const news = new Map([...this.#unsettled, ...this.#notTold(rows)])
+    const mints = new Set([...news.values()].map(({ mint }) => mint))
+    for (const { mint, version } of facts) if (this.#isNew(mint, version)) mints.add(mint)
+    this.#unsettled = new Map(
+      [...news].filter(([, { last_trade_time }]) => (last_trade_time ?? 0) >= stored.blockTime),
+    )
+    this.#tell({ positions: [...news.values()], mints, stored })
+  }
+
+  #notTold(rows: readonly PositionPicture[]): Map<string, PositionPicture> {
+    const newest = new Map<string, PositionPicture>()
+    for (const row of rows) {
+      const key = `${row.wallet} ${row.mint}`
+      const known = newest.get(key)
+      if (known === undefined || BigInt(row.version) > BigInt(known.version)) newest.set(key, row)
+    }
+    for (const [key, { version }] of newest) if (!this.#isNew(key, version)) newest.delete(key)
+    return newest
+  }
+
+  #isNew(key: string, version: string): boolean {
+    if ((this.#told.get(key) ?? this.#toldBefore.get(key)) === version) return false
+    this.#told.set(key, version)
+    return true
+  }
+
+  /** A generation is longer than the longest look back. */
+  #turn(now: number): void {
+    if (now - this.#turnedAt < GO_BACK_MS + GO_BACK_EVERY_MS) return
+    this.#turnedAt = now
+    this.#toldBefore = this.#told
+    this.#told = new Map()
+  }
+
+  #tell(news: News): void {
+    if (news.mints?.size === 0) return
+    for (const listener of this.#listeners) listener(news)
+  }
+}
+
+const MAX_AGE_MS = 1000
+const OVERLAP_MS = 5000
+const GO_BACK_MS = 120_000
+const GO_BACK_EVERY_MS = 15_000
+/** Of more rows than this it is not told which they are, as when every wallet is folded again. */
+const MOST_NEWS = 100_000
+
+const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
+
+// Index `news` passes over parts and granules without any.
+const NEWS = `
+  SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time, version,
+    is_deleted, toUnixTimestamp64Milli(inserted_at) AS inserted_ms
+  FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
+
+const FACTS = `
+  SELECT mint, max(version) AS version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY mint
+  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`

@@ -1,0 +1,60 @@
+/** Items in one order, of which no two are equal; kept sorted while they change. */
+export class SortedList<T> {
+  readonly #compare: (a: T, b: T) => number
+  #items: T[] = []
+
+  constructor(compare: (a: T, b: T) => number) {
+    this.#compare = compare
+  }
+
+  get items(): readonly T[] {
+    return this.#items
+  }
+
+  /** Takes items out and puts others in. */
+  change(removed: readonly T[], added: readonly T[]): void {
+    if (removed.length + added.length <= MOVES_AT_ONCE) {
+      for (const item of removed) this.#items.splice(this.#placeOf(item), 1)
+      for (const item of added) this.#items.splice(this.#placeOf(item), 0, item)
+      return
+    }
+    const gone = new Set(removed)
+    const kept = gone.size === 0 ? this.#items : this.#items.filter((item) => !gone.has(item))
+    this.#items = merged(kept, [...added].sort(this.#compare), this.#compare)
+  }
+
+  /** How many items come before the first for which `isBehind` holds; it holds for all after that one too. */
+  countBefore(isBehind: (item: T) => boolean): number {
+    let low = 0
+    let high = this.#items.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const item = this.#items[middle]
+      if (item !== undefined && isBehind(item)) high = middle
+      else low = middle + 1
+    }
+    return low
+  }
+
+  /** Where the item stands, or would stand. */
+  #placeOf(item: T): number {
+    return this.countBefore((other) => this.#compare(other, item) >= 0)
+  }
+}
+
+/** A splice moves all items behind; beyond this many, one pass over all is faster. */
+const MOVES_AT_ONCE = 40
+
+function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): T[] {
+  const all: T[] = []
+  let at = 0
+  for (const item of a) {
+    for (let next = b[at]; next !== undefined && compare(next, item) < 0; next = b[at]) {
+      all.push(next)
+      at++
+    }
+    all.push(item)
+  }
+  for (; at < b.length; at++) all.push(b[at] as T) // within the list
+  return all
+}
