@@ -9,6 +9,7 @@ import { createTimelyStore, inTime } from '../pipeline/store/timely-store.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { createKeyCache } from './accounts/key-cache.ts'
 import { createApp } from './app.ts'
+import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
 import type { ApiConfig } from './config.ts'
 import type { Credits } from './credits/credits.ts'
 import { createCursorCodec } from './cursor.ts'
@@ -24,6 +25,8 @@ import { createApiMetrics } from './telemetry.ts'
 export interface Feed extends UpgradeHandler, FeedStatus {
   /** Rebuilds what it keeps of the last minutes. What is older it reads from the store, as far as `storage` says. */
   start(storage: Pick<StoragePosition, 'walletCount' | 'stored'>, store: Store): Promise<void>
+  /** Ends an account's connections here, saying why. */
+  endAll(account: string, reason: 'key_rotated' | 'superseded'): void
   /** Tells every client to come back, closes its connection and books what it used; at most `graceMs`. */
   stop(graceMs: number): Promise<void>
 }
@@ -38,6 +41,8 @@ export interface ApiDeps {
   readonly accounts: Accounts
   /** What all processes count rate limits on (decisions D6); without it each counts alone. */
   readonly redis: Redis | null
+  /** What the processes tell each other of accounts; default: there is one process. */
+  readonly channel?: AccountChannel
   /** How what is served differs from what happened (decisions I2); null: it does not. */
   readonly perturb: Perturb | null
   readonly logger: Logger
@@ -74,6 +79,16 @@ export function createApi(deps: ApiDeps): Api {
     },
   }
   let url = ''
+  const { channel = createMemoryChannel() } = deps
+  const keys = createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs), {
+    // Of a key that is revoked elsewhere nothing is heard while the channel is down.
+    isTrusted: () => channel.isUp,
+  })
+  channel.listen({
+    onRotated: (_account, keySha256) => keys.revoke(keySha256),
+    onSuperseded() {},
+    onBack() {},
+  })
   const app = createApp({
     store,
     position,
@@ -81,7 +96,7 @@ export function createApi(deps: ApiDeps): Api {
     perturb: deps.perturb,
     epoch: log.epoch,
     credits,
-    keys: createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs)),
+    keys,
     feed,
     checks: () => ({ ...deps.otherChecks, ...checks }),
     upgradeOf: server.upgradeOf,

@@ -100,6 +100,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     authenticate(keys),
     limitBody,
     requireCredits(credits),
+    authenticate(keys), // once more: the key may have been rotated while credits were asked for
     upgrade(feed, upgradeOf),
   )
 

@@ -96,12 +96,13 @@ test('a key is looked up once a while, whoever asks; what is no key never is', a
   const [key, other] = [newApiKey(), newApiKey()]
   const asked: string[] = []
   let now = 0
+  let trusted = true
   const keys = createKeyCache(
     async (hash) => {
       asked.push(hash)
       return hash === hashApiKey(key) ? 'account' : null
     },
-    { ttlMs: 1000, size: 2, now: () => now },
+    { ttlMs: 1000, size: 2, now: () => now, isTrusted: () => trusted },
   )
   t.deepEqual(await Promise.all([keys.accountOf(key), keys.accountOf(key)]), ['account', 'account'])
   t.is(await keys.accountOf(key), 'account')
@@ -110,9 +111,16 @@ test('a key is looked up once a while, whoever asks; what is no key never is', a
   now = 1000
   await keys.accountOf(key)
   t.is(asked.length, 3)
-  keys.forget(hashApiKey(key))
+  trusted = false
   await keys.accountOf(key)
   t.is(asked.length, 4)
+  trusted = true
+  // A key that is revoked is none at once, also for who is asking just then.
+  now = 2000
+  const asking = keys.accountOf(key)
+  keys.revoke(hashApiKey(key))
+  t.deepEqual([await asking, await keys.accountOf(key)], [null, null])
+  t.is(asked.length, 5)
 })
 
 test('a look-up that fails is not remembered, and memory is bounded', async (t) => {

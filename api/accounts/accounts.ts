@@ -61,6 +61,16 @@ export class Accounts {
     return this.#ledger.add({ account: wallet, key, credits, cause: 'adjustment', reason })
   }
 
+  /** Accounts of which a key was revoked since a time (unix milliseconds), and when. */
+  async revokedSince(unixMs: number): Promise<{ account: string; at: number }[]> {
+    const rows = await this.#store.query<{ wallet: string; at: string }>(
+      `SELECT wallet, toUnixTimestamp64Milli(max(revoked_at)) AS at FROM api_keys FINAL
+       WHERE revoked_at >= fromUnixTimestamp64Milli({since:Int64}) GROUP BY wallet LIMIT 100000`,
+      { since: unixMs },
+    )
+    return rows.map(({ wallet, at }) => ({ account: wallet, at: Number(at) }))
+  }
+
   /** The account of a valid key, by its hash; null when there is none or it was revoked. */
   async accountOfKey(keySha256: string): Promise<string | null> {
     const [row] = await this.#store.query<{ wallet: string }>(

@@ -4,8 +4,8 @@ import { hashApiKey, parseApiKey } from './api-key.ts'
 export interface KeyLookUp {
   /** The account of the key; null when the text is no key, or one that is not valid. Rejects with `unavailable` when that cannot be told. */
   accountOf(text: string): Promise<string | null>
-  /** Forgets a key, by its hash, that was just revoked here. */
-  forget(keySha256: string): void
+  /** Takes a key, by its hash, as revoked from now on, whatever is being looked up. */
+  revoke(keySha256: string): void
 }
 
 /**
@@ -14,9 +14,17 @@ export interface KeyLookUp {
  */
 export function createKeyCache(
   lookUp: (keySha256: string) => Promise<string | null>,
-  options: { readonly ttlMs?: number; readonly size?: number; readonly now?: () => number } = {},
+  options: {
+    readonly ttlMs?: number
+    readonly size?: number
+    readonly now?: () => number
+    /** Whether revocations are heard of; while they are not, every key is looked up. */
+    readonly isTrusted?: () => boolean
+  } = {},
 ): KeyLookUp {
-  const { ttlMs = 5000, size = 10_000, now = Date.now } = options
+  const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
+  /** For as long as a look-up of before may still be under way. */
+  const revoked = new Map<string, number>()
   const known = new Map<string, { account: string; expires: number }>()
   const asking = new Map<string, Promise<string | null>>()
 
@@ -36,14 +44,20 @@ export function createKeyCache(
       if (key === null) return null
       const hash = hashApiKey(key)
       const found = known.get(hash)
-      if (found !== undefined && found.expires > now()) return found.account
+      if (revoked.has(hash)) return null
+      if (found !== undefined && found.expires > now() && isTrusted()) return found.account
       const asked = asking.get(hash) ?? ask(hash).finally(() => asking.delete(hash))
       asking.set(hash, asked)
-      return asked
+      const account = await asked
+      return revoked.has(hash) ? null : account
     },
-    forget(keySha256) {
+    revoke(keySha256) {
       known.delete(keySha256)
       asking.delete(keySha256) // what is being asked now may be the answer of before
+      for (const [hash, at] of revoked) if (now() - at > REVOKED_MS) revoked.delete(hash)
+      revoked.set(keySha256, now())
     },
   }
 }
+
+const REVOKED_MS = 60_000

@@ -10,6 +10,7 @@ import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Feed } from '../api.ts'
+import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { ApiError, problem } from '../errors.ts'
@@ -27,6 +28,10 @@ export interface FeedDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec
   readonly credits: BlockSource
+  /** What other processes do with an account; by default there are none. */
+  readonly channel?: AccountChannel
+  /** Accounts whose key was revoked since a time (unix milliseconds), and when. */
+  readonly revokedSince?: (unixMs: number) => Promise<readonly { account: Account; at: number }[]>
   /** How many feed connections one account may have; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
   /** How far back a client may resume (decisions F4); default 24. */
@@ -65,6 +70,9 @@ class LiveFeed implements Feed {
     handleProtocols: (offered) => (offered.has('bearer') ? 'bearer' : false),
   })
   readonly #connections = new Map<Account, Set<Connection>>()
+  readonly #channel: AccountChannel
+  /** By the name that other processes know it by. */
+  readonly #seats = new Map<string, Seat>()
   /** Open sockets, closing ones too. */
   readonly #sockets = new Set<WebSocket>()
   /** What connections that ended still have to book. */
@@ -85,6 +93,12 @@ class LiveFeed implements Feed {
       ...options,
     }
     this.#metrics = createFeedMetrics(deps.registry)
+    this.#channel = deps.channel ?? createMemoryChannel()
+    this.#channel.listen({
+      onSuperseded: (_account, name) => this.#seats.get(name)?.connection.end('superseded'),
+      onRotated: (account) => this.endAll(account, 'key_rotated'),
+      onBack: (sinceMs) => this.#comeBack(sinceMs),
+    })
     this.#server.on('wsClientError', (_error, socket) => refuse(socket, 'upgrade_required'))
   }
 
@@ -142,6 +156,38 @@ class LiveFeed implements Feed {
     for (const connection of this.#connections.get(account) ?? []) connection.end(reason)
   }
 
+  /** Other processes hear of this one again: what it has, and which keys were revoked meanwhile. */
+  #comeBack(sinceMs: number): void {
+    for (const [name, seat] of this.#seats) this.#announce(name, seat)
+    const { revokedSince, logger } = this.#deps
+    revokedSince?.(sinceMs - CLOCK_SKEW_MS).then(
+      (revoked) => {
+        for (const { account, at } of revoked)
+          for (const seat of this.#seats.values())
+            if (seat.account === account && seat.openedAt < at) seat.connection.end('key_rotated')
+      },
+      () => logger.warn('revoked keys cannot be read; their connections stay until they end'),
+    )
+  }
+
+  /** Tells other processes of a connection; without their answer each counts its own. */
+  #announce(name: string, seat: Seat): void {
+    const { connectionsPerKey } = this.#deps
+    seat.announced = seat.announced
+      .then(() => this.#channel.opened(seat.account, name, connectionsPerKey, seat.place))
+      .then((place) => {
+        seat.place = place
+      })
+      .catch(() => {})
+  }
+
+  #leave(name: string): void {
+    const seat = this.#seats.get(name)
+    if (seat === undefined) return
+    this.#seats.delete(name)
+    this.#book(seat.announced.then(() => this.#channel.closed(seat.account, name)).catch(() => {}))
+  }
+
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#stopPulse()
@@ -180,6 +226,7 @@ class LiveFeed implements Feed {
     for (const other of others) held += other.heldCredits
     let ended: EndReason | 'protocol_error' | null = null
     const { credits } = this.#deps
+    const name = randomUUID()
     const connection: Connection = new Connection(
       {
         transport: createTransport(webSocket, socket),
@@ -187,7 +234,7 @@ class LiveFeed implements Feed {
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) =>
           new CreditBlock(
-            { source: credits, account, connection: randomUUID(), left, hooks },
+            { source: credits, account, connection: name, left, hooks },
             this.#options.block,
           ),
         onSent: (trades) => this.#metrics.messages.inc(trades),
@@ -199,6 +246,9 @@ class LiveFeed implements Feed {
       left + held,
     )
     others.add(connection)
+    const seat: Seat = { account, connection, openedAt: Date.now(), announced: Promise.resolve() }
+    this.#seats.set(name, seat)
+    this.#announce(name, seat)
     this.#sockets.add(webSocket)
     this.#metrics.connections.set(this.#sockets.size)
     for (const other of others) {
@@ -215,6 +265,7 @@ class LiveFeed implements Feed {
     webSocket.on('close', () => {
       this.#sockets.delete(webSocket)
       this.#forget(account, connection)
+      this.#leave(name)
       this.#book(connection.closed())
       this.#metrics.connections.set(this.#sockets.size)
       this.#metrics.closes.inc({ reason: ended ?? 'client' })
@@ -242,6 +293,19 @@ class LiveFeed implements Feed {
     })
   }
 }
+
+/** A connection as other processes know it. */
+interface Seat {
+  readonly account: Account
+  readonly connection: Connection
+  readonly openedAt: number
+  /** Its place in time among those of its account; undefined until it is known to others. */
+  place?: string
+  announced: Promise<void>
+}
+
+/** How far clocks of processes may be apart. */
+const CLOCK_SKEW_MS = 5000
 
 /** What the feed wants to know of storage. */
 type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>

@@ -8,6 +8,7 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { AccountChannel } from '../channel/account-channel.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
@@ -45,6 +46,8 @@ export async function startFeed(
     readonly store?: Store
     readonly stored?: () => StoredSlot | null
     readonly log?: EventLog
+    readonly channel?: AccountChannel
+    readonly meter?: Meter
     /** The log is closed by who made it. */
     readonly keepLog?: boolean
     /** Called before each renewal of a block; what it throws is the meter's answer. */
@@ -55,7 +58,7 @@ export async function startFeed(
   const registry = createRegistry()
   const log = options.log ?? createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
   const cursors = createCursorCodec(Buffer.alloc(32, 1))
-  const meter = createMemoryMeter()
+  const meter = options.meter ?? createMemoryMeter()
   const blocks = blocksOf(meter)
   const credits = {
     async renewBlock(account: string, renewal: BlockRenewal) {
@@ -70,7 +73,10 @@ export async function startFeed(
   }
   const { connectionsPerKey = 1, retentionHours = 24, store = EMPTY_STORE } = options
   const feed = createFeed(
-    { log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
+    {
+      ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
+      ...(options.channel && { channel: options.channel }),
+    },
     { every, block: { pause: async () => {} }, ...options },
   )
   await feed.start({ walletCount: () => 100, stored: options.stored ?? (() => null) }, store)

@@ -1,4 +1,6 @@
 import { Accounts } from '../../api/accounts/accounts.ts'
+import { type AccountChannel, createMemoryChannel } from '../../api/channel/account-channel.ts'
+import { createRedisChannel } from '../../api/channel/redis.ts'
 import { Credits } from '../../api/credits/credits.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { createMemoryMeter } from '../../api/credits/memory.ts'
@@ -31,6 +33,14 @@ export async function openLimits(
 ): Promise<Redis | null> {
   if (config.kind === 'memory') return null
   return connectRedis(config.url, logger, { enableAutoPipelining: true, commandTimeout: 250 })
+}
+
+/** What the processes of the API tell each other of accounts (decisions F6). */
+export async function openChannel(
+  config: ServiceConfig['meter'],
+  logger: Logger,
+): Promise<AccountChannel> {
+  return config.kind === 'redis' ? createRedisChannel(config.url, logger) : createMemoryChannel()
 }
 
 /** Puts ledger and accounts over a store and a meter; whoever opened these closes them. */

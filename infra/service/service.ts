@@ -25,7 +25,7 @@ import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
-import { createMoney, openLimits, openMeter } from './money.ts'
+import { createMoney, openChannel, openLimits, openMeter } from './money.ts'
 import { keepsData, preflight } from './preflight.ts'
 import { openSource, readTextFile, type WalletList } from './source.ts'
 import { loadSolPrices, startWorkers } from './workers.ts'
@@ -160,13 +160,17 @@ async function start(
     const perturb = createPerturb(config.privacySalt)
     const redis = await openLimits(config.meter, logger)
     if (redis) opened.push(async () => redis.disconnect())
+    const channel = await openChannel(config.meter, logger)
+    opened.push(() => channel.close())
     const feed = createFeed({
+      channel,
+      revokedSince: (unixMs) => accounts.revokedSince(unixMs),
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, perturb },
       ...{ logger, registry, onStage },
     })
     const api = createApi({
       config: settings,
-      ...{ store, log, feed, credits, accounts, redis, perturb, logger, registry },
+      ...{ store, log, feed, credits, accounts, redis, channel, perturb, logger, registry },
       otherChecks: checks,
     })
     const { url } = await api.listen()

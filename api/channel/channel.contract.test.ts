@@ -1,0 +1,152 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { connect as connectTo, createServer, type Socket } from 'node:net'
+import test from 'ava'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createMemoryMeter } from '../credits/memory.ts'
+import { fund, startFeed } from '../testing/start-feed.ts'
+import { type AccountChannel, createMemoryChannel } from './account-channel.ts'
+import { createRedisChannel } from './redis.ts'
+
+const { REDIS_URL } = process.env
+const logger = createLogger('silent')
+
+/** Collects news; resolves with so many of them. */
+function listen(channel: AccountChannel) {
+  const heard: string[] = []
+  let check = () => {}
+  const hear = (text: string) => {
+    heard.push(text)
+    check()
+  }
+  channel.listen({
+    onSuperseded: (account, name) => hear(`superseded ${account} ${name}`),
+    onRotated: (account, key) => hear(`rotated ${account} ${key}`),
+    onBack: () => hear('back'),
+  })
+  return (count: number) =>
+    new Promise<string[]>((resolve) => {
+      check = () => {
+        if (heard.length >= count) resolve(heard.splice(0, count))
+      }
+      check()
+    })
+}
+
+test('in one process a rotation is heard at once', async (t) => {
+  const channel = createMemoryChannel()
+  const heard = listen(channel)
+  await channel.rotated('alice', 'hash')
+  t.deepEqual(await heard(1), ['rotated alice hash'])
+  t.true(channel.isUp)
+})
+
+const withRedis = REDIS_URL === undefined ? test.skip : test.serial
+const title = (what: string) =>
+  REDIS_URL === undefined ? `${what} (skipped: REDIS_URL is not set)` : what
+const fresh = () => `test-${randomBytes(6).toString('hex')}:`
+
+withRedis(
+  title('a newer connection supersedes the oldest, in whatever process (decisions F6)'),
+  async (t) => {
+    const prefix = fresh()
+    const open = (aliveMs?: number) =>
+      createRedisChannel(new URL(REDIS_URL ?? ''), logger, { prefix, ...(aliveMs && { aliveMs }) })
+    const [a, b, dead] = await Promise.all([open(), open(), open(50)])
+    const [heardA, heardB] = [listen(a), listen(b)]
+    const first = await a.opened('alice', 'one', 2)
+    const second = await b.opened('alice', 'two', 2)
+    t.true(second > first)
+    await b.opened('bob', 'other', 2)
+    await b.opened('alice', 'three', 2)
+    t.deepEqual(await heardA(1), ['superseded alice one'])
+    // One that comes back keeps its place, and is the oldest now.
+    await a.opened('alice', 'one', 2, first)
+    t.deepEqual(await heardA(1), ['superseded alice one'])
+    await b.closed('alice', 'three')
+    await a.opened('alice', 'four', 2)
+    await a.opened('alice', 'five', 2)
+    t.deepEqual(await heardB(1), ['superseded alice two'])
+    await Promise.all([a.closed('alice', 'four'), a.closed('alice', 'five')])
+
+    // What a process that died has left gives up its place before anybody else.
+    await a.opened('carol', 'one', 1)
+    await dead.opened('carol', 'ghost', 2)
+    await dead.close()
+    await b.opened('carol', 'two', 2)
+    await b.rotated('carol', 'hash')
+    t.deepEqual(await heardA(1), ['rotated carol hash'])
+    t.deepEqual(await heardB(1), ['rotated carol hash'])
+    await Promise.all([a.close(), b.close()])
+  },
+)
+
+/** A way to Redis that can be cut. */
+async function startWay(url: URL) {
+  const sockets = new Set<Socket>()
+  let isOpen = true
+  const server = createServer((socket) => {
+    if (!isOpen) return void socket.destroy()
+    const other = connectTo(Number(url.port || 6379), url.hostname)
+    for (const one of [socket, other]) {
+      sockets.add(one)
+      one.on('error', () => {}).on('close', () => sockets.delete(one))
+    }
+    socket.pipe(other).pipe(socket)
+    socket.on('close', () => other.destroy())
+    other.on('close', () => socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const way = new URL(url.href)
+  way.host = `127.0.0.1:${(server.address() as { port: number }).port}`
+  return {
+    url: way,
+    open(whether: boolean) {
+      isOpen = whether
+      if (!whether) for (const socket of sockets) socket.destroy()
+    },
+    close: () => server.close(),
+  }
+}
+
+withRedis(
+  title(
+    'two processes keep one connection of a key, also after Redis was away; a rotation ends it (decisions F6)',
+  ),
+  async (t) => {
+    const prefix = fresh()
+    const way = await startWay(new URL(REDIS_URL ?? ''))
+    const channels = await Promise.all([
+      createRedisChannel(new URL(REDIS_URL ?? ''), logger, { prefix }),
+      createRedisChannel(way.url, logger, { prefix }),
+    ])
+    const heard = listen(channels[1]!)
+    const meter = createMemoryMeter()
+    await fund(meter, 'alice', 1000)
+    const [one, two] = await Promise.all(channels.map((channel) => startFeed({ channel, meter })))
+    const first = await one!.connect('alice')
+    await first.subscribe()
+    const second = await two!.connect('alice')
+    t.deepEqual(await first.take(1), [{ type: 'superseded' }])
+    t.is(await first.closed, 1008)
+    t.deepEqual(await second.fence(), [])
+
+    // While the second process hears nothing, a newer connection comes to the first.
+    way.open(false)
+    while (channels[1]!.isUp) await new Promise((resolve) => setImmediate(resolve))
+    const third = await one!.connect('alice')
+    t.deepEqual(await third.fence(), [])
+    way.open(true)
+    t.deepEqual((await heard(2)).includes('back'), true)
+    t.deepEqual(await second.take(1), [{ type: 'superseded' }])
+    t.deepEqual(await third.fence(), [])
+
+    await channels[1]!.rotated('alice', 'hash')
+    t.deepEqual(await third.take(1), [{ type: 'key_rotated' }])
+    t.is(await third.closed, 1008)
+    await Promise.all([one!.close(), two!.close()])
+    await Promise.all(channels.map((channel) => channel.close()))
+    way.close()
+  },
+)
