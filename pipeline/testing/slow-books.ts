@@ -1,4 +1,4 @@
-import type { FoldEvent } from '../fold/fold-event.ts'
+import type { SlowEvent } from './slow-events.ts'
 
 /**
  * A second way to every number of sections C2 to C12, made to be read rather than run: for each question it walks the whole history again,
@@ -31,7 +31,7 @@ export interface SlowBooks {
 
 /** Units of a lot are numbered `from` to `to` (exclusive) along all that ever came in; a taker takes a stretch of that line. */
 interface Stretch {
-  readonly event: FoldEvent
+  readonly event: SlowEvent
   readonly from: bigint
   readonly to: bigint
 }
@@ -39,8 +39,8 @@ interface Stretch {
 /** One taker's part of one lot. */
 export interface SlowMatch {
   readonly mint: string
-  readonly lot: FoldEvent
-  readonly taker: FoldEvent
+  readonly lot: SlowEvent
+  readonly taker: SlowEvent
   readonly amount: bigint
   readonly cost: bigint
   readonly proceeds: bigint | null
@@ -51,12 +51,12 @@ const add = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const min = (a: bigint, b: bigint) => (a < b ? a : b)
 const max = (a: bigint, b: bigint) => (a > b ? a : b)
 
-const isIn = (e: FoldEvent) => e.kind === 'buy' || e.kind === 'token_in'
-const isOut = (e: FoldEvent) => e.kind === 'sell' || e.kind === 'token_out'
-const costOf = (lot: FoldEvent) => (lot.kind === 'buy' ? (lot.value ?? 0n) : 0n)
+const isIn = (e: SlowEvent) => e.kind === 'buy' || e.kind === 'token_in'
+const isOut = (e: SlowEvent) => e.kind === 'sell' || e.kind === 'token_out'
+const costOf = (lot: SlowEvent) => (lot.kind === 'buy' ? (lot.value ?? 0n) : 0n)
 
 /** What came in and what went out, as stretches of one line: FIFO is that the n-th unit out is the n-th unit in (decisions C2 to C4). */
-function line(events: readonly FoldEvent[]): { lots: Stretch[]; takes: Stretch[] } {
+function line(events: readonly SlowEvent[]): { lots: Stretch[]; takes: Stretch[] } {
   const lots: Stretch[] = []
   const takes: Stretch[] = []
   for (const event of events) {
@@ -73,7 +73,7 @@ function line(events: readonly FoldEvent[]): { lots: Stretch[]; takes: Stretch[]
 const overlap = (a: Stretch, b: Stretch) => max(min(a.to, b.to) - max(a.from, b.from), 0n)
 
 /** Every match of one token, oldest taker first, oldest lot first. */
-export function slowMatches(events: readonly FoldEvent[]): SlowMatch[] {
+export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
   const { lots, takes } = line(events)
   return takes.flatMap((take) => {
     const matched = take.to - take.from
@@ -111,8 +111,8 @@ export function slowMatches(events: readonly FoldEvent[]): SlowMatch[] {
 }
 
 /** The books of a wallet after `events`, which are in event-key order. */
-export function slowBooks(events: readonly FoldEvent[]): SlowBooks {
-  const of = (kind: FoldEvent['kind']) => events.filter((e) => e.kind === kind)
+export function slowBooks(events: readonly SlowEvent[]): SlowBooks {
+  const of = (kind: SlowEvent['kind']) => events.filter((e) => e.kind === kind)
   const mints = [...new Set(events.filter((e) => e.mint !== '').map((e) => e.mint))]
   const tokens = mints.map((mint) => slowToken(events.filter((e) => e.mint === mint)))
   const transactions = new Map(events.map((e) => [`${e.slot}/${e.txIndex}`, e.blockTime]))
@@ -134,9 +134,9 @@ export function slowBooks(events: readonly FoldEvent[]): SlowBooks {
     received: sum(of('sol_in').map((e) => e.amount)),
     sent: sum(of('sol_out').map((e) => e.amount)),
     uniqueTokens: new Set([...of('buy'), ...of('sell')].map((e) => e.mint)).size,
-    won: tokens.filter((t) => t.valued && t.realized > 0n).length,
-    lost: tokens.filter((t) => t.valued && t.realized < 0n).length,
-    soldValued: tokens.filter((t) => t.valued).length,
+    won: tokens.filter((t) => t.valuedSells > 0 && t.realized > 0n).length,
+    lost: tokens.filter((t) => t.valuedSells > 0 && t.realized < 0n).length,
+    soldValued: tokens.filter((t) => t.valuedSells > 0).length,
     holdingSeconds: add(tokens.map((t) => add(t.holding))),
     holdingMatches: add(tokens.map((t) => t.holding.length)),
     exitSeconds: add(tokens.map((t) => t.exit ?? 0)),
@@ -147,17 +147,27 @@ export function slowBooks(events: readonly FoldEvent[]): SlowBooks {
   }
 }
 
-function slowToken(events: readonly FoldEvent[]) {
+/** What a wallet did with one token, of which these are all events. */
+export function slowToken(events: readonly SlowEvent[]) {
   const matches = slowMatches(events)
   const buys = events.filter((e) => e.kind === 'buy')
   const sells = events.filter((e) => e.kind === 'sell')
   const sales = matches.filter((m) => m.taker.kind === 'sell')
   const came = sum(events.filter(isIn).map((e) => e.amount))
+  const trades = events.filter((e) => e.kind === 'buy' || e.kind === 'sell')
   return {
+    matches,
+    buys: buys.length,
+    sells: sells.length,
+    boughtLamports: sum(buys.map((e) => e.value ?? 0n)),
+    soldLamports: sum(sells.map((e) => e.value ?? 0n)),
+    firstBuy: buys[0] ?? null,
+    firstTrade: trades[0] ?? null,
+    lastTrade: trades.at(-1) ?? null,
+    valuedSells: sells.filter((e) => e.value !== null).length,
     bought: sum(buys.map((e) => e.amount)),
     sold: sum(sells.map((e) => e.amount)),
     realized: sum(sales.map((m) => (m.proceeds === null ? 0n : m.proceeds - m.cost))),
-    valued: sells.some((e) => e.value !== null),
     open: came - sum(matches.map((m) => m.amount)),
     openCost: sum(events.filter(isIn).map(costOf)) - sum(matches.map((m) => m.cost)),
     holding: sales
@@ -172,8 +182,8 @@ function slowToken(events: readonly FoldEvent[]) {
 }
 
 /** Seconds to the latest almost full exit of a token; null while it is not exited (decisions C8). */
-function slowExit(events: readonly FoldEvent[]): number | null {
-  const upTo = (place: number, kind: FoldEvent['kind']) =>
+function slowExit(events: readonly SlowEvent[]): number | null {
+  const upTo = (place: number, kind: SlowEvent['kind']) =>
     sum(
       events
         .slice(0, place + 1)
