@@ -56,6 +56,9 @@ export const ALL_TROUBLE: Trouble = {
   rateLimitedRpc: true,
 }
 
+/** Whether a trouble strikes a stream in a slot. */
+export type TroubleAt = (trouble: keyof Trouble, slot: number) => boolean
+
 /** Recorded blocks to play instead of the market. */
 export interface RecordedOptions {
   /** JSON-lines files, `.gz` or plain: a transaction a line in the shape of RPC's `getTransaction`, encoding `json`. */
@@ -102,4 +105,8 @@ export interface SimulatorOptions {
   /** How often the server pings its clients, in ms: 15,000. */
   readonly pingMs?: number
   readonly trouble?: Partial<Trouble>
+  /** The slots in which a stream's trouble strikes, both included; what is late then still comes later. Every slot. Forks and skipped slots are everywhere. */
+  readonly troubleSlots?: { readonly from: number; readonly to: number }
+  /** The first slot that ever had a block of the market: by default as far back as RPC goes at the start. */
+  readonly firstSlot?: number
 }

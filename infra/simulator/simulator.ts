@@ -48,6 +48,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const host = options.host ?? '127.0.0.1'
   const seed = options.seed ?? 1
   const trouble: Trouble = { ...NO_TROUBLE, ...options.trouble }
+  const troubled = options.troubleSlots ?? { from: 0, to: Number.POSITIVE_INFINITY }
   const confirmDelaySlots = options.confirmDelaySlots ?? 1
   const historySlots = options.historySlots ?? 9_000
   const shape = createChainShape(seed, trouble)
@@ -78,13 +79,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     tick: (slot) => yellowstone?.onSlot(slot),
   })
   const chain: Chain =
-    played ?? createMarketChain(market, shape, Math.max(1, clock.slot - historySlots))
+    played ??
+    createMarketChain(market, shape, options.firstSlot ?? Math.max(1, clock.slot - historySlots))
   yellowstone = await startYellowstone(chain, {
     host,
     port: options.port ?? 0,
     xToken: options.xToken,
     seed,
-    trouble,
+    troubleAt: (name, slot) => trouble[name] && slot >= troubled.from && slot <= troubled.to,
     startSlot: clock.slot,
     confirmDelaySlots,
     finalizeDelaySlots: FINALIZE_DELAY_SLOTS,

@@ -1,6 +1,6 @@
 import { SlotStatus } from '@triton-one/yellowstone-grpc'
 import type { Chain } from '../chain.ts'
-import type { Trouble } from '../options.ts'
+import type { TroubleAt } from '../options.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
 import {
@@ -31,7 +31,7 @@ const LATE_SLOTS = { least: 3, most: 12 } as const
 export function createSlotUpdates(
   chain: Chain,
   seed: number,
-  trouble: Trouble,
+  troubleAt: TroubleAt,
   remembered: number,
 ): SlotUpdates {
   const blocks = new Map<number, { transactions: TransactionUpdate[]; rest: Update[] }>()
@@ -52,7 +52,7 @@ export function createSlotUpdates(
 
   /** With which slot a transaction comes; its own, unless it is late. */
   const comesWith = (slot: number, index: number): number => {
-    if (!trouble.late || chain.kind(slot) !== 'produced') return slot
+    if (!troubleAt('late', slot) || chain.kind(slot) !== 'produced') return slot
     const hash = hash32(seed, 'late', slot, index)
     if (hash % 25 !== 0) return slot
     const delay = LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
@@ -64,8 +64,8 @@ export function createSlotUpdates(
       const { transactions, rest } = blockOf(slot)
       const random = createRandom(seed, 'trouble', slot)
       const updates: Update[] = transactions.filter((_, index) => comesWith(slot, index) <= until)
-      if (trouble.shuffle) random.shuffle(updates)
-      if (trouble.duplicates) {
+      if (troubleAt('shuffle', slot)) random.shuffle(updates)
+      if (troubleAt('duplicates', slot)) {
         for (const update of [...updates]) {
           if (random.chance(0.15)) updates.splice(random.below(updates.length + 1), 0, update)
         }
@@ -76,7 +76,7 @@ export function createSlotUpdates(
           if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
         }
       }
-      if (trouble.garbage) {
+      if (troubleAt('garbage', slot)) {
         const sample = transactions[random.below(Math.max(1, transactions.length))]
         if (sample !== undefined && random.chance(0.4)) {
           for (const update of garbageUpdates(slot, sample, transactions.length, random)) {
@@ -84,16 +84,16 @@ export function createSlotUpdates(
           }
         }
       }
-      if (!trouble.metaFirst) return [...updates, ...rest]
+      if (!troubleAt('metaFirst', slot)) return [...updates, ...rest]
       const at = random.below(updates.length + 1)
       return [...updates.slice(0, at), ...rest, ...updates.slice(at)]
     },
 
     late(slot) {
-      if (!trouble.late) return []
       const found: Update[] = []
       for (let back = LATE_SLOTS.most; back >= LATE_SLOTS.least; back -= 1) {
         const earlier = chain.step(slot, -back)
+        if (!troubleAt('late', earlier)) continue
         if (earlier < chain.firstSlot || chain.kind(earlier) !== 'produced') continue
         blockOf(earlier).transactions.forEach((update, index) => {
           if (comesWith(earlier, index) === slot) found.push(update)

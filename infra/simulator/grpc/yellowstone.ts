@@ -16,7 +16,7 @@ import {
   SubscribeUpdate,
 } from '@triton-one/yellowstone-grpc'
 import type { Chain } from '../chain.ts'
-import type { Trouble } from '../options.ts'
+import type { TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
 import { type DuplexCall, GrpcCode, GrpcError, type GrpcServer, startGrpcServer } from './server.ts'
 import { createSlotUpdates } from './slot-updates.ts'
@@ -44,7 +44,7 @@ export interface YellowstoneOptions {
   readonly port: number
   readonly xToken: string | undefined
   readonly seed: number
-  readonly trouble: Trouble
+  readonly troubleAt: TroubleAt
   /** The newest slot that is over when the server starts. */
   readonly startSlot: number
   readonly confirmDelaySlots: number
@@ -66,10 +66,10 @@ export async function startYellowstone(
   chain: Chain,
   options: YellowstoneOptions,
 ): Promise<Yellowstone> {
-  const { trouble, seed } = options
+  const { troubleAt, seed } = options
   let newest = options.startSlot
   let lostBefore = 0
-  const slots = createSlotUpdates(chain, seed, trouble, Math.min(options.replaySlots, 2_000) + 64)
+  const slots = createSlotUpdates(chain, seed, troubleAt, Math.min(options.replaySlots, 2_000) + 64)
   const subscribers = new Set<Subscriber>()
 
   const reached = (commitment: CommitmentLevel | undefined): number => {
@@ -239,13 +239,13 @@ export async function startYellowstone(
     },
     onSlot(slot) {
       newest = slot
-      const losing = trouble.lostReplay && hash32(seed, 'loss', slot) % LOSS_EVERY === 0
+      const losing = troubleAt('lostReplay', slot) && hash32(seed, 'loss', slot) % LOSS_EVERY === 0
       if (losing) {
         lostBefore = slot + 1
         disconnect()
         return
       }
-      const cutting = trouble.cuts && hash32(seed, 'cut', slot) % CUT_EVERY === 0
+      const cutting = troubleAt('cuts', slot) && hash32(seed, 'cut', slot) % CUT_EVERY === 0
       const batches = new Map<CommitmentLevel, readonly Update[]>()
       for (const subscriber of subscribers) {
         const commitment = subscriber.commitment
