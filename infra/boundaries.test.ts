@@ -36,7 +36,7 @@ const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
 )
 
 const isTest = (file: string) =>
-  /(\.test|\.contract|\.bench)\.ts$/.test(file) || /\/(testing|whole-service)\//.test(file)
+  /(\.test|\.contract|\.bench)\.ts$/.test(file) || /\/(testing|whole-service|simulate)\//.test(file)
 
 const imports = sources.flatMap((file) =>
   [

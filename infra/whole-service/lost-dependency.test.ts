@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import anyTest, { type ExecutionContext } from 'ava'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import { type Answer, type Customer, type Feed, type TradeItem, until } from './customer.ts'
+import { type Answer, type Customer, type TradeItem, until } from './customer.ts'
 import { type Deployment, deploy, type Role } from './deployment.ts'
+import { Follower } from './follower.ts'
 import { marketTruth } from './market-truth.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
 
@@ -78,49 +79,6 @@ anyTest.after.always('stop', async (t) => {
 
 function startSimulator(): ServiceProcess {
   return startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...SIMULATOR_PORTS])
-}
-
-/** A customer who follows the feed and comes back after the last message when it was cut. */
-class Follower {
-  readonly trades: TradeItem[] = []
-  readonly late: TradeItem[] = []
-  connections = 0
-  #feed: Feed | null = null
-  #stopped = false
-  readonly #following: Promise<void>
-
-  constructor(customer: Customer) {
-    this.#following = this.#follow(customer)
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true
-    this.#feed?.close()
-    await this.#following
-  }
-
-  /** Everything that came, in order of arrival. */
-  all(): readonly TradeItem[] {
-    return [...this.trades, ...(this.#feed?.trades ?? [])]
-  }
-
-  async #follow(customer: Customer): Promise<void> {
-    let position: string | undefined
-    while (!this.#stopped) {
-      const feed = await until(
-        () => customer.follow(position).catch(() => null),
-        (opened) => opened !== null || this.#stopped,
-      )
-      if (feed === null) return
-      this.#feed = feed
-      this.connections++
-      await feed.closed()
-      position = feed.position ?? position
-      this.#feed = null
-      this.trades.push(...feed.trades)
-      this.late.push(...feed.late)
-    }
-  }
 }
 
 /** Asks as a customer, in bounded time, and keeps account of what was said to be charged. */

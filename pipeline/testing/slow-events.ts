@@ -1,6 +1,5 @@
 import type { Swap, WalletEvent } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { SolPrice } from '../domain/slot.ts'
 
 /** What an event does to the books, in the words of decisions C2 to C4; written a second time, so that a fault in the fold's own reading shows. */
 export interface SlowEvent {
@@ -48,17 +47,19 @@ export function slowValue(swap: Swap): bigint | null {
 /**
  * The prices that may stand in a swap in dollars (decisions C1): the newest that is known for its second or before. A block's second may get its
  * price from a later block of the same second, when the swap is valued already: then the newest before that second is right too.
+ * `prices` by their unix second.
  */
 export function slowPrices(
-  prices: readonly SolPrice[],
+  prices: ReadonlyMap<number, bigint>,
   blockTime: number,
   maxAgeSeconds: number,
 ): readonly bigint[] {
-  const newest = (until: number) =>
-    prices
-      .filter(({ time }) => time <= until && blockTime - time <= maxAgeSeconds)
-      .reduce<SolPrice | null>((a, b) => (a === null || b.time >= a.time ? b : a), null)
-  return [newest(blockTime), newest(blockTime - 1)].flatMap((price) =>
-    price === null ? [] : [price.usdE9],
-  )
+  const newest = (until: number): readonly bigint[] => {
+    for (let time = until; time >= blockTime - maxAgeSeconds; time -= 1) {
+      const price = prices.get(time)
+      if (price !== undefined) return [price]
+    }
+    return []
+  }
+  return [...newest(blockTime), ...newest(blockTime - 1)]
 }

@@ -1,0 +1,154 @@
+import type { WalletEvent } from '../../pipeline/domain/event.ts'
+import { eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { USDC, USDT } from '../../pipeline/domain/quote.ts'
+import { slowPrices } from '../../pipeline/testing/slow-events.ts'
+import { type SlowTableName, slowTables } from '../../pipeline/testing/slow-tables.ts'
+import type { TrueChain } from './true-chain.ts'
+
+/** Rows of one query that reads. */
+export type Query = <T>(sql: string) => Promise<T[]>
+
+/** A row that is not as it should be; null where there is none. */
+export interface Difference {
+  readonly table: string
+  readonly expected: Readonly<Record<string, unknown>> | null
+  readonly stored: Readonly<Record<string, unknown>> | null
+}
+
+const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
+
+/** Tables with the key of a row, and the columns that are outside of what must be equal (decisions C19); `late` tells of luck, not of the chain. */
+const TABLES: Readonly<Record<SlowTableName, { key: readonly string[]; apart: string[] }>> = {
+  swaps: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
+  transfers: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
+  sol_transfers: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
+  sol_balances: { key: ['wallet', 'slot', 'tx_index'], apart: ['inserted_at'] },
+  lots: {
+    key: ['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
+    apart: ['version', 'is_deleted'],
+  },
+  disposals: {
+    key: [
+      ...['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
+      ...['lot_slot', 'lot_tx_index', 'lot_event_index'],
+    ],
+    apart: ['version', 'is_deleted'],
+  },
+  positions: { key: ['wallet', 'mint'], apart: ['version', 'is_deleted'] },
+  wallet_metrics: { key: ['wallet'], apart: ['version', 'computed_at'] },
+}
+
+/** How old a price may be (`SOL_PRICE_MAX_AGE_SECONDS`). */
+const MAX_AGE_SECONDS = 3600
+const ROWS_PER_QUERY = 50_000
+
+/** What of the stored tables is not what the slow reference makes of the true chain; prices are what `sol_prices` holds. */
+export async function compareTables(
+  query: Query,
+  chain: TrueChain,
+  wallets: number,
+): Promise<{ differences: Difference[]; rows: Record<string, number> }> {
+  const prices = await readPrices(query)
+  const stored = new Map<SlowTableName, Map<string, Row>>()
+  for (const table of Object.keys(TABLES) as SlowTableName[])
+    stored.set(table, await readTable(query, table))
+  const events = chain.events.map((event) => priced(event, stored.get('swaps'), prices))
+  const expected = slowTables({ wallets, events, balances: chain.balances })
+  const differences: Difference[] = []
+  const rows: Record<string, number> = {}
+  for (const [table, { key }] of Object.entries(TABLES) as [
+    SlowTableName,
+    { key: readonly string[] },
+  ][]) {
+    const found = stored.get(table) ?? new Map<string, Row>()
+    rows[table] = found.size
+    const due = new Map(expected[table].map((row) => [keyText(row, key), asText(row) as Row]))
+    for (const [text, row] of due) {
+      const other = found.get(text) ?? null
+      if (other === null || !isSame(row, other))
+        differences.push({ table, expected: row, stored: other })
+    }
+    for (const [text, row] of found)
+      if (!due.has(text)) differences.push({ table, expected: null, stored: row })
+  }
+  differences.push(...(await undecodedThatAreTrue(query, chain)))
+  return { differences, rows }
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Integers as text, because ClickHouse gives wide ones so; the rest as it is. */
+function asText(value: unknown): unknown {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return value.map(asText)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, of]) => [name, asText(of)]))
+}
+
+function keyText(row: Row, key: readonly string[]): string {
+  return key.map((name) => String(row[name])).join('/')
+}
+
+function isSame(a: Row, b: Row): boolean {
+  const names = new Set([...Object.keys(a), ...Object.keys(b)])
+  return [...names].every((name) => JSON.stringify(a[name]) === JSON.stringify(b[name]))
+}
+
+async function readTable(query: Query, table: SlowTableName): Promise<Map<string, Row>> {
+  const { key, apart } = TABLES[table]
+  const rows = new Map<string, Row>()
+  for (let at = 0; ; at += ROWS_PER_QUERY) {
+    const page = await query<Row>(
+      `SELECT * EXCEPT(${apart.join(', ')}) FROM ${table} FINAL ORDER BY ${key.join(', ')} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
+    )
+    for (const row of page) rows.set(keyText(row, key), asText(row) as Row)
+    if (page.length < ROWS_PER_QUERY) return rows
+  }
+}
+
+async function readPrices(query: Query): Promise<Map<number, bigint>> {
+  const rows = await query<{ time: number; usd_e9: string }>(
+    'SELECT time, usd_e9 FROM sol_prices FINAL ORDER BY time, source',
+  )
+  return new Map(rows.map((row) => [Number(row.time), BigInt(row.usd_e9)]))
+}
+
+/** A swap in dollars with the price that it was stored with, where that is one that it may have; else with the one that it should have. */
+function priced(
+  event: WalletEvent,
+  swaps: ReadonlyMap<string, Row> | undefined,
+  prices: ReadonlyMap<number, bigint>,
+): WalletEvent {
+  if (event.kind !== 'swap') return event
+  if (event.quoteMint !== USDC && event.quoteMint !== USDT) return event
+  const allowed = slowPrices(prices, event.blockTime, MAX_AGE_SECONDS)
+  const stored = swaps?.get(eventKeyText(event))?.sol_price_usd_e9
+  const solPriceUsdE9 = allowed.find((price) => String(price) === stored) ?? allowed[0] ?? null
+  return { ...event, solPriceUsdE9 }
+}
+
+/** Transactions that are said to be undecodable, yet are on the chain: all of the market's can be decoded, and what is sent as garbage is on none. */
+async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Difference[]> {
+  const rows = await query<{ slot: string; tx_index: number }>(
+    'SELECT slot, tx_index, wallet, reason FROM undecoded FINAL ORDER BY slot, tx_index, wallet',
+  )
+  return rows
+    .filter((row) => Number(row.tx_index) < (chain.blockLengths.get(Number(row.slot)) ?? 0))
+    .map((row) => ({ table: 'undecoded', expected: null, stored: { ...row } }))
+}
+
+/** A difference as lines to read: the key, then the columns that differ. */
+export function tellDifference({ table, expected, stored }: Difference): string {
+  const key = table in TABLES ? TABLES[table as SlowTableName].key : EVENT_KEY
+  const row = expected ?? stored ?? {}
+  const place = key.map((name) => `${name} ${row[name]}`).join(', ')
+  if (expected === null) return `${table}: too many: ${place}\n    ${JSON.stringify(stored)}`
+  if (stored === null) return `${table}: missing: ${place}\n    ${JSON.stringify(expected)}`
+  const columns = [...new Set([...Object.keys(expected), ...Object.keys(stored)])]
+    .filter((name) => JSON.stringify(expected[name]) !== JSON.stringify(stored[name]))
+    .map(
+      (name) =>
+        `    ${name}: stored ${JSON.stringify(stored[name])}, expected ${JSON.stringify(expected[name])}`,
+    )
+  return [`${table}: ${place}`, ...columns].join('\n')
+}

@@ -1,0 +1,130 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { askOperator } from '../operator/socket.ts'
+import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import type { Simulator } from '../simulator/simulator.ts'
+import type { Deployment } from '../whole-service/deployment.ts'
+import type { ServiceProcess } from '../whole-service/service-process.ts'
+import type { Query } from './compare.ts'
+import type { Part, ServerName, Step } from './script.ts'
+
+export interface DeployedOptions {
+  readonly simulator: Simulator
+  readonly deployment: Deployment
+  readonly parts: readonly Part[]
+  /** Folder of the servers that may be ended; null when there are none, or they belong to somebody else. */
+  readonly serversDir: string | null
+  /** The wallet that is added to the file when the script says so. */
+  readonly laterWallet: Address | null
+  /** Rows by SQL when the service runs on servers; null: through the operator's socket of the one process. */
+  readonly query: Query | null
+}
+
+/** The service as it stands, some of it away, and what can be done to it. */
+export class Deployed {
+  /** Processes and servers that are away. */
+  readonly away = new Set<Part | ServerName>()
+  readonly commands: Promise<void>[] = []
+  readonly #options: DeployedOptions
+  readonly #starting: Promise<void>[] = []
+
+  constructor(options: DeployedOptions) {
+    this.#options = options
+  }
+
+  /** Does what a step says. What takes long goes on meanwhile; `settle` waits for it. */
+  async do(step: Step): Promise<void> {
+    const { simulator, deployment, laterWallet } = this.#options
+    if ('part' in step) return this.#doPart(step.act, step.part)
+    if ('server' in step) return this.#doServer(step.act, step.server)
+    if (step.act === 'cut') return simulator.disconnect()
+    if (step.act === 'operator') {
+      this.commands.push(this.#command(step.args))
+      return
+    }
+    const { WALLETS_FILE: file = '' } = deployment.env
+    writeFileSync(file, `${readFileSync(file, 'utf8').trim()}\n${laterWallet}\n`)
+    for (const part of ['ingest', 'all'] as const)
+      if (!this.away.has(part)) deployment.processes.get(part)?.child.kill('SIGHUP')
+  }
+
+  /** Brings back what is away, and waits for what was begun. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#starting)
+    for (const part of this.#options.parts)
+      if (this.away.has(part)) await this.#doPart('start', part)
+    await Promise.all(this.commands)
+  }
+
+  /** Runs one query that reads. */
+  readonly query: Query = async <T>(sql: string) => {
+    const { query, deployment } = this.#options
+    if (query !== null) return query<T>(sql)
+    const reply = await askOperator(deployment.env.DATA_DIR ?? '', ['sql', sql])
+    if (reply?.kind !== 'done') throw new Error(reply?.message ?? 'the service is away')
+    return (reply.outcome.document as { items: T[] }).items // decisions J3: command `sql`
+  }
+
+  /** Processes that ended though nobody ended them. */
+  fallen(): ServiceProcess[] {
+    return [...this.#options.deployment.processes]
+      .filter(([part]) => !this.away.has(part as Part))
+      .map(([, process]) => process)
+      .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
+  }
+
+  /** Stops every process cleanly; gives what did not end with 0. */
+  async stop(): Promise<string[]> {
+    const ends = [...this.#options.deployment.processes].map(async ([part, process]) => {
+      const code = await process.stop()
+      return code === 0 ? [] : [`${part} ended with ${code}\n${process.stderr().slice(-2000)}`]
+    })
+    return (await Promise.all(ends)).flat()
+  }
+
+  async #doPart(act: 'kill' | 'stop' | 'start', part: Part): Promise<void> {
+    const { deployment } = this.#options
+    if (act === 'start') {
+      deployment.start(part)
+      this.away.delete(part)
+      return
+    }
+    this.away.add(part)
+    const process = deployment.processes.get(part)
+    const code = act === 'kill' ? await process?.kill() : await process?.stop()
+    // A service that cannot finish because a server is away ends all the same.
+    if (act === 'stop' && code !== 0 && this.away.size === 1)
+      throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
+  }
+
+  async #doServer(act: 'kill' | 'stop' | 'start', only: ServerName): Promise<void> {
+    const { serversDir } = this.#options
+    if (serversDir === null) return
+    if (act === 'start') {
+      this.#starting.push(
+        startServers(serversDir, { only }).then(() => {
+          this.away.delete(only)
+        }),
+      )
+      return
+    }
+    await Promise.all(this.#starting)
+    this.away.add(only)
+    if (act === 'kill') await killServers(serversDir, { only })
+    else await stopServers(serversDir, { only })
+  }
+
+  /** A command may fail when what it works on goes away; then it is given again, as an operator would. */
+  async #command(args: readonly string[]): Promise<void> {
+    for (let attempt = 0; attempt < 30; attempt += 1) {
+      const { code, document } = await this.#options.deployment.operator(...args).catch(() => ({
+        code: 'no document',
+        document: null,
+      }))
+      if (code === 0) return
+      if (attempt === 29)
+        throw new Error(`operator ${args.join(' ')}: ${code} ${JSON.stringify(document)}`)
+      await new Promise((settle) => setTimeout(settle, 500))
+    }
+  }
+}

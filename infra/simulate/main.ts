@@ -1,0 +1,77 @@
+import { parseArgs } from 'node:util'
+import { stopServers } from '../servers/servers.ts'
+import { tellDifference } from './compare.ts'
+import { type RunResult, runSimulation } from './run.ts'
+
+const USAGE = `npm run -s simulate -- [options]
+
+  --seed N        what the market does and what is done to the service (1)
+  --seeds A-B     one run after the other
+  --hours H       hours of the market, as fast as the service takes them (0.1)
+  --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
+
+const SHOWN = 5
+
+/** Runs one seed or several; the exit code is 0 when every table of every run was right. */
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      help: { type: 'boolean' },
+      seed: { type: 'string', default: '1' },
+      seeds: { type: 'string' },
+      hours: { type: 'string', default: '0.1' },
+      servers: { type: 'string' },
+    },
+  })
+  if (values.help) {
+    process.stdout.write(`${USAGE}\n`)
+    return 0
+  }
+  const [first, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
+  const hours = Number(values.hours)
+  if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
+  let failed = 0
+  for (let seed = first ?? 1; seed <= (last ?? 1); seed += 1)
+    if (!(await runSeed(seed, hours, values.servers ?? null))) failed += 1
+  if (values.servers !== undefined) await stopServers(values.servers)
+  return failed === 0 ? 0 : 1
+}
+
+async function runSeed(seed: number, hours: number, serversDir: string | null): Promise<boolean> {
+  const beganAt = Date.now()
+  const tell = (line: string) => process.stdout.write(`${line}\n`)
+  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}`
+  const where = serversDir === null ? 'one process' : 'three processes on real servers'
+  tell(`seed ${seed}: ${hours} hours of the market, ${where}`)
+  const result: RunResult = await runSimulation({ seed, hours, serversDir, tell }).catch(
+    (error: unknown) => ({
+      differences: [],
+      faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],
+      rows: {},
+    }),
+  )
+  const { differences, faults, rows } = result
+  const seconds = ((Date.now() - beganAt) / 1000).toFixed(1)
+  const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
+  if (differences.length === 0 && faults.length === 0) {
+    tell(`seed ${seed}: every table is right (${counts.join(', ')}) after ${seconds} s\n`)
+    return true
+  }
+  for (const fault of faults) tell(`FAULT ${fault}`)
+  const tables = new Set(differences.map(({ table }) => table))
+  for (const table of tables) {
+    const own = differences.filter((difference) => difference.table === table)
+    tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} are not what they should be`)
+    for (const difference of own.slice(0, SHOWN)) tell(`  ${tellDifference(difference)}`)
+  }
+  tell(`seed ${seed}: FAILED after ${seconds} s; again: ${repeat}\n`)
+  return false
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+    process.exit(1)
+  },
+)

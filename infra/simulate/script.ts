@@ -1,0 +1,132 @@
+import { createRandom, type Random } from '../simulator/random.ts'
+import type { Role } from '../whole-service/deployment.ts'
+
+/** A process of the service: `all` is the one of an embedded deployment. */
+export type Part = Role | 'all'
+export type ServerName = 'kafka' | 'clickhouse' | 'redis'
+
+/** One thing that the run does to the service, at a slot of the market (counted from its beginning). */
+export type Step = { readonly at: number } & (
+  | { readonly act: 'kill' | 'stop' | 'start'; readonly part: Part }
+  | { readonly act: 'kill' | 'stop' | 'start'; readonly server: ServerName }
+  /** Cuts every stream. */
+  | { readonly act: 'cut' }
+  /** A wallet more in the file, and SIGHUP. */
+  | { readonly act: 'add wallet' }
+  | { readonly act: 'operator'; readonly args: readonly string[] }
+)
+
+export interface ScriptOptions {
+  readonly seed: number
+  /** How long the market runs. */
+  readonly slots: number
+  readonly parts: readonly Part[]
+  /** Servers that belong to the run. */
+  readonly servers: readonly ServerName[]
+  /** Commands that an operator may give meanwhile. */
+  readonly commands: readonly (readonly string[])[]
+  /** How far the stream can go back: the lengths of absences depend on it. */
+  readonly replaySlots: number
+  /** Whether an absence may be longer than what is fetched at once (3,000 slots). */
+  readonly longAbsence: boolean
+  readonly addsWallet: boolean
+}
+
+/** Slots of calm at the beginning, and between two disturbances at least and at most. */
+const CALM = 30
+const BETWEEN = { least: 20, most: 110 }
+
+/** What is done to the service during a run, in order: a function of its options alone. */
+export function createScript(options: ScriptOptions): Step[] {
+  const { seed, slots } = options
+  const random = createRandom(seed, 'script')
+  const steps: Step[] = []
+  let longAbsence = options.longAbsence
+  let addsWallet = options.addsWallet
+  for (let at = CALM; at < slots; at += BETWEEN.least + random.below(BETWEEN.most)) {
+    const absence = longAbsence && at > slots / 3
+    if (absence) longAbsence = false
+    if (addsWallet && at > slots / 4) {
+      addsWallet = false
+      steps.push({ at, act: 'add wallet' })
+    } else steps.push(...disturbance(options, random, at, absence))
+  }
+  return ordered(steps)
+}
+
+/** What is away stays away for so long, in slots. */
+function absence(random: Random, { replaySlots }: ScriptOptions): number {
+  if (random.chance(0.5)) return 0
+  return random.chance(0.7) ? 1 + random.below(30) : replaySlots + random.below(replaySlots)
+}
+
+function disturbance(
+  options: ScriptOptions,
+  random: Random,
+  at: number,
+  isLong: boolean,
+): readonly Step[] {
+  const { parts, servers, commands } = options
+  const goesFor = (slots: number) => at + slots
+  if (isLong) {
+    const part = parts.includes('ingest') ? 'ingest' : 'all'
+    return [
+      { at, act: 'kill', part },
+      { at: goesFor(3100 + random.below(400)), act: 'start', part },
+    ]
+  }
+  if (commands.length > 0 && random.chance(0.15)) {
+    return [{ at, act: 'operator', args: random.pick(commands) }]
+  }
+  if (random.chance(0.2)) return [{ at, act: 'cut' }]
+  const act = random.chance(0.85) ? 'kill' : 'stop'
+  if (servers.length > 0 && random.chance(0.3)) {
+    const server = random.pick(servers)
+    return [
+      { at, act, server },
+      { at: goesFor(random.below(40)), act: 'start', server },
+    ]
+  }
+  const part = random.pick(parts)
+  return [
+    { at, act, part },
+    { at: goesFor(absence(random, options)), act: 'start', part },
+  ]
+}
+
+/** In the order of their slots; of what is ended again while it is away only the first absence stays. */
+function ordered(steps: readonly Step[]): Step[] {
+  const away = new Map<string, number>()
+  const kept: Step[] = []
+  for (let place = 0; place < steps.length; place += 1) {
+    const step = steps[place]
+    if (step === undefined || step.act === 'start') continue
+    const name = nameOf(step)
+    const back = steps[place + 1]
+    if (name === null || back?.act !== 'start') {
+      kept.push(step)
+      continue
+    }
+    if (step.at <= (away.get(name) ?? -1)) continue
+    away.set(name, back.at)
+    kept.push(step, back)
+  }
+  return kept
+    .map((step, place) => ({ step, place }))
+    .sort((a, b) => a.step.at - b.step.at || a.place - b.place)
+    .map(({ step }) => step)
+}
+
+function nameOf(step: Step): string | null {
+  if ('part' in step) return step.part
+  return 'server' in step ? step.server : null
+}
+
+/** A step in words. */
+export function tellStep(step: Step): string {
+  if (step.act === 'operator') return `operator ${step.args.join(' ')}`
+  const how = { kill: 'kill -9', stop: 'stop', start: 'start' } as const
+  if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`
+  if ('server' in step) return `${how[step.act]} ${step.server}`
+  return step.act === 'cut' ? 'cut every stream' : 'a wallet more, SIGHUP'
+}
