@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
@@ -58,11 +61,16 @@ export class Deployed {
 
   /** Runs one query that reads. */
   readonly query: Query = async <T>(sql: string) => {
-    const { query, deployment } = this.#options
+    const { query } = this.#options
     if (query !== null) return query<T>(sql)
-    const reply = await askOperator(deployment.env.DATA_DIR ?? '', ['sql', sql])
-    if (reply?.kind !== 'done') throw new Error(reply?.message ?? 'the service is away')
-    return (reply.outcome.document as { items: T[] }).items // decisions J3: command `sql`
+    return ((await this.#operator(['sql', sql])) as { items: T[] }).items // decisions J3
+  }
+
+  /** Makes an account with so many credits; gives its key. */
+  async createAccount(credits: number): Promise<string> {
+    const wallet = bs58.encode(randomBytes(32))
+    const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
+    return ((await this.#operator(args)) as { api_key: string }).api_key // decisions J3
   }
 
   /** Processes that ended though nobody ended them. */
@@ -116,15 +124,31 @@ export class Deployed {
 
   /** A command may fail when what it works on goes away; then it is given again, as an operator would. */
   async #command(args: readonly string[]): Promise<void> {
-    for (let attempt = 0; attempt < 30; attempt += 1) {
-      const { code, document } = await this.#options.deployment.operator(...args).catch(() => ({
-        code: 'no document',
-        document: null,
-      }))
-      if (code === 0) return
-      if (attempt === 29)
-        throw new Error(`operator ${args.join(' ')}: ${code} ${JSON.stringify(document)}`)
-      await new Promise((settle) => setTimeout(settle, 500))
+    for (let attempt = 1; ; attempt += 1) {
+      const error = await this.#operator(args).then(
+        () => null,
+        (failed: unknown) => failed,
+      )
+      if (error === null) return
+      if (attempt === ATTEMPTS) throw error
+      await pause(500)
     }
   }
+
+  /** Gives what an operator's command prints. The one process of an embedded deployment is asked directly: a command beside it, while it starts, would take its data. */
+  async #operator(args: readonly string[]): Promise<unknown> {
+    const { query, deployment } = this.#options
+    const name = args.join(' ')
+    if (query !== null) {
+      const { code, document } = await deployment.operator(...args)
+      if (code !== 0) throw new Error(`operator ${name}: ${code} ${JSON.stringify(document)}`)
+      return document
+    }
+    const reply = await askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
+    if (reply === null) throw new Error(`operator ${name}: the service is away`)
+    if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
+    return reply.outcome.document
+  }
 }
+
+const ATTEMPTS = 60

@@ -10,7 +10,7 @@ const USAGE = `npm run -s simulate -- [options]
   --hours H       hours of the market, as fast as the service takes them (0.1)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 
-const SHOWN = 5
+const SHOWN = 2
 
 /** Runs one seed or several; the exit code is 0 when every table of every run was right. */
 async function main(): Promise<number> {

@@ -34,11 +34,11 @@ export interface RunResult {
 const START_SLOT = 400_000_000
 const REPLAY_SLOTS = 256
 /** Slots without trouble at the beginning and at the end: what is late comes within 12. */
-const CALM_SLOTS = 20
+const CALM_SLOTS = 40
 /** The clock waits when storage is so far behind. */
 const MAX_BEHIND = 200
 const WALLETS = 10
-const SETTLE_MS = 90_000
+const SETTLE_MS = 60_000
 
 /**
  * Lets the market run for some hours while the script of the seed breaks the service, then lets everything settle, and compares every table with
@@ -57,7 +57,6 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     replaySlots: REPLAY_SLOTS,
     historySlots: slots + 10_000,
   })
-  const chain = new TrueChain(simulator, seed, trouble, START_SLOT)
   const servers = serversDir === null ? null : await startServers(serversDir)
   const emptied = servers === null ? null : await emptyServers(servers)
   const deployment = await deploy('embedded', simulator.wallets, {
@@ -80,10 +79,12 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const position = new Position(deployment)
   let follower: Follower | null = null
   try {
-    const key = await deployment.createAccount(1_000_000_000)
     for (const part of parts) deployment.start(part)
+    await deployment.processes.get(parts[0] ?? 'all')?.line('url')
+    const key = await deployed.createAccount(1_000_000_000)
     follower = new Follower(await deployment.customer(key))
     const clock = { simulator, deployed, position }
+    const chain = new TrueChain(simulator, seed, trouble, await begin(clock))
     const place = () => `+${simulator.slot - START_SLOT}`.padEnd(7)
     const script = createScript({
       ...{ seed, slots, parts, replaySlots: REPLAY_SLOTS },
@@ -125,8 +126,8 @@ function troubleOf(seed: number): Trouble {
     ...ALL_TROUBLE,
     cuts: random.chance(0.5),
     lostReplay: random.chance(0.5),
-    slowRpc: random.chance(0.3),
-    rateLimitedRpc: random.chance(0.3),
+    slowRpc: random.chance(0.2),
+    rateLimitedRpc: random.chance(0.15),
   }
 }
 
@@ -134,6 +135,22 @@ interface Clock {
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>
   readonly deployed: Deployed
   readonly position: Position
+}
+
+/** Lets slots pass until the first is stored; gives the first of which anything is. */
+async function begin({ simulator, deployed, position }: Clock): Promise<number> {
+  const deadline = Date.now() + SETTLE_MS
+  for (;;) {
+    if (position.slot !== null) {
+      const [first] = await deployed.query<{ slot: string }>(
+        'SELECT min(slot) AS slot FROM sol_balances HAVING count() > 0',
+      )
+      if (first) return Number(first.slot)
+    }
+    if (Date.now() > deadline) throw new Error('nothing is stored')
+    simulator.advance(1)
+    await pause(50)
+  }
 }
 
 /** Lets slots pass as fast as the service takes them; while something is away they pass without it. */
@@ -157,33 +174,50 @@ async function runTo({ simulator, deployed, position }: Clock, slot: number): Pr
   }
 }
 
-/** Waits until storage has passed the tip and holds as much as the chain; slots go on slowly, because some things wait for newer ones. */
-async function settle({ simulator, deployed, position }: Clock, chain: TrueChain) {
-  const deadline = Date.now() + SETTLE_MS
-  for (let round = 0; ; round += 1) {
+/**
+ * Waits until storage has passed the tip and holds as much as the chain, as long as it comes nearer; slots go on slowly, because some things wait
+ * for newer ones. Gives what is wrong when it stops before.
+ */
+async function settle(clock: Clock, chain: TrueChain): Promise<string[]> {
+  const { simulator, position } = clock
+  let stored = await storedRecords(clock)
+  let movedAt = Date.now()
+  for (let round = 1; ; round += 1) {
     chain.catchUp(WALLETS)
-    const due = { events: chain.events.length, balances: chain.balances.length }
-    const counts = await deployed
-      .query<{ events: string; balances: string }>(
-        `SELECT (SELECT count() FROM swaps FINAL) + (SELECT count() FROM transfers FINAL) + (SELECT count() FROM sol_transfers FINAL) AS events, (SELECT count() FROM sol_balances FINAL) AS balances`,
-      )
-      .catch(() => [])
-    const stored = { events: Number(counts[0]?.events), balances: Number(counts[0]?.balances) }
-    const whole = stored.events >= due.events && stored.balances >= due.balances
+    const due = chain.events.length + chain.balances.length
     // Once everything is there one slot more has to pass: what follows from the last record is stored before the next slot is.
-    if (whole && (position.slot ?? 0) >= chain.tip) {
+    if (stored >= due && (position.slot ?? 0) >= chain.tip) {
       simulator.advance(1)
       chain.catchUp(WALLETS)
-      while ((position.slot ?? 0) < chain.tip && Date.now() < deadline) await pause(20)
-      return []
+      return until(() => (position.slot ?? 0) >= chain.tip)
     }
-    if (Date.now() > deadline)
-      return [
-        `not settled within ${SETTLE_MS / 1000} s: storage at ${position.slot} of ${chain.tip}, ${stored.events} of ${due.events} events, ${stored.balances} of ${due.balances} balances`,
-      ]
-    if (round % 10 === 9) simulator.advance(1)
+    const [before, at] = [stored, position.slot]
     await pause(100)
+    if (round % 10 === 0) simulator.advance(1)
+    stored = await storedRecords(clock)
+    if (stored > before || position.slot !== at) movedAt = Date.now()
+    if (Date.now() - movedAt > SETTLE_MS)
+      return [
+        `storage stands still at ${position.slot} of ${chain.tip}, ${stored} records of ${due}`,
+      ]
   }
+}
+
+async function until(isSo: () => boolean): Promise<string[]> {
+  for (const deadline = Date.now() + SETTLE_MS; !isSo(); await pause(20))
+    if (Date.now() > deadline) return ['storage stands still at the last slot']
+  return []
+}
+
+/** Events and balances that storage holds; 0 while it does not answer. */
+async function storedRecords({ deployed }: Clock): Promise<number> {
+  const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances'].map(
+    (table) => `(SELECT count() FROM ${table} FINAL)`,
+  )
+  const rows = await deployed
+    .query<{ records: string }>(`SELECT ${counts.join(' + ')} AS records`)
+    .catch(() => [])
+  return Number(rows[0]?.records ?? 0)
 }
 
 /** The newest stored slot, as `/status` tells it; asked again and again, because the service comes and goes. */

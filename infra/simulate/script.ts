@@ -33,7 +33,7 @@ export interface ScriptOptions {
 }
 
 /** Slots of calm at the beginning, and between two disturbances at least and at most. */
-const CALM = 30
+const CALM = 40
 const BETWEEN = { least: 20, most: 110 }
 
 /** What is done to the service during a run, in order: a function of its options alone. */
