@@ -1,6 +1,5 @@
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
 import { eventKeyText } from '../../pipeline/domain/event-key.ts'
-import { USDC, USDT } from '../../pipeline/domain/quote.ts'
 import { slowPrices } from '../../pipeline/testing/slow-events.ts'
 import { type SlowTableName, slowTables } from '../../pipeline/testing/slow-tables.ts'
 import type { TrueChain } from './true-chain.ts'
@@ -35,6 +34,7 @@ const TABLES: Readonly<Record<SlowTableName, { key: readonly string[]; apart: st
     apart: ['version', 'is_deleted'],
   },
   positions: { key: ['wallet', 'mint'], apart: ['version', 'is_deleted'] },
+  first_buys: { key: ['mint', 'wallet'], apart: ['version', 'is_deleted'] },
   wallet_metrics: { key: ['wallet'], apart: ['version', 'computed_at'] },
 }
 
@@ -113,14 +113,14 @@ async function readPrices(query: Query): Promise<Map<number, bigint>> {
   return new Map(rows.map((row) => [Number(row.time), BigInt(row.usd_e9)]))
 }
 
-/** A swap in dollars with the price that it was stored with, where that is one that it may have; else with the one that it should have. */
+/** A swap against a quote coin with the price that it was stored with, where that is one that it may have; else with the one that it should have. */
 function priced(
   event: WalletEvent,
   swaps: ReadonlyMap<string, Row> | undefined,
   prices: ReadonlyMap<number, bigint>,
 ): WalletEvent {
   if (event.kind !== 'swap') return event
-  if (event.quoteMint !== USDC && event.quoteMint !== USDT) return event
+  if (event.quoteMint === null) return event
   const allowed = slowPrices(prices, event.blockTime, MAX_AGE_SECONDS)
   const stored = swaps?.get(eventKeyText(event))?.sol_price_usd_e9
   const solPriceUsdE9 = allowed.find((price) => String(price) === stored) ?? allowed[0] ?? null

@@ -1,4 +1,4 @@
-import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
+import type { BalanceRecord, Swap, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { slowBooks, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
@@ -26,6 +26,7 @@ export type SlowTableName =
   | 'disposals'
   | 'positions'
   | 'wallet_metrics'
+  | 'first_buys'
 
 /**
  * What every table must hold after this history (decisions A, C): a second implementation, made to be read, slow, without any state that goes
@@ -76,6 +77,12 @@ export function slowTables({ wallets, events, balances }: SlowInputs): SlowTable
     disposals: tokens.flatMap(disposalRows),
     positions: tokens.map(positionRow),
     wallet_metrics: books.map(metricsRow),
+    first_buys: tokens.flatMap(({ wallet, mint }) => {
+      const first = ordered.find(
+        (e) => e.kind === 'swap' && e.side === 'buy' && e.wallet === wallet && e.baseMint === mint,
+      )
+      return first?.kind === 'swap' ? [firstBuyRow(first)] : []
+    }),
   }
 }
 
@@ -109,7 +116,7 @@ function eventColumns(event: WalletEvent) {
   }
 }
 
-function swapRow(swap: WalletEvent & { kind: 'swap' }): SlowRow {
+function swapRow(swap: Swap): SlowRow {
   return {
     ...eventColumns(swap),
     side: swap.side,
@@ -125,6 +132,21 @@ function swapRow(swap: WalletEvent & { kind: 'swap' }): SlowRow {
     fee_lamports: swap.feeLamports,
     sol_price_usd_e9: swap.solPriceUsdE9,
     value_lamports: slowValue(swap),
+  }
+}
+
+/** What the entry market cap is made of (decisions C15). */
+function firstBuyRow(buy: Swap): SlowRow {
+  return {
+    mint: buy.baseMint,
+    wallet: buy.wallet,
+    slot: buy.slot,
+    tx_index: buy.txIndex,
+    event_index: buy.eventIndex,
+    block_time: buy.blockTime,
+    amount: buy.baseAmount,
+    value_lamports: slowValue(buy),
+    sol_price_usd_e9: buy.solPriceUsdE9,
   }
 }
 
