@@ -16,6 +16,7 @@ import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
+import { readPoolPrices } from '../../pipeline/store/read-pool-prices.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { createAutoBackfill } from '../../pipeline/workers/auto-backfill.ts'
 import { createBackfills } from '../../pipeline/workers/backfills.ts'
@@ -29,6 +30,9 @@ import { createMoney, openChannel, openLimits, openMeter } from './money.ts'
 import { keepsData, preflight } from './preflight.ts'
 import { openSource, readTextFile, type WalletList } from './source.ts'
 import { loadSolPrices, startWorkers } from './workers.ts'
+
+/** Prices that ingest starts with: two hours of them, twice the age that a price may have. */
+const POOL_PRICES = 7200
 
 /** A running process of the service, in the roles of its configuration. */
 export interface Service {
@@ -218,6 +222,7 @@ async function start(
         log,
         checkpoint: () =>
           config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
+        poolPrices: () => readPoolPrices(store, POOL_PRICES),
         ...{ prices, logger, registry, onStage, metrics: ingestMetrics },
         ...(autoBackfill && { onGap: autoBackfill.onGap }),
       })

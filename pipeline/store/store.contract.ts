@@ -7,6 +7,7 @@ import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
 import { analystDatabase, checkSchema, migrate, SQL_FOLDER } from './migrate.ts'
+import { readPoolPrices } from './read-pool-prices.ts'
 import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
 import { addTrackedWallets, readTrackedWallets } from './tracked-wallets.ts'
@@ -192,6 +193,16 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.is(await count(), '2')
     await store.insert('sol_prices', rows)
     t.is(await count(), '3')
+  })
+
+  test.serial(`${name}: the newest prices of the pool are read oldest first`, async (t) => {
+    const price = (time: number, source: string, usd_e9: string) => ({ time, source, usd_e9 })
+    await store.insert('sol_prices', [price(9, 'pool', '3'), price(7, 'pool', '1')])
+    await store.insert('sol_prices', [price(8, 'pool', '2'), price(10, 'file', '4')])
+    t.deepEqual(await readPoolPrices(store, 2), [
+      { time: 8, usdE9: 2n },
+      { time: 9, usdE9: 3n },
+    ])
   })
 
   test.serial(`${name}: a refused statement is a bug, whose message quotes no data`, async (t) => {

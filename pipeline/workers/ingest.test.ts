@@ -298,6 +298,31 @@ test.serial(
 )
 
 test.serial(
+  'what comes over RPC, where no pool is, has the newest price that is stored, also one beyond the checkpoint (C1)',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      replaySlots: 10,
+    })
+    const recorded = recordingLog()
+    const time = simulator.market.timeOf(START - 90)
+    const ingest = await ingestOf(simulator, recorded.log, START - 100, {
+      poolPrices: async () => [{ time, usdE9: 99_000_000_000n }],
+    })
+    simulator.advance(1)
+    await recorded.until(() => recorded.slots.length >= 80)
+    await ingest.stop()
+    await simulator.close()
+    const swaps = recorded.slots
+      .flatMap(({ records }) => records)
+      .flatMap((record) => (record.kind === 'swap' && record.slot < START - 20 ? [record] : []))
+    t.true(swaps.some((swap) => swap.blockTime >= time))
+    for (const { blockTime, quoteMint, solPriceUsdE9 } of swaps)
+      t.is(solPriceUsdE9, blockTime >= time && quoteMint ? 99_000_000_000n : null)
+  },
+)
+
+test.serial(
   'what a start cannot reach, or is refused by, is named with its variable',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual' }, xToken: 'right' })

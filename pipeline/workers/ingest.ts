@@ -35,6 +35,11 @@ export interface IngestDeps {
   readonly checkpoint: () => Promise<SlotMarker | null>
   /** History of SOL/USD (`SOL_PRICES_FILE`). */
   readonly prices?: readonly SolPrice[]
+  /**
+   * The pool's prices of the last hour or so that are stored. What died may have stored prices of slots beyond the checkpoint; when those slots then
+   * come over RPC, which has no pool account, they are the newest there are.
+   */
+  readonly poolPrices?: () => Promise<readonly SolPrice[]>
   /** Called when slots were passed over; the wallets are to be backfilled (decisions K2). */
   readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
   readonly logger: Logger
@@ -69,8 +74,13 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
   const decimals = createMintDecimals(rpc)
-  const [checkpoint] = await Promise.all([deps.checkpoint(), rpc.ping()])
+  const [checkpoint, stored] = await Promise.all([
+    deps.checkpoint(),
+    deps.poolPrices?.() ?? [],
+    rpc.ping(),
+  ])
   const prices = createSolPrices(deps.prices)
+  for (const price of stored) prices.add(price)
   if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
   let decoder = createDecoder(deps.wallets)
   const decoding = { decimals, logger, stop: stopping.signal }
