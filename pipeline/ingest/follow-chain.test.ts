@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util'
 import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
 import bs58 from 'bs58'
 import { addressBytes, addressFromBytes } from '../domain/address.ts'
+import { ServiceError } from '../domain/service-error.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
@@ -319,7 +321,7 @@ test('after a cut the slots before it and those replayed are compared with RPC, 
   const server = fakeServer()
   let tip = 10
   const rpc = { ...fakeRpc(13, 2), getSlot: async () => tip }
-  const chain = follow(10, rpc, server.open, { recheckSlots: 3 })
+  const chain = follow(10, rpc, server.open, { recheckSlots: 2, restartRecheckSlots: 3 })
   const first = await server.stream(1)
   t.deepEqual(
     await take(chain, 6),
@@ -337,7 +339,37 @@ test('after a cut the slots before it and those replayed are compared with RPC, 
     ['late', 11, 2, 'stream'],
     ['late', 13, 2, 'stream'],
   ])
-  t.deepEqual(rpc.asked, [8, 9, 10, 10, 11, 12, 13])
+  t.deepEqual(rpc.asked, [8, 9, 10, 11, 12, 13])
+  await chain.close()
+})
+
+test('after a long cut the slots before it are compared all the same, and an RPC that fails is asked again', async (t) => {
+  const server = fakeServer()
+  const newest = 400
+  let tip = 10
+  let failures = 0
+  const blocks = fakeRpc(newest, 2)
+  const rpc = {
+    ...blocks,
+    getSlot: async () => tip,
+    async getBlock(slot: number) {
+      if (slot === 12 && failures++ === 0) throw new ServiceError('unreachable', 'gone')
+      return blocks.getBlock(slot)
+    },
+  }
+  const limits = { recheckSlots: 2, restartRecheckSlots: 1, maxWaitingSlots: 1000 }
+  const chain = follow(10, rpc, server.open, limits)
+  const first = await server.stream(1)
+  first.feed(...endOf(11, 10), tx(12, 1), ...endOf(12, 11))
+  tip = newest
+  first.onEnd({ kind: 'failed', message: 'cut' })
+  const second = await server.stream(2)
+  for (let slot = 13; slot <= newest; slot += 1) second.feed(...endOf(slot, slot - 1))
+  for (let found = false; !found; ) {
+    const [output] = await take(chain, 1)
+    found = isDeepStrictEqual(output, ['late', 12, 2, 'stream'])
+  }
+  t.is(failures, 2)
   await chain.close()
 })
 

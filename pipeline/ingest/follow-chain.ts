@@ -59,6 +59,8 @@ export interface FollowLimits {
   readonly maxGapSlots: number
   /** How many slots before a cut are compared with `getBlock` (decisions K2). */
   readonly recheckSlots: number
+  /** The same before a restart: what died may have been comparing slots of earlier cuts. */
+  readonly restartRecheckSlots: number
 }
 
 const LIMITS: FollowLimits = {
@@ -71,6 +73,7 @@ const LIMITS: FollowLimits = {
   maxWaitingSlots: 256,
   maxGapSlots: 3000,
   recheckSlots: 64,
+  restartRecheckSlots: 512,
 }
 
 /** Follows the chain from a slot on. One consumer takes the outputs in their order; what it does not take is bounded. */
@@ -123,6 +126,7 @@ class Follower implements ChainFollower {
   /** Slots before cuts that are still to be looked at. */
   #recheckNext: SlotRange | null = null
   #rechecking = false
+  #restarted = true
   #resolveOpened: () => void = () => {}
   #rejectOpened: (error: Error) => void = () => {}
   #fail: (error: unknown) => void = () => {}
@@ -288,14 +292,16 @@ class Follower implements ChainFollower {
 
   /**
    * Looks for transactions that came late while no stream was open, which no replay brings: in the slots before the cut, and in those replayed up
-   * to the newest at the reopening, once they are sealed. Cuts that come meanwhile are looked at together.
+   * to the newest at the reopening, once they are sealed: no more than the longest gap. Cuts that come meanwhile are looked at together.
    */
   async #recheck(head: number | null): Promise<void> {
-    const { recheckSlots } = this.#limits
+    const { recheckSlots, restartRecheckSlots, maxGapSlots } = this.#limits
+    const before = this.#restarted ? restartRecheckSlots : recheckSlots
+    this.#restarted = false
     if (head === null || recheckSlots === 0) return
     const to = Math.max(head, await this.#history.tip())
-    const from = Math.min(this.#recheckNext?.from ?? head, head - recheckSlots + 1)
-    this.#recheckNext = { from: Math.max(0, from, to - MOST_RECHECKED), to }
+    const from = Math.min(this.#recheckNext?.from ?? head, head - before + 1)
+    this.#recheckNext = { from: Math.max(0, from, to - maxGapSlots - before), to }
     if (this.#rechecking) return
     this.#rechecking = true
     while (this.#recheckNext !== null) {
@@ -445,9 +451,6 @@ interface SlotRange {
   readonly from: number
   readonly to: number
 }
-
-/** When cuts come faster than their slots can be looked at, so many slots before the newest are. */
-const MOST_RECHECKED = 256
 
 /** How many slots more than those that the server has lost are fetched: while they are, its window moves on. */
 const WINDOW_MARGIN = 32

@@ -1,4 +1,3 @@
-import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause, persist } from './persist.ts'
 import type { RpcBlock, SolanaRpc } from './rpc.ts'
@@ -12,7 +11,7 @@ export interface RpcHistory {
   block(slot: number, wanted: () => boolean): Promise<RpcBlock | null>
   /** The blocks from `from` to `to` in order, some fetched ahead. */
   blocks(from: number, to: number): AsyncIterable<RpcBlock>
-  /** Those of the blocks from `from` to `to` that the server gives, in any order; when it fails, the rest is left out. */
+  /** The blocks from `from` to `to`, in any order, as they come. */
   pastBlocks(from: number, to: number): AsyncIterable<RpcBlock>
 }
 
@@ -52,16 +51,11 @@ export function createRpcHistory(
       }
     },
     async *pastBlocks(from, to) {
-      try {
-        const slots = await rpc.getBlocks(from, to)
-        for await (const found of asTheyCome(slots, (one) => rpc.getBlock(one))) {
-          metrics.rpcBlocks.inc({ why: 'recheck' })
-          if (found !== 'absent' && found !== 'not_yet') yield found
-        }
-      } catch (error) {
-        if (stop.aborted) return
-        if (!(error instanceof ServiceError)) throw error
-        logger.warn({ reason: error.message }, 'slots before the cut were not compared')
+      const slots = await persist(() => rpc.getBlocks(from, to), asking)
+      const ask = (slot: number) => persist(() => rpc.getBlock(slot), asking)
+      for await (const found of asTheyCome(slots, ask)) {
+        metrics.rpcBlocks.inc({ why: 'recheck' })
+        if (found !== 'absent' && found !== 'not_yet') yield found
       }
     },
   }

@@ -136,7 +136,13 @@ test.serial(
     const recorded = recordingLog()
     const head = START - 1
     const ingest = await ingestOf(simulator, recorded.log, head, {
-      limits: { patienceMs: 300, recheckSlots: 24, backoffMs: 20, maxBackoffMs: 100 },
+      limits: {
+        patienceMs: 300,
+        recheckSlots: 24,
+        restartRecheckSlots: 24,
+        backoffMs: 20,
+        maxBackoffMs: 100,
+      },
     })
     const end = START + 120
     while (simulator.slot < end + 20) {
