@@ -16,12 +16,15 @@ export interface Difference {
 
 const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
 
-/** Tables with the key of a row, and the columns that are outside of what must be equal (decisions C19); `late` tells of luck, not of the chain. */
+/** How an event came to be stored: when, how often, by which decoder; `late` tells of luck, not of the chain. */
+const EVENT_APART = ['version', 'is_deleted', 'inserted_at', 'late', 'decoder_version']
+
+/** Tables with the key of a row, and the columns that are outside of what must be equal (decisions C19). */
 const TABLES: Readonly<Record<SlowTableName, { key: readonly string[]; apart: string[] }>> = {
-  swaps: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
-  transfers: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
-  sol_transfers: { key: EVENT_KEY, apart: ['version', 'is_deleted', 'inserted_at', 'late'] },
-  sol_balances: { key: ['wallet', 'slot', 'tx_index'], apart: ['inserted_at'] },
+  swaps: { key: EVENT_KEY, apart: EVENT_APART },
+  transfers: { key: EVENT_KEY, apart: EVENT_APART },
+  sol_transfers: { key: EVENT_KEY, apart: EVENT_APART },
+  sol_balances: { key: ['wallet', 'slot', 'tx_index'], apart: EVENT_APART },
   lots: {
     key: ['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
     apart: ['version', 'is_deleted'],
