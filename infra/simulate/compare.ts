@@ -16,30 +16,25 @@ export interface Difference {
 
 const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
 
-/** How an event came to be stored: when, how often, by which decoder; `late` tells of luck, not of the chain. */
-const EVENT_APART = ['version', 'is_deleted', 'inserted_at', 'late', 'decoder_version']
+/** Columns that tell how and when a row came to be, not what the chain did (decisions C19): they may differ from run to run. */
+const APART = new Set(['version', 'inserted_at', 'computed_at', 'late', 'decoder_version'])
 
-/** Tables with the key of a row, and the columns that are outside of what must be equal (decisions C19). */
-const TABLES: Readonly<Record<SlowTableName, { key: readonly string[]; apart: string[] }>> = {
-  swaps: { key: EVENT_KEY, apart: EVENT_APART },
-  transfers: { key: EVENT_KEY, apart: EVENT_APART },
-  sol_transfers: { key: EVENT_KEY, apart: EVENT_APART },
-  sol_balances: { key: ['wallet', 'slot', 'tx_index'], apart: EVENT_APART },
-  lots: {
-    key: ['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
-    apart: ['version', 'is_deleted'],
-  },
-  disposals: {
-    key: [
-      ...['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
-      ...['lot_slot', 'lot_tx_index', 'lot_event_index'],
-    ],
-    apart: ['version', 'is_deleted'],
-  },
-  positions: { key: ['wallet', 'mint'], apart: ['version', 'is_deleted'] },
-  first_buys: { key: ['mint', 'wallet'], apart: ['version', 'is_deleted'] },
-  wallet_metrics: { key: ['wallet'], apart: ['version', 'computed_at'] },
+/** What tells the rows of a table apart. */
+const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
+  swaps: EVENT_KEY,
+  transfers: EVENT_KEY,
+  sol_transfers: EVENT_KEY,
+  sol_balances: ['wallet', 'slot', 'tx_index'],
+  lots: ['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
+  disposals: [
+    ...['wallet', 'mint', 'slot', 'tx_index', 'event_index'],
+    ...['lot_slot', 'lot_tx_index', 'lot_event_index'],
+  ],
+  positions: ['wallet', 'mint'],
+  first_buys: ['mint', 'wallet'],
+  wallet_metrics: ['wallet'],
 }
+const TABLES = Object.keys(KEYS) as SlowTableName[]
 
 /** How old a price may be (`SOL_PRICE_MAX_AGE_SECONDS`). */
 const MAX_AGE_SECONDS = 3600
@@ -53,16 +48,13 @@ export async function compareTables(
 ): Promise<{ differences: Difference[]; rows: Record<string, number> }> {
   const prices = await readPrices(query)
   const stored = new Map<SlowTableName, Map<string, Row>>()
-  for (const table of Object.keys(TABLES) as SlowTableName[])
-    stored.set(table, await readTable(query, table))
+  for (const table of TABLES) stored.set(table, await readTable(query, table))
   const events = chain.events.map((event) => priced(event, stored.get('swaps'), prices))
   const expected = slowTables({ wallets, events, balances: chain.balances })
   const differences: Difference[] = []
   const rows: Record<string, number> = {}
-  for (const [table, { key }] of Object.entries(TABLES) as [
-    SlowTableName,
-    { key: readonly string[] },
-  ][]) {
+  for (const table of TABLES) {
+    const key = KEYS[table]
     const found = stored.get(table) ?? new Map<string, Row>()
     rows[table] = found.size
     const due = new Map(expected[table].map((row) => [keyText(row, key), asText(row) as Row]))
@@ -79,6 +71,12 @@ export async function compareTables(
 }
 
 type Row = Readonly<Record<string, unknown>>
+
+/** What a row says of the chain; a row that is deleted is in no read with FINAL. */
+function factsOf(row: Row): Row {
+  const columns = Object.entries(row).filter(([name]) => !APART.has(name) && name !== 'is_deleted')
+  return asText(Object.fromEntries(columns)) as Row
+}
 
 /** Integers as text, because ClickHouse gives wide ones so; the rest as it is. */
 function asText(value: unknown): unknown {
@@ -98,13 +96,13 @@ function isSame(a: Row, b: Row): boolean {
 }
 
 async function readTable(query: Query, table: SlowTableName): Promise<Map<string, Row>> {
-  const { key, apart } = TABLES[table]
+  const key = KEYS[table].join(', ')
   const rows = new Map<string, Row>()
   for (let at = 0; ; at += ROWS_PER_QUERY) {
     const page = await query<Row>(
-      `SELECT * EXCEPT(${apart.join(', ')}) FROM ${table} FINAL ORDER BY ${key.join(', ')} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
+      `SELECT * FROM ${table} FINAL ORDER BY ${key} LIMIT ${ROWS_PER_QUERY} OFFSET ${at}`,
     )
-    for (const row of page) rows.set(keyText(row, key), asText(row) as Row)
+    for (const row of page) rows.set(keyText(row, KEYS[table]), factsOf(row))
     if (page.length < ROWS_PER_QUERY) return rows
   }
 }
@@ -142,7 +140,7 @@ async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Dif
 
 /** A difference as lines to read: the key, then the columns that differ. */
 export function tellDifference({ table, expected, stored }: Difference): string {
-  const key = table in TABLES ? TABLES[table as SlowTableName].key : EVENT_KEY
+  const key = KEYS[table as SlowTableName] ?? EVENT_KEY
   const row = expected ?? stored ?? {}
   const place = key.map((name) => `${name} ${row[name]}`).join(', ')
   if (expected === null) return `${table}: too many: ${place}\n    ${JSON.stringify(stored)}`

@@ -100,8 +100,8 @@ export class Deployed {
     this.away.add(part)
     const process = deployment.processes.get(part)
     const code = act === 'kill' ? await process?.kill() : await process?.stop()
-    // A service that cannot finish because a server is away ends all the same.
-    if (act === 'stop' && code !== 0 && this.away.size === 1)
+    // One that has just been started knows no signal yet; one that cannot finish because a server is away ends all the same.
+    if (act === 'stop' && code !== 0 && code !== 'SIGTERM' && this.away.size === 1)
       throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
   }
 

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { stopServers } from '../servers/servers.ts'
+import { startServers, stopServers } from '../servers/servers.ts'
 import { tellDifference } from './compare.ts'
 import { type RunResult, runSimulation } from './run.ts'
 
@@ -8,6 +8,7 @@ const USAGE = `npm run -s simulate -- [options]
   --seed N        what the market does and what is done to the service (1)
   --seeds A-B     one run after the other
   --hours H       hours of the market, as fast as the service takes them (0.1)
+  --port-base P   first of the ports of those servers (25000)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 
 const SHOWN = 2
@@ -21,6 +22,7 @@ async function main(): Promise<number> {
       seeds: { type: 'string' },
       hours: { type: 'string', default: '0.1' },
       servers: { type: 'string' },
+      'port-base': { type: 'string', default: '25000' },
     },
   })
   if (values.help) {
@@ -30,10 +32,12 @@ async function main(): Promise<number> {
   const [first, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
   const hours = Number(values.hours)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
+  const { servers } = values
+  if (servers !== undefined) await startServers(servers, { portBase: Number(values['port-base']) })
   let failed = 0
   for (let seed = first ?? 1; seed <= (last ?? 1); seed += 1)
-    if (!(await runSeed(seed, hours, values.servers ?? null))) failed += 1
-  if (values.servers !== undefined) await stopServers(values.servers)
+    if (!(await runSeed(seed, hours, servers ?? null))) failed += 1
+  if (servers !== undefined) await stopServers(servers)
   return failed === 0 ? 0 : 1
 }
 

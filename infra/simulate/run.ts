@@ -31,12 +31,15 @@ export interface RunResult {
   readonly rows: Readonly<Record<string, number>>
 }
 
+/** The first slot with a block. */
 const START_SLOT = 400_000_000
 const REPLAY_SLOTS = 256
 /** Slots without trouble at the beginning and at the end: what is late comes within 12. */
 const CALM_SLOTS = 40
 /** The clock waits when storage is so far behind. */
 const MAX_BEHIND = 200
+/** Nearer than this storage has caught up. */
+const NEAR = 30
 const WALLETS = 10
 /** So long storage may stand still. */
 const STILL_MS = 30_000
@@ -50,9 +53,11 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const slots = Math.round((hours * 3_600_000) / SLOT_MS)
   const trouble = troubleOf(seed)
   const beganAt = Date.now()
+  const troubles = Object.entries(trouble).flatMap(([name, there]) => (there ? [name] : []))
+  tell(`trouble: ${troubles.join(', ')}`)
   const simulator = await startSimulator({
     ...{ seed, trouble, wallets: WALLETS, coins: 40, trackedPerSlot: 3, othersPerSlot: 2 },
-    clock: { kind: 'manual', startSlot: START_SLOT },
+    clock: { kind: 'manual', startSlot: START_SLOT - 1 },
     firstSlot: START_SLOT,
     troubleSlots: { from: START_SLOT + CALM_SLOTS, to: START_SLOT + slots },
     replaySlots: REPLAY_SLOTS,
@@ -85,7 +90,8 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const key = await deployed.createAccount(1_000_000_000)
     follower = new Follower(await deployment.customer(key))
     const clock = { simulator, deployed, position }
-    const chain = new TrueChain(simulator, seed, trouble, await begin(clock))
+    const chain = new TrueChain(simulator, seed, trouble, START_SLOT)
+    await begin(clock)
     const place = () => `+${simulator.slot - START_SLOT}`.padEnd(7)
     const script = createScript({
       ...{ seed, slots, parts, replaySlots: REPLAY_SLOTS },
@@ -97,6 +103,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const random = createRandom(seed, 'moments')
     for (const step of script) {
       await runTo(clock, START_SLOT + step.at)
+      if (step.caughtUp) await catchUp(clock)
       await pause(random.below(40))
       tell(`${place()} ${((Date.now() - beganAt) / 1000).toFixed(1)} s  ${tellStep(step)}`)
       await deployed.do(step)
@@ -138,18 +145,12 @@ interface Clock {
   readonly position: Position
 }
 
-/** Lets slots pass until the first is stored; gives the first of which anything is. */
-async function begin({ simulator, deployed, position }: Clock): Promise<number> {
+/** Lets the market begin when somebody follows it, and slots pass until the first is stored. */
+async function begin({ simulator, position }: Clock): Promise<void> {
   const deadline = Date.now() + STILL_MS
-  for (;;) {
-    if (position.slot !== null) {
-      const [first] = await deployed.query<{ slot: string }>(
-        'SELECT min(slot) AS slot FROM sol_balances HAVING count() > 0',
-      )
-      if (first) return Number(first.slot)
-    }
+  while (position.slot === null) {
     if (Date.now() > deadline) throw new Error('nothing is stored')
-    simulator.advance(1)
+    if (simulator.followers > 0) simulator.advance(1)
     await pause(50)
   }
 }
@@ -173,6 +174,14 @@ async function runTo({ simulator, deployed, position }: Clock, slot: number): Pr
       simulator.advance(Math.min(4, slot - simulator.slot))
     await pause(lost ? 0 : deployed.away.size > 0 ? 30 : 8)
   }
+}
+
+/** Waits until storage is near the newest slot; not while something is away. */
+async function catchUp({ simulator, deployed, position }: Clock): Promise<void> {
+  const isNear = () => simulator.slot - (position.slot ?? 0) < NEAR
+  if (deployed.away.size > 0) return
+  const [fault] = await until(isNear)
+  if (fault !== undefined) throw new Error(fault)
 }
 
 /**
@@ -206,8 +215,8 @@ async function settle(clock: Clock, chain: TrueChain): Promise<string[]> {
 }
 
 async function until(isSo: () => boolean): Promise<string[]> {
-  for (const deadline = Date.now() + STILL_MS; !isSo(); await pause(20))
-    if (Date.now() > deadline) return ['storage stands still at the last slot']
+  for (const deadline = Date.now() + 2 * STILL_MS; !isSo(); await pause(20))
+    if (Date.now() > deadline) return ['storage stands still']
   return []
 }
 

@@ -6,7 +6,11 @@ export type Part = Role | 'all'
 export type ServerName = 'kafka' | 'clickhouse' | 'redis'
 
 /** One thing that the run does to the service, at a slot of the market (counted from its beginning). */
-export type Step = { readonly at: number } & (
+export type Step = {
+  readonly at: number
+  /** Not before storage has caught up with the market: what is disturbed then is a service at work, not one that is starting. */
+  readonly caughtUp?: boolean
+} & (
   | { readonly act: 'kill' | 'stop' | 'start'; readonly part: Part }
   | { readonly act: 'kill' | 'stop' | 'start'; readonly server: ServerName }
   /** Cuts every stream. */
@@ -49,7 +53,11 @@ export function createScript(options: ScriptOptions): Step[] {
     if (addsWallet && at > slots / 4) {
       addsWallet = false
       steps.push({ at, act: 'add wallet' })
-    } else steps.push(...disturbance(options, random, at, absence))
+    } else {
+      const caughtUp = random.chance(0.6)
+      const [first, ...more] = disturbance(options, random, at, absence)
+      if (first) steps.push({ ...first, caughtUp }, ...more)
+    }
   }
   return ordered(steps)
 }

@@ -27,6 +27,8 @@ export interface Simulator {
   /** The newest slot that is over; `confirmedSlot` is the newest that is confirmed. */
   readonly slot: number
   readonly confirmedSlot: number
+  /** How many gRPC streams follow. */
+  readonly followers: number
   /** Of recorded blocks the last slot that holds transactions; null for the market. */
   readonly lastRecordedSlot: number | null
   /** What a produced slot of the market was meant to bring the tracked wallets; throws on recorded blocks. */
@@ -136,6 +138,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
     get confirmedSlot() {
       return confirmed()
+    },
+    get followers() {
+      return stream.followers()
     },
     truth(slot) {
       if (played !== null) throw new Error('recorded blocks have no truth of their own')

@@ -32,6 +32,8 @@ export interface Yellowstone {
   onSlot(slot: number): void
   /** The clock went on to a slot without what lies between. */
   leap(slot: number): void
+  /** How many streams follow. */
+  followers(): number
   /** The first slot that `from_slot` can ask for now. */
   firstAvailable(): number
   /** Cuts all connections. */
@@ -232,6 +234,7 @@ export async function startYellowstone(
 
   return {
     port: server.port,
+    followers: () => [...subscribers].filter(({ commitment }) => commitment !== null).length,
     firstAvailable,
     disconnect,
     leap(slot) {

@@ -1,0 +1,54 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { createScript, type ScriptOptions, type Step } from './script.ts'
+
+const OPTIONS: ScriptOptions = {
+  seed: 1,
+  slots: 3000,
+  parts: ['api', 'workers', 'ingest'],
+  servers: ['kafka', 'clickhouse', 'redis'],
+  commands: [['recompute', '--wallet', 'all']],
+  replaySlots: 256,
+  longAbsence: true,
+  addsWallet: true,
+}
+
+const nameOf = (step: Step) =>
+  'part' in step ? step.part : 'server' in step ? step.server : step.act
+
+test('a script is a function of its seed, in order, and brings back once what it takes away', (t) => {
+  fc.assert(
+    fc.property(fc.nat(), (seed) => {
+      const script = createScript({ ...OPTIONS, seed })
+      t.deepEqual(createScript({ ...OPTIONS, seed }), script)
+      const away = new Set<string>()
+      let at = 0
+      for (const step of script) {
+        t.true(step.at >= at)
+        at = step.at
+        if (!('part' in step) && !('server' in step)) continue
+        const name = nameOf(step)
+        t.is(away.has(name), step.act === 'start', `${step.act} ${name} at ${step.at}`)
+        if (step.act === 'start') away.delete(name)
+        else away.add(name)
+      }
+      t.deepEqual([...away], [])
+    }),
+  )
+})
+
+test('ten seeds do everything that can be done', (t) => {
+  const done = new Set<string>()
+  for (let seed = 1; seed <= 10; seed += 1)
+    for (const step of createScript({ ...OPTIONS, seed })) done.add(`${step.act} ${nameOf(step)}`)
+  const things = [...OPTIONS.parts, ...OPTIONS.servers]
+  t.deepEqual(
+    [...done].sort(),
+    [
+      ...things.flatMap((name) => [`kill ${name}`, `stop ${name}`, `start ${name}`]),
+      'add wallet add wallet',
+      'cut cut',
+      'operator operator',
+    ].sort(),
+  )
+})
