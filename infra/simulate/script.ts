@@ -47,7 +47,11 @@ export function createScript(options: ScriptOptions): Step[] {
   const steps: Step[] = []
   let longAbsence = options.longAbsence
   let addsWallet = options.addsWallet
-  for (let at = CALM; at < slots; at += BETWEEN.least + random.below(BETWEEN.most)) {
+  // What was there before the first whole slot of the stream is found by the first restart, which looks back; so the truth begins with the chain.
+  const first = options.parts.includes('ingest') ? 'ingest' : 'all'
+  steps.push({ at: CALM, act: 'kill', part: first, caughtUp: true })
+  steps.push({ at: CALM, act: 'start', part: first })
+  for (let at = 2 * CALM; at < slots; at += BETWEEN.least + random.below(BETWEEN.most)) {
     const absence = longAbsence && at > slots / 3
     if (absence) longAbsence = false
     if (addsWallet && at > slots / 4) {
