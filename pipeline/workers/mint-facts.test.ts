@@ -3,13 +3,17 @@ import fc from 'fast-check'
 import type { Coin } from '../../infra/simulator/market/universe.ts'
 import { startSimulator } from '../../infra/simulator/simulator.ts'
 import { type Address, addressFromBytes } from '../domain/address.ts'
+import type { Swap } from '../domain/event.ts'
+import { USDC, WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { metadataAddress } from '../ingest/metadata-address.ts'
 import { createRpc, type RpcAccount } from '../ingest/rpc.ts'
+import { createMemoryLog } from '../log/memory.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
-import { migrate } from '../store/migrate.ts'
+import { analystDatabase, migrate } from '../store/migrate.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
+import { startFold } from './fold.ts'
 import { type MintFactsDeps, startMintFacts } from './mint-facts.ts'
 import { ASK_AGAIN_AFTER, type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
 import { createMintFactsMetrics } from './telemetry.ts'
@@ -164,17 +168,15 @@ test.serial(
     await pass(5)
     t.like(await stored(), [{ supply: '500', asked: 2, ask_again_at: T + 5 + 30 }])
     hand.accounts.set(mint, mintAccount(900n, 6))
-    let total = 35
-    for (const pause of ASK_AGAIN_AFTER.slice(2)) total += pause
-    await pass(total + 1000)
-    t.is(hand.calls.length, 1 + ASK_AGAIN_AFTER.length)
-    t.like(await stored(), [{ supply: '500', fetched_at: T + 5, asked: 8, ask_again_at: null }])
+    await pass(35 + 180 + 1080)
+    t.is(hand.calls.length, 5)
+    t.like(await stored(), [{ supply: '500', fetched_at: T + 5, asked: 5 }])
     await facts.stop()
 
-    // Whoever starts later does not ask either.
+    // Whoever starts later asks no earlier.
     await hold([mint])
     const later = start()
-    await later.pass(10_000)
+    await later.pass(5000)
     t.deepEqual(later.hand.calls, [])
     await later.facts.stop()
   },
@@ -270,6 +272,73 @@ test.serial(
       coins.map(expected).sort((a, b) => (a.mint < b.mint ? -1 : 1)),
     )
     await simulator.close()
+  },
+)
+
+test.serial(
+  'the market cap at a first buy is supply x price in USD, there as soon as both are known (C15)',
+  async (t) => {
+    const { store } = testStore
+    const mint = mintOf(9)
+    const place = { txIndex: 0, eventIndex: 0, signature: '1'.repeat(64), programId: mintOf(8) }
+    const buy = (wallet: number, slot: number, of: Partial<Swap>): Swap => ({
+      ...{ kind: 'swap', side: 'buy', baseMint: mint, baseDecimals: 6, program: 'pumpswap' },
+      ...{ confidence: 'high', quoteMismatch: false, feeLamports: 0n, solPriceUsdE9: null },
+      ...{ quoteMint: WSOL, quoteAmount: 10n ** 9n, baseAmount: 34_567_890_123n },
+      ...{ ...place, slot, wallet, blockTime: T + slot, ...of },
+    })
+    const records = [
+      // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 = 4339287.109113... USD
+      buy(1, 1, { solPriceUsdE9: 150_000_000_000n }),
+      buy(1, 2, { solPriceUsdE9: 1n, baseAmount: 1n }),
+      // 30.000001 USDC at 149.999999999 are 200000006 lamports, for 5 tokens: 0.200000006 x 149.999999999 / 5 x 10^9 = 6000000179.959999... USD
+      buy(2, 1, {
+        quoteMint: USDC,
+        quoteAmount: 30_000_001n,
+        baseAmount: 5_000_000n,
+        solPriceUsdE9: 149_999_999_999n,
+      }),
+      // Token for token has no value, for good; the second buy does not count.
+      buy(3, 1, { quoteMint: null, quoteAmount: 0n, quoteMismatch: true }),
+      buy(3, 2, { solPriceUsdE9: 150_000_000_000n }),
+    ]
+    const log = createMemoryLog({ logger, registry: createRegistry() }, { partitions: 2 })
+    const seen: Address[] = []
+    await new Promise<void>((resolve, reject) => {
+      const folding = startFold({
+        ...{ store, log, logger, registry: createRegistry(), onBug: reject },
+        onSwaps: (swaps) => {
+          for (const swap of swaps) seen.push(swap.baseMint)
+          if (seen.length === records.length)
+            folding.then((fold) => fold.stop()).then(resolve, reject)
+        },
+      })
+      const marker = { slot: 2, parent: 1, blockTime: T, solPrice: null }
+      void folding.then(() => log.appendSlot({ marker, records }))
+    })
+    await log.close()
+    const caps = async () => {
+      const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+      return store.query(
+        `SELECT wallet, entry_mcap_usd_e6 FROM ${analystDatabase(own?.name ?? '')}.first_buys ORDER BY wallet`,
+      )
+    }
+    const row = (wallet: string, entry_mcap_usd_e6: string | null) => ({
+      wallet,
+      entry_mcap_usd_e6,
+    })
+    t.deepEqual(await caps(), [row('W1', null), row('W2', null), row('W3', null)])
+
+    const { facts, hand, settled } = start()
+    hand.accounts.set(mint, mintAccount(10n ** 15n, 6))
+    facts.note(seen)
+    await settled()
+    await facts.stop()
+    t.deepEqual(await caps(), [
+      row('W1', '4339287109113'),
+      row('W2', '6000000179959999'),
+      row('W3', null),
+    ])
   },
 )
 
