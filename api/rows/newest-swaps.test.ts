@@ -4,7 +4,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { QueryParams, Store } from '../../pipeline/store/store.ts'
-import { openTestStore } from '../../pipeline/testing/test-store.ts'
+import { openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import type { SwapRow } from './swap-row.ts'
 
@@ -82,50 +82,94 @@ test('of the rows of a key the newest version counts, however many there are and
   )
 })
 
-test('a page of a mint is right before any merge, also where a later decoding gave a swap another mint or took it back', async (t) => {
-  const { store, remove } = await openTestStore()
-  t.teardown(remove)
-  await migrate(store)
-  await store.command('SYSTEM STOP MERGES swaps')
-  const stored = fc
-    .tuple(aRow, fc.constantFrom('mintA', 'mintB'), small(2))
-    .map(([row, mint, block]) => ({
-      ...{ ...row, base_mint: row.is_deleted === 1 && block === 2 ? '' : mint, block },
-      ...{ signature: 's', program_id: 'p', confidence: 'high' as const, quote_mismatch: true },
-      ...{ fee_lamports: 0, sol_price_usd_e9: null, value_lamports: null },
-    }))
-  const histories = fc.uniqueArray(stored, {
-    minLength: 30,
-    maxLength: 60,
-    selector: (row) => `${eventKeyText(keyOf(row))} ${row.version}`,
+let opened: Promise<TestStore> | undefined
+/** One store for the tests that need one; its parts are not merged. */
+function shared(): Promise<TestStore> {
+  opened ??= openTestStore().then(async (found) => {
+    await migrate(found.store)
+    await found.store.command('SYSTEM STOP MERGES swaps')
+    return found
   })
-  await fc.assert(
-    fc.asyncProperty(histories, fc.option(aKey), small(6), async (rows, before, limit) => {
-      await store.command('TRUNCATE TABLE swaps')
-      for (const block of [0, 1, 2])
-        await store.insert(
-          'swaps',
-          rows.filter((row) => row.block === block).map(({ block: _, ...row }) => row),
-        )
-      const newest = new Map<string, (typeof rows)[number]>()
-      for (const row of rows) {
-        const known = newest.get(eventKeyText(keyOf(row)))
-        if (known === undefined || Number(known.version) < Number(row.version))
-          newest.set(eventKeyText(keyOf(row)), row)
-      }
-      for (const mint of ['mintA', 'mintB']) {
-        const expected = [...newest.values()]
-          .filter((row) => row.is_deleted === 0 && row.base_mint === mint)
-          .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
-          .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
-          .slice(0, limit + 1)
-        const swaps = await readNewestSwaps(store, 100, before, limit + 1, mint as Address)
-        t.deepEqual(
-          swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
-          expected.map((row) => [eventKeyText(keyOf(row)), row.block_time, mint]),
-        )
-      }
-    }),
-    { numRuns: 12, endOnFailure: true },
-  )
-})
+  return opened
+}
+test.after.always(async () => (await opened)?.remove())
+
+test.serial(
+  'a page of a mint is right before any merge, also where a later decoding gave a swap another mint or took it back',
+  async (t) => {
+    const { store } = await shared()
+    const stored = fc
+      .tuple(aRow, fc.constantFrom('mintA', 'mintB'), small(2))
+      .map(([row, mint, block]) => ({
+        ...{ ...row, base_mint: row.is_deleted === 1 && block === 2 ? '' : mint, block },
+        ...{ signature: 's', program_id: 'p', confidence: 'high' as const, quote_mismatch: true },
+        ...{ fee_lamports: 0, sol_price_usd_e9: null, value_lamports: null },
+      }))
+    const histories = fc.uniqueArray(stored, {
+      minLength: 30,
+      maxLength: 60,
+      selector: (row) => `${eventKeyText(keyOf(row))} ${row.version}`,
+    })
+    await fc.assert(
+      fc.asyncProperty(histories, fc.option(aKey), small(6), async (rows, before, limit) => {
+        await store.command('TRUNCATE TABLE swaps')
+        for (const block of [0, 1, 2])
+          await store.insert(
+            'swaps',
+            rows.filter((row) => row.block === block).map(({ block: _, ...row }) => row),
+          )
+        const newest = new Map<string, (typeof rows)[number]>()
+        for (const row of rows) {
+          const known = newest.get(eventKeyText(keyOf(row)))
+          if (known === undefined || Number(known.version) < Number(row.version))
+            newest.set(eventKeyText(keyOf(row)), row)
+        }
+        for (const mint of ['mintA', 'mintB']) {
+          const expected = [...newest.values()]
+            .filter((row) => row.is_deleted === 0 && row.base_mint === mint)
+            .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
+            .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
+            .slice(0, limit + 1)
+          const swaps = await readNewestSwaps(store, 100, before, limit + 1, mint as Address)
+          t.deepEqual(
+            swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
+            expected.map((row) => [eventKeyText(keyOf(row)), row.block_time, mint]),
+          )
+        }
+      }),
+      { numRuns: 12, endOnFailure: true },
+    )
+  },
+)
+
+test.serial(
+  'a page of a mint, and a page of all, read some granules in order and not the table',
+  async (t) => {
+    const { store } = await shared()
+    await store.command('TRUNCATE TABLE swaps')
+    await store.command(`
+    INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, program)
+    SELECT number, 0, 1, 0, 0, '', 'buy', concat('mint', toString(number % 100)), 1, 0, 'p' FROM numbers(50000)`)
+    const plans: string[] = []
+    const spy = {
+      ...store,
+      async query<T>(sql: string, params?: QueryParams) {
+        const lines = await store.query<{ explain: string }>(`EXPLAIN indexes = 1 ${sql}`, params)
+        plans.push(lines.map(({ explain }) => explain).join('\n'))
+        return store.query<T>(sql, params)
+      },
+    }
+    const before = { slot: 40_000, txIndex: 0, wallet: 1, eventIndex: 0 }
+    const found = await readNewestSwaps(spy, 50_000, before, 3, 'mint7' as Address)
+    t.deepEqual(
+      found.map(({ slot }) => slot),
+      [39_907, 39_807, 39_707],
+    )
+    await readNewestSwaps(spy, 50_000, before, 3)
+    const [ofMint = '', corrected = '', ofAll = ''] = plans
+    t.regex(ofMint, /ReadFromMergeTree \(by_mint\)/)
+    t.regex(ofMint, /Read type: InReverseOrder/)
+    t.notRegex(corrected, /Granules: [1-9][0-9]*$/m)
+    t.regex(ofAll, /Read type: InReverseOrder/)
+  },
+)
