@@ -63,8 +63,8 @@ export async function startWorkers(
   return {
     pricesCame: fill.pricesCame,
     async stop() {
-      await Promise.all([facts?.stop(), fill.stop()])
-      await fold.stop()
+      // Together: a fill may wait for the fold, which waits for a lost store for a while and no longer.
+      await Promise.all([facts?.stop(), fill.stop(), fold.stop()])
     },
   }
 }

@@ -86,6 +86,51 @@ test.serial(
   },
 )
 
+test.serial(
+  'what was traded has its facts, prices of SOL are stored with their source, and first buys have market caps (J7, J8, C15)',
+  async (t) => {
+    const DATA_DIR = join(folder, 'facts')
+    const file = join(folder, 'prices.csv')
+    writeFileSync(file, 'unix_seconds,usd\n1700000000,61.25\n1700000060,61.5\n')
+    const service = start(t, { DATA_DIR, SOL_PRICES_FILE: file })
+    await service.line('api_key')
+    const beganAt = Date.now()
+    const [facts] = await until(
+      () =>
+        sql<{ traded: string; mints: string; named: string; capped: string }>(
+          DATA_DIR,
+          `SELECT (SELECT uniqExact(base_mint) FROM swaps WHERE base_mint IN (SELECT mint FROM mints)) AS traded,
+             count() AS mints, countIf(symbol != '' AND name != '' AND supply > 0) AS named,
+             (SELECT count() FROM analyst.first_buys WHERE entry_mcap_usd_e6 > 0) AS capped
+           FROM mints FINAL`,
+        ),
+      ([row]) => Number(row?.mints) >= 3 && Number(row?.capped) >= 1,
+    )
+    t.log(`three mints were there ${Date.now() - beganAt} ms after the start`)
+    // Nothing is asked for that nobody traded, and the simulator describes each of its coins.
+    t.is(facts?.traded, facts?.mints)
+    t.is(facts?.named, facts?.mints)
+    const prices = await until(
+      () =>
+        sql<{ source: string; prices: string }>(
+          DATA_DIR,
+          'SELECT source, toString(count()) AS prices FROM sol_prices FINAL GROUP BY source ORDER BY source',
+        ),
+      (rows) => rows.length === 2,
+    )
+    t.deepEqual(prices[1], { source: 'file', prices: '2' })
+    t.is(prices[0]?.source, 'pool')
+    t.is(await service.stop(), 0)
+  },
+)
+
+/** Asks a running service through the operator's command. */
+async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
+  const command = startProcess('infra/operator/main.js', { DATA_DIR: dataDir }, ['sql', query])
+  await command.ended
+  return (JSON.parse(command.stdout()) as { items: readonly T[] }).items // decisions J3
+}
+
 function indexOf(item: unknown, items: readonly unknown[]): number {
   return items.findIndex((one) => isDeepStrictEqual(one, item))
 }
@@ -207,6 +252,16 @@ refused({
   title: 'some of the roles and no servers',
   env: { ROLES: 'ingest' },
   says: `bad configuration:
+  KAFKA_BROKERS: required when ROLES names fewer than all: processes share only real servers
+  CLICKHOUSE_URL: required when ROLES names fewer than all: processes share only real servers
+  REDIS_URL: required when ROLES names fewer than all: processes share only real servers
+`,
+})
+refused({
+  title: 'workers of a real stream without RPC',
+  env: { ROLES: 'workers', YELLOWSTONE_ENDPOINT: `http://${nowhere}` },
+  says: `bad configuration:
+  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for gaps and facts about mints
   KAFKA_BROKERS: required when ROLES names fewer than all: processes share only real servers
   CLICKHOUSE_URL: required when ROLES names fewer than all: processes share only real servers
   REDIS_URL: required when ROLES names fewer than all: processes share only real servers
