@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestFn } from 'ava'
@@ -110,14 +110,13 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   })
 
   test.serial(`${name}: every table and column has a comment`, async (t) => {
-    const tables = readdirSync(SQL_FOLDER)
-      .filter((file) => file.endsWith('.sql'))
-      .map((file) => file.slice(5, -4))
-    t.true(tables.includes('swaps'))
+    const [found] = await store.query<{ tables: number }>(
+      'SELECT toUInt32(count()) AS tables FROM system.tables WHERE database = currentDatabase()',
+    )
+    t.true((found?.tables ?? 0) >= 20)
     const without = (from: string, column: string) =>
       store.query(
-        `SELECT ${column} AS table, name FROM system.${from} WHERE database = currentDatabase() AND ${column} IN {tables:Array(String)} AND comment = ''`,
-        { tables },
+        `SELECT ${column} AS table, name FROM system.${from} WHERE database = currentDatabase() AND comment = ''`,
       )
     t.deepEqual(await without('columns', 'table'), [])
     t.deepEqual(await without('tables', 'name'), [])
@@ -135,7 +134,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
       analyst,
     })
     t.deepEqual([...new Set(columns.map((column) => column.table))].sort(), [
-      ...['disposals', 'first_buys', 'lots', 'mints', 'positions', 'sol_balances'],
+      ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'positions', 'sol_balances'],
       ...['sol_prices', 'sol_transfers', 'storage', 'swaps', 'transfers', 'wallet_metrics'],
     ])
     t.deepEqual(

@@ -198,6 +198,11 @@ const ANSWERS: Record<string, readonly object[]> = {
       seconds_behind_when_written: '2',
     },
   ],
+  'Which wallets are complete': [
+    { wallet: 'W1', complete_since: '2026-01-10 11:00:00' },
+    { wallet: 'W2', complete_since: '2026-01-10 12:00:00' },
+    { wallet: 'W3', complete_since: null },
+  ],
   'How exact it is': [],
 }
 
@@ -291,6 +296,14 @@ async function storeHistory(store: Store): Promise<void> {
     ...{ worker: 'fold', partition, partitions: 2, slot, parent: slot - 1, block_time: time },
     ...{ sol_price_time: null, sol_price_usd_e9: null, inserted_at: inserted },
   })
+  const covered = (wallet: number, time: number, version: number) => ({
+    ...{ wallet, since_slot: 1, since_time: time, version },
+  })
+  await store.insert('wallet_coverage', [
+    covered(1, at(10, '12:00:00'), 1),
+    covered(2, at(10, '12:00:00'), 1),
+  ])
+  await store.insert('wallet_coverage', [covered(1, at(10, '11:00:00'), 2)])
   await store.insert('progress', [
     marker(0, 120, at(11, '12:00:10'), '2026-01-11 12:00:11.500'),
     marker(1, 119, at(11, '12:00:09'), '2026-01-11 12:00:10.000'),
