@@ -1,0 +1,175 @@
+import { parseArgs } from 'node:util'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { createChainShape } from '../simulator/chain-shape.ts'
+import { createMarket } from '../simulator/market/market.ts'
+import { NO_TROUBLE } from '../simulator/options.ts'
+import { median, print } from './kit/figures.ts'
+
+const USAGE = `npm run bench -- privacy [options]
+
+  --slots N       length of the chain, in slots of 400 ms (1500: ten minutes)
+  --wallets N     wallets that trade, any of which may be the one behind an alias (250)`
+
+/** Markets from quiet to crowded: coins, and transactions a slot over all of them. */
+const MARKETS = [
+  { name: 'quiet', coins: 200, perSlot: 2 },
+  { name: 'busy', coins: 50, perSlot: 8 },
+  { name: 'crowded', coins: 10, perSlot: 20 },
+  { name: 'mania', coins: 1, perSlot: 60 },
+] as const
+
+/** Older trades than this are not looked at: who is not found by then counts as not found. */
+const MOST_TRADES = 200
+
+/**
+ * An attack on aliases: whoever reads the whole chain joins the trades served of an alias with true ones (mint, side, amounts, time) and keeps the wallets
+ * that fit every one of them, until one is left. Prints how many trades that takes (median over the aliases), with `PRIVACY_SALT` off and on, by how
+ * crowded the market is: for history, for a live socket, where the time of arrival tells the time of the trade, and for history when the price of
+ * the trade (base to quote, which one factor for both leaves as it is) is compared too.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      slots: { type: 'string', default: '1500' },
+      wallets: { type: 'string', default: '250' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  print('| market | trades a minute and coin | salt | history | live | history, by price |')
+  print('|---|---|---|---|---|---|')
+  for (const { name, coins, perSlot } of MARKETS) {
+    const slots = Number(values.slots)
+    const swaps = readSwaps({ slots, wallets: Number(values.wallets), coins, perSlot })
+    const density = swaps.length / ((slots * 0.4) / 60) / coins
+    for (const salt of [null, 'a salt for this bench alone']) {
+      const cells = ATTACKS.map((attack) => attackAll(swaps, salt, attack))
+      print(
+        `| ${name} | ${density.toFixed(1)} | ${salt === null ? 'off' : 'on'} | ${cells.join(' | ')} |`,
+      )
+    }
+  }
+}
+
+interface Chain {
+  readonly slots: number
+  readonly wallets: number
+  readonly coins: number
+  readonly perSlot: number
+}
+
+/** Every swap of the simulated chain, in order. */
+function readSwaps({ slots, wallets, coins, perSlot }: Chain): Swap[] {
+  const seed = 1
+  const options = { seed, wallets, coins, trackedPerSlot: perSlot, othersPerSlot: 0 }
+  const market = createMarket(options, createChainShape(seed, NO_TROUBLE))
+  const first = 400_000_000
+  return Array.from({ length: slots }, (_, at) => market.truth(first + at).events)
+    .flat()
+    .filter((event) => event.kind === 'swap')
+}
+
+/** What an attacker compares beside mint and side, and amounts within what the salt may change them by. */
+interface Attack {
+  /** Seconds by which the time of the trade may lie from the served one, as far as the attacker knows. */
+  window(salted: boolean): readonly [from: number, to: number]
+  readonly byPrice: boolean
+}
+
+const HISTORY: Attack = { window: (salted) => (salted ? [3, 16] : [0, 0]), byPrice: false }
+const ATTACKS: readonly Attack[] = [
+  HISTORY,
+  // Seen on the socket a moment after it happened.
+  { window: () => [-1, 0], byPrice: false },
+  { ...HISTORY, byPrice: true },
+]
+
+/** Median number of trades after which an alias is one wallet; those that are not found count as more than were looked at. */
+function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack): string {
+  const perturb = createPerturb(salt)
+  const known = groupBy(swaps, (swap) => `${swap.baseMint} ${swap.side}`)
+  const byWallet = groupBy(swaps, (swap) => swap.wallet)
+  const counts = [...byWallet.values()].map((own) => {
+    const newest = own.slice(-MOST_TRADES).reverse()
+    let candidates = [...byWallet.keys()]
+    for (const [place, swap] of newest.entries()) {
+      const served = perturbSwap(swap, perturb)
+      // The socket tells when it happened, whatever the trade says.
+      const seen =
+        attack.byPrice || attack === HISTORY ? served : { ...served, blockTime: swap.blockTime }
+      const fitting = fittingWallets(seen, known.get(`${swap.baseMint} ${swap.side}`) ?? [], {
+        window: attack.window(perturb !== null),
+        tolerance: perturb === null ? 0n : 10n,
+        byPrice: attack.byPrice,
+      })
+      candidates = candidates.filter((wallet) => fitting.has(wallet))
+      if (candidates.length === 1) return place + 1
+    }
+    return Number.POSITIVE_INFINITY
+  })
+  const found = counts.filter(Number.isFinite).length
+  const middle = median(counts)
+  return `${Number.isFinite(middle) ? middle : `more than ${MOST_TRADES}`} (${Math.round((100 * found) / counts.length)}% found)`
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
+
+interface Fit {
+  readonly window: readonly [from: number, to: number]
+  /** Percent by which an amount may have been changed. */
+  readonly tolerance: bigint
+  readonly byPrice: boolean
+}
+
+/** The wallets with a true swap that the served one may be; `swaps` are in the order of time. */
+function fittingWallets(served: Swap, swaps: readonly Swap[], { window, tolerance, byPrice }: Fit) {
+  const fitting = new Set<number>()
+  const [from, to] = window
+  for (let at = firstAt(swaps, served.blockTime + from); at < swaps.length; at++) {
+    const swap = swaps[at] as Swap // below the length
+    if (swap.blockTime > served.blockTime + to) break
+    if (!isNear(served.baseAmount, swap.baseAmount, tolerance)) continue
+    if (!isNear(served.quoteAmount, swap.quoteAmount, tolerance)) continue
+    if (byPrice && !hasPrice(served, swap)) continue
+    fitting.add(swap.wallet)
+  }
+  return fitting
+}
+
+/** Within so many percent, a unit of rounding allowed. */
+function isNear(served: bigint, truth: bigint, percent: bigint): boolean {
+  return (
+    (served + (percent === 0n ? 0n : 1n)) * 100n >= truth * (100n - percent) &&
+    served * 100n <= truth * (100n + percent)
+  )
+}
+
+/** Whether base and quote were changed by one factor, but for the units that rounding takes. */
+function hasPrice(served: Swap, swap: Swap): boolean {
+  const difference = served.baseAmount * swap.quoteAmount - served.quoteAmount * swap.baseAmount
+  const rounding = swap.baseAmount + swap.quoteAmount
+  return difference <= rounding && difference >= -rounding
+}
+
+/** Index of the first swap at or after a time. */
+function firstAt(swaps: readonly Swap[], time: number): number {
+  let low = 0
+  let high = swaps.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((swaps[middle]?.blockTime ?? 0) < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
