@@ -8,7 +8,7 @@ CREATE TABLE IF NOT EXISTS fold_snapshots
     wallet UInt32 COMMENT 'Number n of the tracked wallet W<n>',
     revision UInt32 COMMENT 'How often the wallet was folded from its beginning again',
     slot UInt64 COMMENT 'Slot of the newest event in the state; 0 for an empty one',
-    format UInt16 COMMENT 'Format of the state; 0: there is none, the derived rows are being made anew',
+    format UInt32 COMMENT 'Format of the state, with PRIVACY_SALT also a mark of it; 0: there is none, the derived rows are being made anew',
     state String COMMENT 'The state as JSON; empty when there is none' CODEC(ZSTD(3)),
     version UInt64 COMMENT 'revision x 2^32 + records folded',
     inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written'

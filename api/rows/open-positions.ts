@@ -4,6 +4,7 @@ import type { HeldPositionRow } from '../items/holding.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import type { News, PositionNews, PositionPicture } from './position-news.ts'
 import type { PageOf } from './position-rows.ts'
+import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
@@ -240,5 +241,5 @@ const WALLETS_AT_ONCE = 5
 const LAST_WALLET = 'SELECT max(wallet) AS wallet FROM positions'
 
 const ALL = `
-  SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time, version, is_deleted
-  FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND bought_amount > sold_amount LIMIT 1000000`
+  SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted
+  FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`

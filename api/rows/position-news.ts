@@ -1,5 +1,6 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
+import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
 /** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
 export interface PositionPicture {
@@ -152,7 +153,7 @@ const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
 
 // Index `news` passes over parts and granules without any.
 const NEWS = `
-  SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time, version,
+  SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
     is_deleted, toUnixTimestamp64Milli(inserted_at) AS inserted_ms
   FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
 

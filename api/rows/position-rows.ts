@@ -4,6 +4,7 @@ import type { HeldTokenRow } from '../items/held-token.ts'
 import type { HeldPositionRow } from '../items/holding.ts'
 import type { TradedPositionRow } from '../items/wallet-aggregate.ts'
 import type { StoredSlot } from '../storage-position.ts'
+import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
 /** A page of a longer list. */
 export interface PageOf<T> {
@@ -26,7 +27,8 @@ const MINT_POSITIONS = `
     first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
     (SELECT supply FROM mints FINAL WHERE mint = {mint:String}) AS supply
   FROM (
-    SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time, is_deleted
+    SELECT wallet, buys, sells, ${SERVED_SUMS}, served_first_buy_time AS first_buy_time,
+      served_last_trade_time AS last_trade_time, is_deleted
     FROM positions WHERE mint = {mint:String} ORDER BY mint, wallet, version DESC LIMIT 1 BY mint, wallet
   ) AS position
   LEFT JOIN (SELECT wallet, amount, value_lamports, sol_price_usd_e9 FROM first_buys FINAL WHERE mint = {mint:String}) AS first USING (wallet)
@@ -45,9 +47,9 @@ export async function readHeldTokens(
     GROUP BY mint HAVING count() >= {minWallets:UInt32}`
   return readPage<HeldTokenRow>(
     store,
-    `${groups(`mint, any(decimals) AS decimals, arraySort(groupArray(wallet)) AS wallets, toString(sum(toInt256(bought_amount) - toInt256(sold_amount))) AS held_amount,
-      toString(sum(positions.bought_lamports)) AS bought_lamports, toUInt32(count() OVER ()) AS total`)}
-    ORDER BY count() DESC, sum(positions.bought_lamports) DESC, mint LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
+    `${groups(`mint, any(decimals) AS decimals, arraySort(groupArray(wallet)) AS wallets, toString(sum(toInt256(served_bought_amount) - toInt256(served_sold_amount))) AS held_amount,
+      toString(sum(served_bought_lamports)) AS bought_lamports, toUInt32(count() OVER ()) AS total`)}
+    ORDER BY count() DESC, sum(served_bought_lamports) DESC, mint LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     `SELECT toUInt32(count()) AS total FROM (${groups('mint')})`,
     params,
   )
@@ -67,13 +69,15 @@ export async function readHoldings(
   const { wallet, minSeconds, maxSeconds } = filter
   const conditions = [
     HELD,
-    'first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
-    ...(maxSeconds === null ? [] : ['first_trade_time + {maxSeconds:UInt64} >= {now:UInt32}']),
+    'served_first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
+    ...(maxSeconds === null
+      ? []
+      : ['served_first_trade_time + {maxSeconds:UInt64} >= {now:UInt32}']),
     ...(wallet === null ? [] : ['wallet = {wallet:UInt32}']),
   ].join(' AND ')
   return readPage<HeldPositionRow>(
     store,
-    `SELECT wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports, first_trade_time, last_trade_time,
+    `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES},
        toUInt32(count() OVER ()) AS total
      FROM positions FINAL WHERE ${conditions}
      ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
@@ -87,7 +91,7 @@ export async function readHoldings(
 }
 
 /** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */
-const HELD = 'bought_amount > sold_amount AND first_trade_time <= {now:UInt32}'
+const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
 
 /** The rows of a page, each with the total; a page that has none asks for it. */
 async function readPage<T>(

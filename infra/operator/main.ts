@@ -52,7 +52,7 @@ async function runHere(config: DataConfig): Promise<Outcome> {
     const meter = await openMeter(config.meter, logger)
     try {
       const { ledger, accounts } = createMoney(store, meter, logger)
-      const log = openLater(config.log, store, logger)
+      const log = openLater(config, store, logger)
       const backfills = backfillsLater(config, store, log.open, logger)
       const stop = stopOnSignal()
       try {
@@ -73,16 +73,19 @@ async function runHere(config: DataConfig): Promise<Outcome> {
 }
 
 /** The log, opened when it is first asked for. In memory nobody else reads it, as no process owns the data: a fold worker of our own does. */
-function openLater(config: DataConfig['log'], store: Store, logger: Logger) {
+function openLater(config: DataConfig, store: Store, logger: Logger) {
   let opened: Promise<{ log: EventLog; close(): Promise<void> }> | undefined
   async function open() {
     const registry = createRegistry()
-    if (config.kind === 'kafka') {
-      const log = await createKafkaLog(config, { logger, registry })
+    if (config.log.kind === 'kafka') {
+      const log = await createKafkaLog(config.log, { logger, registry })
       return { log, close: () => log.close() }
     }
     const log = createMemoryLog({ logger, registry })
-    const fold = await startFold({ store, log, logger, registry, onBug: fail })
+    const fold = await startFold({
+      ...{ store, log, logger, registry, onBug: fail },
+      salt: config.privacySalt,
+    })
     return {
       log,
       async close() {

@@ -54,7 +54,7 @@ export type SourceConfig =
 /** Where the data is: all that an operator's command needs to know. */
 export type DataConfig = Pick<
   ServiceConfig,
-  'store' | 'meter' | 'log' | 'dataDir' | 'logLevel' | 'solPriceMaxAgeSeconds'
+  'store' | 'meter' | 'log' | 'dataDir' | 'logLevel' | 'solPriceMaxAgeSeconds' | 'privacySalt'
 > & { /** `SOLANA_RPC_URL`; null: none is named. */ readonly rpcUrl: URL | null }
 
 const dataEnv = {
@@ -64,6 +64,7 @@ const dataEnv = {
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
   KAFKA_SASL: pipelineEnv.KAFKA_SASL,
   DATA_DIR: pipelineEnv.DATA_DIR,
+  PRIVACY_SALT: pipelineEnv.PRIVACY_SALT,
   SOLANA_RPC_URL: pipelineEnv.SOLANA_RPC_URL,
   SOL_PRICE_MAX_AGE_SECONDS: pipelineEnv.SOL_PRICE_MAX_AGE_SECONDS,
   LOG_LEVEL: pipelineEnv.LOG_LEVEL,
@@ -77,6 +78,7 @@ export function loadDataConfig(env: Readonly<Record<string, string | undefined>>
 
 function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
   return {
+    privacySalt: values.PRIVACY_SALT ?? null,
     store: values.CLICKHOUSE_URL
       ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
       : { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` },
@@ -105,7 +107,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     source: sourceOf(values),
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
-    privacySalt: values.PRIVACY_SALT ?? null,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
     metricsPort: values.METRICS_PORT,
     api: values,

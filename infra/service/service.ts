@@ -193,7 +193,7 @@ async function start(
   const workers = roles.has('workers')
     ? await startWorkers(
         { store, log, logger, registry, onBug: fail },
-        { rpcUrl, solPriceMaxAgeSeconds },
+        { rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt },
       )
     : null
   if (workers) opened.push(() => workers.stop())

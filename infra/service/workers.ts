@@ -32,12 +32,18 @@ export interface Workers {
 /** Starts the fold, and what follows from the swaps that it stores: missing prices and facts about mints. Without `rpcUrl` there are no facts. */
 export async function startWorkers(
   parts: Parts,
-  config: { readonly rpcUrl: string | null; readonly solPriceMaxAgeSeconds: number },
+  config: {
+    readonly rpcUrl: string | null
+    readonly solPriceMaxAgeSeconds: number
+    /** `PRIVACY_SALT` (decisions I2). */
+    readonly salt: string | null
+  },
 ): Promise<Workers> {
   const { logger, registry } = parts
   const listeners: ((swaps: readonly Swap[]) => void)[] = []
   const fold = await startFold({
     ...parts,
+    salt: config.salt,
     onSwaps: (swaps) => {
       for (const tell of listeners) tell(swaps)
     },

@@ -33,6 +33,12 @@ export function createPerturb(salt: string | null): Perturb | null {
   }
 }
 
+/** Tells one salt from another without telling it: 0 without one, else 24 bits above zero. */
+export function saltMark(salt: string | null): number {
+  if (salt === null) return 0
+  return 1 + (createHmac('sha256', salt).update('mark').digest().readUIntLE(0, 3) % 0xff_ffff)
+}
+
 /** An amount, or a value, as it is served: rounded down, and at least 1 when there was any. */
 export function perturbAmount(amount: bigint, { factorPpm }: Perturbation): bigint {
   const served = (amount * factorPpm) / 1_000_000n

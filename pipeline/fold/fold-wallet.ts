@@ -1,15 +1,21 @@
+import type { Perturb } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
+import { createServed, foldServed } from './served.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
 /** Seconds after a buy within which a sell of half of it makes it a quick sell (decisions C9). */
 const QUICK_SECONDS = 15
 
 /**
- * Books one event of the wallet, in place. Events come in event-key order, each once: anything else is a bug of the caller and throws.
+ * Books one event of the wallet, in place; with `perturb`, beside what happened what is served of it (decisions I2). Events come in event-key order, each once: anything else is a bug of the caller and throws.
  * Everything that a metric needs is kept up to date here, so that no event ever looks at more than its own token (decisions C2 to C11).
  */
-export function foldEvent(state: WalletState, event: FoldEvent): void {
+export function foldEvent(
+  state: WalletState,
+  event: FoldEvent,
+  perturb: Perturb | null = null,
+): void {
   if (!isBeyond(state, event)) throw new Error('events are folded in event-key order, each once')
   if (event.slot !== state.slot || event.txIndex !== state.txIndex) {
     const hour = Math.floor(event.blockTime / 3600) % 24
@@ -23,9 +29,11 @@ export function foldEvent(state: WalletState, event: FoldEvent): void {
   switch (event.kind) {
     case 'buy':
       foldBuy(state, event)
+      serve(state, event, perturb)
       break
     case 'sell':
       foldSell(state, event)
+      serve(state, event, perturb)
       break
     case 'token_in':
       state.transfersIn += 1
@@ -119,6 +127,13 @@ function foldSell(state: WalletState, event: FoldEvent): void {
     state.exitTokens += 1
     state.exitSecondsSum += token.exitSeconds
   }
+}
+
+function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): void {
+  if (perturb === null) return
+  const token = tokenOf(state, event)
+  token.served ??= createServed()
+  foldServed(token.served, event, perturb({ ...event, wallet: state.wallet }))
 }
 
 function foldTransferOut(state: WalletState, event: FoldEvent): void {

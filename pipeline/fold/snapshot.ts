@@ -1,4 +1,6 @@
+import { saltMark } from '../domain/perturbation.ts'
 import { addNewest, type Lot, openLots } from './fifo.ts'
+import type { Served } from './served.ts'
 import {
   createTokenState,
   createWalletState,
@@ -7,7 +9,12 @@ import {
 } from './wallet-state.ts'
 
 /** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
-export const SNAPSHOT_FORMAT = 2
+export const SNAPSHOT_FORMAT = 3
+
+/** The format of states of which this salt says how they are served: another salt has every wallet folded anew. The lowest byte is SNAPSHOT_FORMAT. */
+export function snapshotFormat(salt: string | null): number {
+  return SNAPSHOT_FORMAT + 256 * saltMark(salt)
+}
 
 /**
  * The state as JSON arrays, bigints as decimal strings: about 200 bytes a token and 90 a lot before compression. Lots used up are not part of
@@ -110,11 +117,12 @@ function encodeToken(token: TokenState) {
       token.realized,
     ].map(String),
     openLots(token).map(encodeLot),
+    token.served === null ? null : encodeServed(token.served),
   ] as const
 }
 
 function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
-  const [mint, decimals, counts, sums, lots] = encoded
+  const [mint, decimals, counts, sums, lots, served] = encoded
   const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
     counts
   const sum = (place: number) => decodeInteger(sums[place] ?? '0')
@@ -134,9 +142,24 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
     realized: sum(6),
     valuedSells: valuedSells ?? 0,
     exitSeconds: exitSeconds ?? null,
+    served: served === null ? null : decodeServed(served),
   }
   for (const lot of lots) addNewest(token, decodeLot(lot))
   return token
+}
+
+function encodeServed(served: Served) {
+  const { bought, sold, boughtLamports, soldLamports } = served
+  return [
+    [bought, sold, boughtLamports, soldLamports].map(String),
+    [served.firstBuyTime, served.firstTradeTime, served.lastTradeTime],
+  ] as const
+}
+
+function decodeServed([sums, times]: ReturnType<typeof encodeServed>): Served {
+  const [bought = 0n, sold = 0n, boughtLamports = 0n, soldLamports = 0n] = sums.map(BigInt)
+  const [firstBuyTime = null, firstTradeTime = null, lastTradeTime = null] = times
+  return { bought, sold, boughtLamports, soldLamports, firstBuyTime, firstTradeTime, lastTradeTime }
 }
 
 /** Zeros and equal amounts are one value each in memory: they are most of what states hold. */

@@ -1,5 +1,6 @@
 import type { Lot, LotQueue, Part } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
+import type { Served } from './served.ts'
 
 /**
  * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
@@ -67,6 +68,8 @@ export interface TokenState extends LotQueue {
   openCost: bigint
   realized: bigint
   valuedSells: number
+  /** Null while trades are served as they happened. */
+  served: Served | null
   /** Seconds from first buy to the latest almost full exit; null while not exited (decisions C8). */
   exitSeconds: number | null
   dirty: boolean
@@ -172,6 +175,7 @@ export function createTokenState(mint: string, decimals: number): TokenState {
     openCost: 0n,
     realized: 0n,
     valuedSells: 0,
+    served: null,
     exitSeconds: null,
     dirty: false,
   }

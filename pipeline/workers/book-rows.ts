@@ -1,4 +1,5 @@
 import type { Lot } from '../fold/fifo.ts'
+import type { Served } from '../fold/served.ts'
 import { activeHours, walletScore } from '../fold/wallet-metrics.ts'
 import type { Disposal, FirstBuy, TokenState, WalletState } from '../fold/wallet-state.ts'
 import type { Row } from '../store/store.ts'
@@ -82,7 +83,21 @@ export function positionRow(wallet: number, version: number, token: TokenState):
     realized_lamports: token.realized,
     valued_sells: token.valuedSells,
     exit_seconds: token.exitSeconds,
+    ...(token.served && servedColumns(token.served)),
     version,
+  }
+}
+
+/** Left out while trades are served as they happened: then these columns are what the others are. */
+function servedColumns(served: Served): Row {
+  return {
+    served_bought_amount: served.bought,
+    served_sold_amount: served.sold,
+    served_bought_lamports: served.boughtLamports,
+    served_sold_lamports: served.soldLamports,
+    served_first_buy_time: served.firstBuyTime,
+    served_first_trade_time: served.firstTradeTime,
+    served_last_trade_time: served.lastTradeTime,
   }
 }
 

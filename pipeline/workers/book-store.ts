@@ -30,6 +30,7 @@ const SNAPSHOTS_PER_INSERT = 500
 export async function readBooks(
   store: Store,
   wallets: readonly number[],
+  format: number,
 ): Promise<Map<number, StoredBooks>> {
   const books = new Map<number, StoredBooks>()
   for (let at = 0; at < wallets.length; at += SNAPSHOTS_PER_INSERT) {
@@ -57,7 +58,7 @@ export async function readBooks(
     for (const wallet of some) {
       const saved = snapshotOf.get(wallet)
       const row = metricsOf.get(wallet)
-      const snapshot = saved?.format === SNAPSHOT_FORMAT ? decodeSnapshot(saved.state) : null
+      const snapshot = saved?.format === format ? decodeSnapshot(saved.state) : null
       books.set(wallet, {
         snapshot,
         broken: saved !== undefined && snapshot === null,
@@ -81,7 +82,7 @@ export async function readRevisions(
     `SELECT wallet, intDiv(max(version), 4294967296) AS revision, maxIf((version, readable), is_snapshot) AS newest,
        newest.2 AND intDiv(newest.1, 4294967296) = revision AS is_whole
      FROM (
-       SELECT wallet, version, format = {readable:UInt16} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
+       SELECT wallet, version, bitAnd(format, 255) = {readable:UInt32} AS readable, 1 AS is_snapshot FROM fold_snapshots WHERE wallet IN {wallets:Array(UInt32)}
        UNION ALL
        SELECT wallet, version, 0, 0 FROM wallet_metrics WHERE wallet IN {wallets:Array(UInt32)}
      ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
@@ -96,10 +97,10 @@ export async function readRevisions(
 }
 
 /** Wallets whose books have to be folded from their beginning before anything else is done with them. */
-export async function findBroken(store: Store): Promise<number[]> {
+export async function findBroken(store: Store, format: number): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
-    'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt16} ORDER BY wallet LIMIT 10000000',
-    { readable: SNAPSHOT_FORMAT },
+    'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt32} ORDER BY wallet LIMIT 10000000',
+    { readable: format },
   )
   return rows.map((row) => row.wallet)
 }
@@ -162,7 +163,11 @@ export async function removeStale(
 }
 
 /** Stores snapshots of wallets whose derived rows are all stored. */
-export async function saveSnapshots(store: Store, states: readonly WalletState[]): Promise<void> {
+export async function saveSnapshots(
+  store: Store,
+  states: readonly WalletState[],
+  format: number,
+): Promise<void> {
   for (let at = 0; at < states.length; at += SNAPSHOTS_PER_INSERT)
     await store.insert(
       'fold_snapshots',
@@ -170,7 +175,7 @@ export async function saveSnapshots(store: Store, states: readonly WalletState[]
         wallet: state.wallet,
         revision: state.revision,
         slot: Math.max(state.slot, 0),
-        format: SNAPSHOT_FORMAT,
+        format,
         state: encodeSnapshot(state),
         version: stateVersion(state),
       })),

@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
 import type { WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
+import { createPerturb, perturbAmount, perturbSwap } from '../domain/perturbation.ts'
 import { USDC } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { WalletRecord } from '../domain/slot.ts'
+import { swapValueLamports } from '../domain/swap-value.ts'
 import { toFoldEvent } from '../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
 import { activeHours } from '../fold/wallet-metrics.ts'
@@ -146,7 +148,7 @@ function expectedDump(chain: Chain): Dump {
     rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0, mint, lot)))
     rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0, d)))
     rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0, buy)))
-    rows.positions.push(...tokens.map((token) => positionRow(wallet, 0, token)))
+    rows.positions.push(...tokens.map((token) => served(positionRow(wallet, 0, token))))
     rows.wallet_metrics.push({
       ...metricsRow(state, 0, 0),
       active_times: activeHours(state.hours).map(({ hourUtc, txCount }) => ({
@@ -158,6 +160,41 @@ function expectedDump(chain: Chain): Dump {
   return Object.fromEntries(
     Object.entries(rows).map(([table, found]) => [table, asRead(table as Table, found)]),
   ) as Dump // the same keys
+}
+
+/** Columns of positions that say what is served, and what they say without a salt. */
+const SERVED = [
+  ...['bought_amount', 'sold_amount', 'bought_lamports', 'sold_lamports'],
+  ...['first_buy_time', 'first_trade_time', 'last_trade_time'],
+] as const
+
+/** A position with what is served of it: the true figures, but for those that are given. */
+function served(position: Row, otherwise: Row = {}): Row {
+  const pairs = SERVED.map((name) => [`served_${name}`, otherwise[name] ?? position[name]])
+  return { ...position, ...Object.fromEntries(pairs) }
+}
+
+/** What is served of each position: sums and times over its swaps, each as it is served. */
+function servedFigures(chain: Chain, salt: string): Map<string, Row> {
+  const perturb = createPerturb(salt)
+  const figures = new Map<string, Row>()
+  for (const event of eventsOf(chain)) {
+    if (event.kind !== 'swap' || perturb === null) continue
+    const { baseAmount, blockTime } = perturbSwap(event, perturb)
+    const value = perturbAmount(swapValueLamports(event) ?? 0n, perturb(event))
+    const key = `${event.wallet}/${event.baseMint}`
+    const before = figures.get(key) ?? {}
+    const add = (name: string, by: bigint) => ({ [name]: ((before[name] as bigint) ?? 0n) + by })
+    figures.set(key, {
+      ...before,
+      ...(event.side === 'buy' ? add('bought_amount', baseAmount) : add('sold_amount', baseAmount)),
+      ...(event.side === 'buy' ? add('bought_lamports', value) : add('sold_lamports', value)),
+      ...(event.side === 'buy' && { first_buy_time: before.first_buy_time ?? blockTime }),
+      first_trade_time: before.first_trade_time ?? blockTime,
+      last_trade_time: blockTime,
+    })
+  }
+  return figures
 }
 
 /** Columns that ClickHouse gives as text in JSON (64 bits and wider). */
@@ -231,6 +268,7 @@ async function run(
     kill?: Promise<void>
     /** So small that states are packed and forgotten all the time. */
     cache?: WalletCache
+    salt?: string
     /** Done beside the worker once all is stored. */
     afterwards?: (
       fold: RunningBooks,
@@ -270,6 +308,7 @@ async function run(
     now: () => 0,
     windowMs: 1,
     ...(options.cache && { cache: options.cache }),
+    ...(options.salt && { salt: options.salt }),
   })
   const played = play(log, chain, options, settled)
     .then(() => options.afterwards?.(fold, log, settled))
@@ -769,3 +808,29 @@ async function countRows(store: Store): Promise<unknown> {
     'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances, (SELECT count() FROM transactions) AS transactions',
   )
 }
+
+test.serial(
+  'with a salt positions also say what is served, folded from the perturbed swaps; with another, or none, every wallet is folded anew (decisions I2, C14)',
+  async (t) => {
+    const { store } = testStore
+    const chain = aChain({ seed: 11, slots: 60, wallets: WALLETS, lateShare: 0.1 })
+    const told = expectedDump(chain).positions
+    const saltedPositions = (salt: string) => {
+      const figures = servedFigures(chain, salt)
+      return asRead(
+        'positions',
+        told.map((row) => served(row, figures.get(`${row.wallet}/${row.mint}`))),
+      )
+    }
+    await empty(store)
+    await track(store)
+    await run(store, chain, { salt: 'a salt of this test', cache: new WalletCache({ maxOpen: 3 }) })
+    t.deepEqual((await dump(store)).positions, saltedPositions('a salt of this test'))
+    t.notDeepEqual(saltedPositions('a salt of this test'), told)
+    const again = { from: lastSlot(chain), late: [] }
+    await run(store, chain, { ...again, salt: 'another salt of it' })
+    t.deepEqual((await dump(store)).positions, saltedPositions('another salt of it'))
+    await run(store, chain, again)
+    t.deepEqual(await dump(store), expectedDump(chain))
+  },
+)

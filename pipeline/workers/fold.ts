@@ -44,6 +44,8 @@ export interface RunningBooks extends RunningFold {
 export interface FoldParts extends FoldDeps {
   readonly registry: Registry
   readonly now?: () => number
+  /** `PRIVACY_SALT` (decisions I2). */
+  readonly salt?: string | null
   /** States of wallets in memory. */
   readonly cache?: WalletCache
   /** Told of the swaps of each flush once they are stored, some perhaps again. It does not wait and does not fail. */
@@ -70,9 +72,9 @@ export async function startFold(deps: FoldParts): Promise<RunningBooks> {
 function createFold(
   store: Store,
   metrics: FoldMetrics,
-  { log, now = Date.now, onSwaps, cache = new WalletCache() }: FoldParts,
+  { log, now = Date.now, salt = null, onSwaps, cache = new WalletCache() }: FoldParts,
 ): FoldWorker & Pick<RunningBooks, 'amend'> {
-  const books = new WalletBooks({ store, metrics, now, cache })
+  const books = new WalletBooks({ store, metrics, now, salt, cache })
   let assigned: readonly number[] = []
   let isRecovered = false
   /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (decisions J7). */

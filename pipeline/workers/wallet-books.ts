@@ -1,8 +1,10 @@
 import type { BalanceRecord, WalletEvent } from '../domain/event.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
+import { createPerturb, type Perturb } from '../domain/perturbation.ts'
 import type { Refold } from '../domain/slot.ts'
 import { toFoldEvent } from '../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
+import { snapshotFormat } from '../fold/snapshot.ts'
 import {
   createWalletState,
   isBeyond,
@@ -56,6 +58,8 @@ export class WalletBooks {
   readonly #store: Store
   readonly #metrics: FoldMetrics
   readonly #now: () => number
+  readonly #perturb: Perturb | null
+  readonly #format: number
   readonly #cache: WalletCache
 
   /** `now`: milliseconds of the wall clock. */
@@ -63,11 +67,15 @@ export class WalletBooks {
     store: Store
     metrics: FoldMetrics
     now: () => number
+    /** `PRIVACY_SALT`: positions are stored as they are served too (decisions I2). */
+    salt?: string | null
     cache?: WalletCache
   }) {
     this.#store = options.store
     this.#metrics = options.metrics
     this.#now = options.now
+    this.#perturb = createPerturb(options.salt ?? null)
+    this.#format = snapshotFormat(options.salt ?? null)
     this.#cache = options.cache ?? new WalletCache()
   }
 
@@ -83,7 +91,7 @@ export class WalletBooks {
 
   /** Makes anew the books that a process left half made. */
   async recover(isMine: (wallet: number) => boolean): Promise<void> {
-    const broken = (await findBroken(this.#store)).filter(isMine)
+    const broken = (await findBroken(this.#store, this.#format)).filter(isMine)
     if (broken.length === 0) return
     const preparation = await this.prepare(broken)
     await this.announce(new Map(), preparation)
@@ -106,7 +114,7 @@ export class WalletBooks {
   async prepare(wallets: Iterable<number>, refolds: readonly Refold[] = []): Promise<Preparation> {
     const asked = new Set([...wallets, ...refolds.map((refold) => refold.wallet)])
     const absent = [...asked].filter((wallet) => !this.#cache.has(wallet))
-    const books = await readBooks(this.#store, absent)
+    const books = await readBooks(this.#store, absent, this.#format)
     const anew = new Map<number, number>()
     for (const [wallet, { broken, revision }] of books) if (broken) anew.set(wallet, revision + 1)
     const preparation = { books, anew }
@@ -149,7 +157,7 @@ export class WalletBooks {
     for (const [wallet, { events, balances }] of news) {
       const state = this.stateOf(wallet)
       if (state === undefined || anew.has(wallet)) continue
-      for (const event of events) foldEvent(state, toFoldEvent(event))
+      for (const event of events) foldEvent(state, toFoldEvent(event), this.#perturb)
       for (const balance of balances) foldBalance(state, balance)
       rows.add(state)
       this.#keep(state)
@@ -197,7 +205,7 @@ export class WalletBooks {
       const state = states.get(page.wallet)
       if (state === undefined) continue
       if (!page.isLast) tooLong.set(page.wallet, state.revision + 1)
-      else for (const event of page.events) foldEvent(state, event)
+      else for (const event of page.events) foldEvent(state, event, this.#perturb)
     }
     await markBroken(this.#store, tooLong)
     for (const [wallet, revision] of tooLong) {
@@ -221,7 +229,7 @@ export class WalletBooks {
     for await (const { wallet, events } of readEvents(this.#store, beginnings)) {
       const state = states.get(wallet)
       if (state === undefined) continue
-      for (const event of events) foldEvent(state, event)
+      for (const event of events) foldEvent(state, event, this.#perturb)
       await rows.addInBetween(state)
     }
     await this.#loadBalances([...states.values()])
@@ -267,6 +275,7 @@ export class WalletBooks {
     await saveSnapshots(
       this.#store,
       entries.map((entry) => entry.state),
+      this.#format,
     )
     for (const entry of entries) entry.saved = recordsOf(entry.state)
   }

@@ -1,4 +1,5 @@
 import { foldEvent } from '../../../pipeline/fold/fold-wallet.ts'
+import { snapshotFormat } from '../../../pipeline/fold/snapshot.ts'
 import { createWalletState, takeChanges } from '../../../pipeline/fold/wallet-state.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { saveSnapshots } from '../../../pipeline/workers/book-store.ts'
@@ -57,6 +58,6 @@ async function storeSnapshots(store: Store, history: History): Promise<void> {
       takeChanges(state)
       states.push(state)
     }
-    await saveSnapshots(store, states)
+    await saveSnapshots(store, states, snapshotFormat(null))
   }
 }
