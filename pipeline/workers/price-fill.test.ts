@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../domain/address.ts'
+import { USDC, WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice, WalletRecord } from '../domain/slot.ts'
 import { createMemoryLog } from '../log/memory.ts'
@@ -15,6 +16,7 @@ import { openTestStore, type TestStore, testDatabase } from '../testing/test-sto
 import { startFold } from './fold.ts'
 import { startPriceFill } from './price-fill.ts'
 import { storeSolPriceFile } from './sol-price-file.ts'
+import { writePrices } from './unpriced-swaps.ts'
 
 const logger = createLogger('silent')
 const WALLETS = 4
@@ -245,5 +247,66 @@ test.serial(
     }
     t.log(`${points} points`)
     t.true(points > 5)
+  },
+)
+
+test.serial(
+  'a price is written once and over no other, what else a row says stays (C1)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    const row = (slot: number, change: object) => ({
+      ...{
+        slot,
+        tx_index: 1,
+        wallet: 2,
+        event_index: 3,
+        block_time: T,
+        signature: `s${slot}`,
+        side: 'buy',
+      },
+      ...{ base_mint: 'm', base_amount: '7', quote_mint: USDC, quote_amount: '30000001' },
+      ...{
+        late: 'backfill',
+        decoder_version: 9,
+        version: '4',
+        sol_price_usd_e9: null,
+        is_deleted: 0,
+      },
+      ...change,
+    })
+    await store.insert('swaps', [
+      row(1, {}),
+      row(2, { sol_price_usd_e9: '5' }),
+      row(3, { is_deleted: 1 }),
+      row(4, { quote_mint: WSOL, value_lamports: '30000001' }),
+      row(5, { version: '3', is_deleted: 1 }),
+      row(5, {}),
+    ])
+    const swap = (slot: number, quoteMint: typeof USDC) => ({
+      ...{ slot, txIndex: 1, wallet: 2, eventIndex: 3, blockTime: T, quoteMint },
+      ...{ quoteAmount: 30_000_001n, quoteMismatch: false, solPriceUsdE9: 149_999_999_999n },
+    })
+    const swaps = [swap(1, USDC), swap(2, USDC), swap(3, USDC), swap(4, WSOL), swap(5, USDC)]
+    await writePrices(store, swaps)
+    await writePrices(store, swaps)
+    const newest = await store.query(
+      `SELECT slot, signature, late, decoder_version, is_deleted, version, sol_price_usd_e9, value_lamports
+     FROM (SELECT * FROM swaps ORDER BY slot, version DESC LIMIT 1 BY slot)`,
+    )
+    const stays = (slot: number) => ({
+      slot: `${slot}`,
+      signature: `s${slot}`,
+      late: 'backfill',
+      decoder_version: 9,
+    })
+    const priced = { is_deleted: 0, version: '5', sol_price_usd_e9: '149999999999' }
+    t.deepEqual(newest, [
+      { ...stays(1), ...priced, value_lamports: '200000006' },
+      { ...stays(2), is_deleted: 0, version: '4', sol_price_usd_e9: '5', value_lamports: null },
+      { ...stays(3), is_deleted: 1, version: '4', sol_price_usd_e9: null, value_lamports: null },
+      { ...stays(4), ...priced, value_lamports: '30000001' },
+      { ...stays(5), ...priced, value_lamports: '200000006' },
+    ])
   },
 )
