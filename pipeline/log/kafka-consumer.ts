@@ -98,9 +98,9 @@ export class SupervisedConsumer implements Consumer {
       rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
       heartbeatInterval: HEARTBEAT_MS,
       minBytes: 1,
-      // What a worker that is behind stores at once: its inserts cost the same for ten thousand rows as for one.
-      maxBytes: (isFollower ? 4 : 16) * 1024 * 1024,
-      maxBytesPerPartition: (isFollower ? 1 : 4) * 1024 * 1024,
+      // More at once would be decoded and folded without a pause for the heartbeat: on a busy machine the group then takes the member for dead.
+      maxBytes: 4 * 1024 * 1024,
+      maxBytesPerPartition: 1024 * 1024,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
       allowAutoTopicCreation: false,
       retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
