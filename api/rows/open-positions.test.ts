@@ -52,7 +52,7 @@ const aPicture = fc.record({
   later: fc.nat({ max: 9 }),
   fate: fc.constantFrom('kept', 'kept', 'kept', 'kept', 'deleted', 'refolded'),
 })
-const steps = fc.array(fc.array(aPicture, { maxLength: 8 }), { minLength: 2, maxLength: 7 })
+const steps = fc.array(fc.array(aPicture, { maxLength: 8 }), { minLength: 2, maxLength: 5 })
 
 test.serial(
   'what is kept in memory is what the tables say, whatever is written between markers',
@@ -84,12 +84,11 @@ test.serial(
           await write(pictures)
           const stored = await moveTo(10 + 5 * at)
           t.true(await open.ready())
-          for (const minWallets of [1, 2, 3]) {
+          for (const minWallets of [1, 2]) {
             const page = { minWallets, offset: 0, limit: 3 }
             t.deepEqual(open.held(page), plain(await readHeldTokens(store, stored, page)))
           }
           for (const filter of [
-            { wallet: null, minSeconds: 0, maxSeconds: null },
             { wallet: 2, minSeconds: 0, maxSeconds: null },
             { wallet: null, minSeconds: 4, maxSeconds: 11 },
           ]) {
@@ -104,7 +103,7 @@ test.serial(
           }
         }
       }),
-      { numRuns: 12 },
+      { numRuns: 8 },
     )
   },
 )

@@ -9,7 +9,7 @@ import { SortedList } from './sorted-list.ts'
 
 /**
  * Every position with something held, in memory: read once, then kept by the news of each marker. Sums over all of them, which would cost the
- * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read and where there are more than `most` (default
+ * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read, while much is written at once, and where there are more than `most` (default
  * 1,000,000, some 300 MB): then the store is asked.
  */
 export class OpenPositions {
@@ -43,7 +43,7 @@ export class OpenPositions {
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
     await this.#news.refresh()
-    if (this.#state === 'unread') void this.read().catch(() => {})
+    if (this.#state === 'unread' && !this.#news.isFlood) void this.read().catch(() => {})
     return this.#state === 'read'
   }
 

@@ -30,8 +30,9 @@ export interface News {
  * holds. A swap changes the position of its wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one and a price that was
  * filled in do too. So a mint without news has the same swaps, positions and sums as before.
  *
- * Rows become visible later than they are dated: each read goes back 5 s, and every 15 s one goes back 2 minutes. What a worker has stored beyond the
- * marker is told again until the marker has passed it.
+ * Rows become visible later than they are dated: each read goes back 5 s, and every 10 s one goes back 30 s, which is as long as a statement may take. What a
+ * worker has stored beyond the marker is told again until the marker has passed it. While very much is written at once, as when every wallet is folded again,
+ * all may have changed at each marker, and once more when that has ended.
  */
 export class PositionNews {
   readonly #store: Store
@@ -47,6 +48,7 @@ export class PositionNews {
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
+  #isFlood = false
   #unsettled = new Map<string, PositionPicture>()
 
   constructor(deps: {
@@ -57,6 +59,11 @@ export class PositionNews {
     this.#store = deps.store
     this.#position = deps.position
     this.#now = deps.now ?? Date.now
+  }
+
+  /** Whether so much is being written that it is not told what. */
+  get isFlood(): boolean {
+    return this.#isFlood
   }
 
   /** Tells the listener of all news from now on. */
@@ -86,6 +93,7 @@ export class PositionNews {
     if (this.#seenTo === null) {
       const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
       this.#seenTo = Number(clock?.ms ?? 0)
+      this.#wentBackAt = this.#now()
       return
     }
     const now = this.#now()
@@ -97,7 +105,12 @@ export class PositionNews {
     ])
     if (goesBack) this.#wentBackAt = now
     for (const { inserted_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(inserted_ms))
-    if (rows.length >= MOST_NEWS || facts.length >= MOST_NEWS) {
+    const wasFlood = this.#isFlood
+    const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
+    // It has ended when a long look back finds little again.
+    this.#isFlood = isFlood || (wasFlood && !goesBack)
+    if (isFlood || wasFlood) {
+      this.#unsettled.clear()
       this.#tell({ positions: [], mints: null, stored })
       return
     }
@@ -144,10 +157,10 @@ export class PositionNews {
 
 const MAX_AGE_MS = 1000
 const OVERLAP_MS = 5000
-const GO_BACK_MS = 120_000
-const GO_BACK_EVERY_MS = 15_000
-/** Of more rows than this it is not told which they are, as when every wallet is folded again. */
-const MOST_NEWS = 100_000
+const GO_BACK_MS = 30_000
+const GO_BACK_EVERY_MS = 10_000
+/** Some 600 swaps a second. */
+const MOST_NEWS = 20_000
 
 const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
 
