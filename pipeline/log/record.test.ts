@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { address } from '../domain/address.ts'
+import type { WalletRecord } from '../domain/slot.ts'
 import { aRefold, aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
 import { decodeMessage, encodeMessage, type LogMessage } from './record.ts'
 
@@ -92,6 +93,18 @@ test('any damage to an entry is refused with a reason, never thrown', (t) => {
       t.not(decodeMessage(bytes).kind, 'ok')
     }),
   )
+})
+
+test('bytes that are no base64 are refused', (t) => {
+  const record: WalletRecord = {
+    ...{ kind: 'kept', slot: 1, txIndex: 0, wallet: 1, blockTime: 1, signature: '1'.repeat(64) },
+    ...{ format: 1, bytes: Uint8Array.of(1, 2, 3, 4) },
+  }
+  const text = encodeMessage({ kind: 'record', record, late: null })
+  t.true(text.endsWith('"bytes":"AQIDBA=="}'))
+  t.is(read(text).kind, 'ok')
+  for (const bytes of ['AQIDBA', 'AQIDBA=', 'AQID BA==', 'AQI*BA==', 'AQIDB', '='])
+    t.is(read(text.replace('AQIDBA==', bytes)).kind, 'malformed', bytes)
 })
 
 test('an entry of a later format is not taken for a damaged one (decisions K3)', (t) => {

@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createDecoder } from '../../pipeline/decode/decoder.ts'
+import type { KeptTransaction } from '../../pipeline/domain/event.ts'
+import type { Transaction } from '../../pipeline/domain/transaction.ts'
+import { createWallets } from '../../pipeline/domain/wallets.ts'
+import type { createMintDecimals } from '../../pipeline/ingest/mint-decimals.ts'
+import { normalize, trackedOf } from '../../pipeline/ingest/raw-transaction.ts'
+import { createRpc } from '../../pipeline/ingest/rpc.ts'
+import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { decodeMessage, encodeMessage } from '../../pipeline/log/record.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import { decodeRecords } from '../../pipeline/workers/decode-records.ts'
+import { keptRow } from '../../pipeline/workers/event-rows.ts'
+import { storeKept } from '../../pipeline/workers/kept-transactions.ts'
+import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+
+const START = 405_000_000
+const SLOTS = 400
+const ROUNDS = 20
+/** What the column might be compressed with; the schema's is the first. */
+const CODECS = ['ZSTD(3)', 'ZSTD(1)', 'ZSTD(9)', 'LZ4']
+
+/**
+ * What it costs to keep the bytes of transactions: microseconds of CPU each to take them, to put them on the log and to read them there, and bytes each on the log
+ * and in the store, by the codec of the column; recorded transactions of the corpus where it is there, and the simulator's.
+ */
+export async function run(): Promise<void> {
+  const corpus = readCorpus()
+  const wallets = createWallets(feePayers(corpus))
+  await report(
+    'recorded transactions',
+    await keptOf(
+      corpus.map(({ tx }) => tx),
+      wallets,
+    ),
+  )
+  const { txs, tracked } = await simulated()
+  await report("the simulator's", await keptOf(txs, tracked))
+}
+
+/** Transactions as the stream brings them, of those that are kept. */
+async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof createWallets>) {
+  const decoder = createDecoder(wallets)
+  const decimals = { of: () => 6, load: async () => {} } satisfies ReturnType<
+    typeof createMintDecimals
+  >
+  const deps = { decimals, logger: createLogger('silent'), stop: new AbortController().signal }
+  const kept: { tx: Transaction; record: KeptTransaction }[] = []
+  for (const [at, original] of txs.entries()) {
+    // In the place of its number: of some recorded ones nobody knows the slot.
+    const tx = normalize({ kind: 'kept', slot: at + 1, bytes: original.encoded() })
+    if (tx.kind === 'malformed') continue
+    for (const record of await decodeRecords(decoder, tx, at, deps))
+      if (record.kind === 'kept') kept.push({ tx, record })
+  }
+  return kept
+}
+
+async function simulated() {
+  const clock = { kind: 'manual', startSlot: START } as const
+  const simulator = await startSimulator({ clock, wallets: 250, trackedPerSlot: 5 })
+  simulator.advance(SLOTS)
+  const rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
+  const tracked = createWallets(simulator.wallets)
+  const txs: Transaction[] = []
+  for (let slot = START; slot < simulator.confirmedSlot; slot++) {
+    const block = await rpc.getBlock(slot)
+    if (typeof block === 'string') continue
+    for (const { item } of trackedOf(block, tracked).transactions) {
+      const tx = normalize(item)
+      if (tx.kind === 'transaction') txs.push(tx)
+    }
+  }
+  rpc.close()
+  await simulator.close()
+  return { txs, tracked }
+}
+
+async function report(
+  name: string,
+  kept: readonly { tx: Transaction; record: KeptTransaction }[],
+): Promise<void> {
+  if (kept.length === 0) return print(`${name}: none`)
+  const sizes = kept.map(({ record }) => record.bytes.length).sort((a, b) => a - b)
+  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+  print(
+    `\n${name}: ${kept.length} kept, ${Math.round(mean)} bytes each (median ${sizes[sizes.length >> 1]}, largest ${sizes.at(-1)})\n`,
+  )
+  const texts = kept.map(({ record }) => encodeMessage({ kind: 'record', record, late: null }))
+  const entries = texts.map((text) => Buffer.from(text))
+  const us = {
+    'taken from the stream': cpuUs(kept, ({ tx }) => tx.encoded()),
+    'written for the log': cpuUs(kept, ({ record }) =>
+      encodeMessage({ kind: 'record', record, late: null }),
+    ),
+    'read from the log': cpuUs(entries, (entry) => decodeMessage(entry)),
+  }
+  for (const [what, value] of Object.entries(us)) print(`${what.padEnd(24)} ${value.toFixed(1)} us`)
+  const onLog = texts.reduce((sum, text) => sum + text.length, 0) / texts.length
+  print(`${'on the log'.padEnd(24)} ${Math.round(onLog)} bytes`)
+  for (const [codec, bytes] of await storedBytes(kept.map(({ record }) => record)))
+    print(`${`stored, ${codec}`.padEnd(24)} ${Math.round(bytes)} bytes`)
+}
+
+/** Microseconds of CPU of one call, the least of some rounds over all items. */
+function cpuUs<T>(items: readonly T[], run: (item: T) => unknown): number {
+  let least = Number.POSITIVE_INFINITY
+  for (let round = 0; round < ROUNDS; round++) {
+    const before = process.cpuUsage()
+    for (const item of items) run(item)
+    const { user, system } = process.cpuUsage(before)
+    least = Math.min(least, (user + system) / items.length)
+  }
+  return least
+}
+
+/** Bytes on disk of column `bytes` a transaction, by codec; of one part, as it is after merging. */
+async function storedBytes(records: readonly KeptTransaction[]): Promise<[string, number][]> {
+  const path = mkdtempSync(join(tmpdir(), 'bench-kept-'))
+  const store = await createStore({ kind: 'chdb', path })
+  try {
+    await migrate(store)
+    await storeKept(
+      store,
+      records.map((record) => keptRow(record)),
+    )
+    const found: [string, number][] = []
+    for (const [at, codec] of CODECS.entries()) {
+      const table = `kept_${at}`
+      await store.command(
+        `CREATE TABLE ${table} (slot UInt64, tx_index UInt32, bytes String CODEC(${codec})) ENGINE = MergeTree ORDER BY (slot, tx_index) SETTINGS min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0`,
+      )
+      await store.command(
+        `INSERT INTO ${table} SELECT slot, tx_index, bytes FROM transactions ORDER BY slot, tx_index SETTINGS max_insert_block_size = 10000000, min_insert_block_size_rows = 10000000, min_insert_block_size_bytes = 0`,
+      )
+      const [size] = await store.query<{ bytes: number }>(
+        `SELECT toFloat64(sum(column_data_compressed_bytes)) AS bytes FROM system.parts_columns WHERE table = '${table}' AND column = 'bytes' AND active`,
+      )
+      found.push([codec, (size?.bytes ?? 0) / records.length])
+    }
+    return found
+  } finally {
+    await store.close()
+    rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
