@@ -89,7 +89,7 @@ class Walk implements WalletHistory {
   }
 
   async next(): Promise<SignatureInfo[] | null> {
-    const { chunk = 1000 } = this.#options
+    const { chunk = 500 } = this.#options
     this.#handedOut.clear()
     this.#start = this.position
     for (;;) {

@@ -43,6 +43,8 @@ export interface BackfillJobs {
   save(jobs: readonly BackfillJob[]): Promise<void>
   /** Those not done, of one wallet or all, by wallet, the newest stretch first. */
   open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]>
+  /** Those of an operator for this range, done ones too, by wallet. */
+  ofRange(range: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>>
   /** Keeps token accounts of a wallet, and gives those that are kept. */
   addAccounts(wallet: number, accounts: readonly Address[]): Promise<void>
   accounts(wallet: number): Promise<Address[]>
@@ -70,6 +72,14 @@ export function createBackfillJobs(store: Store, now: () => number = Date.now): 
         { reasons, wallet: wallet ?? 0 },
       )
       return rows.map(jobOf)
+    },
+    async ofRange({ fromSlot, toSlot }) {
+      const rows = await store.query<JobRow>(
+        `SELECT * FROM backfills FINAL WHERE reason = 'operator'
+           AND from_slot = {from:UInt64} AND to_slot = {to:UInt64} LIMIT 10000000`,
+        { from: fromSlot ?? 0, to: toSlot ?? 0 },
+      )
+      return new Map(rows.map((row) => [row.wallet, jobOf(row)]))
     },
     async addAccounts(wallet, accounts) {
       const rows = accounts.map((account) => ({ wallet, account }))

@@ -1,5 +1,7 @@
 import test from 'ava'
+import type { Trouble } from '../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
+import type { ServiceError } from '../domain/service-error.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createIngestMetrics } from '../ingest/telemetry.ts'
 import type { HistoryRange } from '../ingest/wallet-history.ts'
@@ -135,6 +137,33 @@ async function startPipeline(simulator: Simulator, head: number) {
   }
 }
 
+/** The pipeline on empty tables from slot `LATE` on; prices are inputs (decisions C1). */
+async function startLate(trouble: Partial<Trouble> = {}) {
+  await empty()
+  await opened.store.insert('sol_prices', seen.sol_prices ?? [])
+  const clock = { kind: 'manual', startSlot: LATE } as const
+  const simulator = await startSimulator({ ...market, clock, trouble })
+  const pipeline = await startPipeline(simulator, LATE)
+  const advance = (slots: number) => {
+    simulator.advance(Math.min(slots, END + 1 - simulator.slot))
+  }
+  advance(10) // RPC has what was before the first live slot
+  return {
+    late: {
+      ...pipeline,
+      advance,
+      stored(slot: number) {
+        advance(END)
+        return pipeline.stored(slot)
+      },
+    },
+    async close() {
+      await pipeline.stop()
+      await simulator.close()
+    },
+  }
+}
+
 const wallets = Array.from({ length: WALLETS }, (_, at) => at + 1)
 const history: HistoryRange = { fromSlot: START + 1, toSlot: null }
 const unstopped = new AbortController().signal
@@ -157,28 +186,78 @@ test.serial(
     t.true((seen.transfers?.length ?? 0) > 10)
     t.true((seen.disposals?.length ?? 0) > 10)
 
-    const prices = await opened.store.query<Row>(
-      'SELECT time, source, usd_e9 FROM sol_prices FINAL',
-    )
-    await empty()
-    await opened.store.insert('sol_prices', prices)
-    const second = await startSimulator({ ...market, clock: { kind: 'manual', startSlot: LATE } })
-    const late = await startPipeline(second, LATE)
+    const { late, close } = await startLate()
     const backfills = late.backfills()
-    second.advance(20)
-    const running = backfills.run(wallets, history, unstopped, () =>
-      second.advance(second.slot < END ? 1 : 0),
-    )
-    const summaries = await running
-    second.advance(END + 1 - second.slot)
+    const summaries = await backfills.run(wallets, history, unstopped, () => late.advance(1))
     await late.stored(END)
-    await late.stop()
+    await close()
+    backfills.close()
     t.deepEqual(await readTables(), seen)
     t.is(
       summaries.reduce((sum, { missing }) => sum + missing, 0),
       0,
     )
+  },
+)
+
+test.serial(
+  'cut off, it goes on at the page where it was; done twice, nothing changes',
+  async (t) => {
+    const { late, close } = await startLate()
+    let asked = 0
+    const count = (body: string) => {
+      if (body.includes('"getTransaction"')) asked += 1
+    }
+    const first = late.backfills(count)
+    const cut = new AbortController()
+    const done = async () => {
+      const [row] = await opened.store.query<{ done: string }>(
+        'SELECT sum(transactions) AS done FROM backfills FINAL',
+      )
+      return Number(row?.done)
+    }
+    // The process dies some time after a page is safe.
+    const running = first.run(wallets, history, cut.signal, async () => {
+      if ((await done()) > 0) cut.abort()
+    })
+    t.is(await running.catch((error: ServiceError) => error.code), 'closed')
+    first.close()
+    const safe = await done()
+    t.true(safe > 0)
+    asked = 0
+    const second = late.backfills(count)
+    const summaries = await second.run(wallets, history, unstopped)
+    const total = summaries.reduce((sum, { transactions }) => sum + transactions, 0)
+    t.is(asked, total - safe)
+    t.is(await done(), total)
+    // Another call of a done one begins anew.
+    asked = 0
+    await second.run([1], history, unstopped)
+    t.is(asked, summaries[0]!.transactions)
+    second.close()
+    await late.stored(END)
+    await close()
+    t.deepEqual(await readTables(), seen)
+  },
+)
+
+test.serial(
+  'a server that is slow and says 429 is asked until it has given everything',
+  async (t) => {
+    const { late, close } = await startLate({ slowRpc: true, rateLimitedRpc: true })
+    const backfills = late.backfills()
+    const from = LATE - 15
+    await backfills.run([1, 2, 3], { fromSlot: from, toSlot: LATE }, unstopped)
     backfills.close()
-    await second.close()
+    await late.stored(END)
+    await close()
+    const found = await readTables()
+    for (const table of ['swaps', 'transfers', 'sol_transfers', 'sol_balances']) {
+      const ofRange = ({ slot, wallet }: Row) =>
+        Number(wallet) <= 3 && Number(slot) >= from && Number(slot) <= LATE
+      const rows = seen[table]?.filter(ofRange)
+      t.true((rows?.length ?? 0) > 0)
+      t.deepEqual(found[table]?.filter(ofRange), rows)
+    }
   },
 )

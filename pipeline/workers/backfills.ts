@@ -115,7 +115,9 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   }
 
   async function begin(job: BackfillJob): Promise<BackfillJob> {
-    const newestSlot = await newestFrom(rpc, job.range.toSlot ?? 0)
+    // Up to where live data begins, which a server may not have reached.
+    const since = (await coverage.of([job.wallet])).get(job.wallet)
+    const newestSlot = await newestFrom(rpc, job.range.toSlot ?? since?.slot ?? 0)
     const begun = { ...job, newestSlot }
     // A wallet that joined has been in the subscription since before this slot.
     if (job.reason === 'added') await coverage.begin([job.wallet], await sinceOf(newestSlot))
@@ -167,6 +169,24 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     })
   }
 
+  /** The jobs of a call: those that a call of the same range left when it was cut off, what it had done included; else new ones. */
+  async function planRun(wallets: readonly number[], range: HistoryRange) {
+    const known = await jobs.ofRange(range)
+    const open = wallets.flatMap((wallet) => {
+      const job = known.get(wallet)
+      return job?.state === 'open' ? [job] : []
+    })
+    const cutAt = open[0]?.createdAt
+    const planned = wallets.map((wallet) => {
+      const job = known.get(wallet)
+      return job !== undefined && (job.state === 'open' || job.createdAt === cutAt)
+        ? job
+        : newJob(wallet, 'operator', range, (cutAt ?? 0) * 1000 || Date.now())
+    })
+    await jobs.save(planned.filter((job) => job.newestSlot === null))
+    return new Map(planned.map((job) => [job.wallet, job]))
+  }
+
   async function run(
     wallets: readonly number[],
     range: HistoryRange,
@@ -175,11 +195,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   ): Promise<BackfillSummary[]> {
     const ended = either(stop, closed.signal)
     const addresses = await readTrackedWallets(store)
-    const open = new Map(
-      (await jobs.open(['operator']))
-        .filter((job) => sameRange(job.range, range))
-        .map((job) => [job.wallet, job]),
-    )
+    const asked = await planRun(wallets, range)
     const progress = { wallets: 0, transactions: 0 }
     const tell = ({ transactions }: { readonly transactions: number }) => {
       progress.transactions += transactions
@@ -189,18 +205,12 @@ export function createBackfills(options: BackfillsOptions): Backfills {
       const address = addresses[wallet - 1]
       if (address === undefined)
         throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
-      const resumed = open.get(wallet)
-      const done = [
-        await work(
-          resumed ?? newJob(wallet, 'operator', range, Date.now()),
-          address,
-          ended.signal,
-          tell,
-        ),
-      ]
+      const job = asked.get(wallet) ?? newJob(wallet, 'operator', range, Date.now())
+      const resumed = job.newestSlot !== null
+      const [first] = job.state === 'done' ? [job] : [await work(job, address, ended.signal, tell)]
+      const done = [first]
       // What came since a cut that nobody followed live.
-      const [first] = done
-      const newest = first?.newestSlot ?? 0
+      const newest = first.newestSlot ?? 0
       const since = (await coverage.of([wallet])).get(wallet)
       if (resumed && range.toSlot === null && (since === undefined || since.slot > newest + 1)) {
         const rest = newJob(wallet, 'operator', { fromSlot: newest + 1, toSlot: null }, Date.now())
@@ -271,10 +281,6 @@ async function newestFrom(rpc: Pick<SolanaRpc & HistoryRpc, 'getSlot'>, least: n
 
 function later(a: Since, b: Since | null): Since {
   return b === null || a.slot >= b.slot ? a : b
-}
-
-function sameRange(a: HistoryRange, b: HistoryRange): boolean {
-  return a.fromSlot === b.fromSlot && a.toSlot === b.toSlot
 }
 
 function nowSeconds(): number {
