@@ -99,7 +99,8 @@ export function askOperator(
         else settle(line)
       })
       lines.on('close', () => reject(wentAway()))
-      response.on('error', (error) => reject(wentAway(error)))
+      // Of the response: the reader passes it on.
+      lines.on('error', (error) => reject(wentAway(error)))
     })
     asked.end(JSON.stringify(args))
   })
