@@ -30,8 +30,11 @@ try {
       starting.then(stop).catch(fail)
     })
   }
+  // Also one that comes while it starts: the file may have changed after it was read.
+  process.on('SIGHUP', () => {
+    starting.then((service) => service.reload()).catch(() => {}) // a start that fails tells it itself
+  })
   const service = await starting
-  process.on('SIGHUP', () => void service.reload())
   for (const line of service.lines) process.stdout.write(`${line}\n`)
   service.failed.catch(fail)
 } catch (error) {
