@@ -1,7 +1,11 @@
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
 import { eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { slowPrices } from '../../pipeline/testing/slow-events.ts'
-import { type SlowTableName, slowTables } from '../../pipeline/testing/slow-tables.ts'
+import {
+  type SlowTableName,
+  type SlowTables,
+  slowTables,
+} from '../../pipeline/testing/slow-tables.ts'
 import type { TrueChain } from './true-chain.ts'
 
 /** Rows of one query that reads. */
@@ -40,22 +44,36 @@ const TABLES = Object.keys(KEYS) as SlowTableName[]
 const MAX_AGE_SECONDS = 3600
 const ROWS_PER_QUERY = 50_000
 
+/** What the stored tables hold, and where that is not what it should be. */
+export interface Comparison {
+  readonly differences: readonly Difference[]
+  /** Rows by table. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
 /** What of the stored tables is not what the slow reference makes of the true chain; prices are what `sol_prices` holds. */
 export async function compareTables(
   query: Query,
   chain: TrueChain,
   wallets: number,
-): Promise<{ differences: Difference[]; rows: Record<string, number> }> {
+): Promise<Comparison> {
   const prices = await readPrices(query)
-  const stored = new Map<SlowTableName, Map<string, Row>>()
-  for (const table of TABLES) stored.set(table, await readTable(query, table))
-  const events = chain.events.map((event) => priced(event, stored.get('swaps'), prices))
-  const expected = slowTables({ wallets, events, balances: chain.balances })
+  const swaps = await readTable(query, 'swaps')
+  const events = chain.events.map((event) => priced(event, swaps, prices))
+  const { differences, rows } = await compareWith(
+    query,
+    slowTables({ wallets, events, balances: chain.balances }),
+  )
+  return { differences: [...differences, ...(await undecodedThatAreTrue(query, chain))], rows }
+}
+
+/** What of the stored tables is not as expected. */
+export async function compareWith(query: Query, expected: SlowTables): Promise<Comparison> {
   const differences: Difference[] = []
   const rows: Record<string, number> = {}
   for (const table of TABLES) {
     const key = KEYS[table]
-    const found = stored.get(table) ?? new Map<string, Row>()
+    const found = await readTable(query, table)
     rows[table] = found.size
     const due = new Map(expected[table].map((row) => [keyText(row, key), asText(row) as Row]))
     for (const [text, row] of due) {
@@ -66,7 +84,6 @@ export async function compareTables(
     for (const [text, row] of found)
       if (!due.has(text)) differences.push({ table, expected: null, stored: row })
   }
-  differences.push(...(await undecodedThatAreTrue(query, chain)))
   return { differences, rows }
 }
 
@@ -117,13 +134,13 @@ async function readPrices(query: Query): Promise<Map<number, bigint>> {
 /** A swap against a quote coin with the price that it was stored with, where that is one that it may have; else with the one that it should have. */
 function priced(
   event: WalletEvent,
-  swaps: ReadonlyMap<string, Row> | undefined,
+  swaps: ReadonlyMap<string, Row>,
   prices: ReadonlyMap<number, bigint>,
 ): WalletEvent {
   if (event.kind !== 'swap') return event
   if (event.quoteMint === null) return event
   const allowed = slowPrices(prices, event.blockTime, MAX_AGE_SECONDS)
-  const stored = swaps?.get(eventKeyText(event))?.sol_price_usd_e9
+  const stored = swaps.get(eventKeyText(event))?.sol_price_usd_e9
   const solPriceUsdE9 = allowed.find((price) => String(price) === stored) ?? allowed[0] ?? null
   return { ...event, solPriceUsdE9 }
 }

@@ -79,7 +79,13 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
   const parts: readonly Part[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
   const deployed = new Deployed({
-    ...{ simulator, deployment, parts, serversDir, laterWallet: null },
+    ...{
+      simulator,
+      deployment,
+      parts,
+      serversDir,
+      laterWallet: simulator.wallets[WALLETS - 1] ?? null,
+    },
     query: store === null ? null : (sql) => store.query(sql),
   })
   const position = new Position(deployment)
@@ -89,7 +95,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     await deployment.processes.get(parts[0] ?? 'all')?.line('url')
     const key = await deployed.createAccount(1_000_000_000)
     follower = new Follower(await deployment.customer(key))
-    const clock = { simulator, deployed, position }
+    const clock = { simulator, deployed, position, tell }
     const chain = new TrueChain(simulator, seed, trouble, START_SLOT)
     await begin(clock)
     const place = () => `+${simulator.slot - START_SLOT}`.padEnd(7)
@@ -143,6 +149,7 @@ interface Clock {
   readonly simulator: Awaited<ReturnType<typeof startSimulator>>
   readonly deployed: Deployed
   readonly position: Position
+  readonly tell: (line: string) => void
 }
 
 /** Lets the market begin when somebody follows it, and slots pass until the first is stored. */
@@ -189,7 +196,7 @@ async function catchUp({ simulator, deployed, position }: Clock): Promise<void> 
  * for newer ones. Gives what is wrong when it stops before.
  */
 async function settle(clock: Clock, chain: TrueChain): Promise<string[]> {
-  const { simulator, position } = clock
+  const { simulator, position, tell } = clock
   let least = Number.POSITIVE_INFINITY
   let nearerAt = Date.now()
   for (let round = 1; ; round += 1) {
@@ -210,6 +217,7 @@ async function settle(clock: Clock, chain: TrueChain): Promise<string[]> {
     if (Date.now() - nearerAt > STILL_MS)
       return [`storage stands still: ${missing} records missing, ${behind} slots behind`]
     await pause(100)
+    if (round % 100 === 0) tell(`settling: ${missing} records missing, ${behind} slots behind`)
     if (round % 20 === 0) simulator.advance(1)
   }
 }

@@ -56,7 +56,7 @@ export function createScript(options: ScriptOptions): Step[] {
     if (absence) longAbsence = false
     if (addsWallet && at > slots / 4) {
       addsWallet = false
-      steps.push({ at, act: 'add wallet' })
+      steps.push({ at, act: 'add wallet', caughtUp: true })
     } else {
       const caughtUp = random.chance(0.6)
       const [first, ...more] = disturbance(options, random, at, absence)

@@ -1,0 +1,111 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import test from 'ava'
+import { addressFromBytes } from '../../pipeline/domain/address.ts'
+import type { BalanceRecord, WalletEvent } from '../../pipeline/domain/event.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import { aChain, type Chain } from '../../pipeline/testing/a-chain.ts'
+import { slowTables } from '../../pipeline/testing/slow-tables.ts'
+import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { compareWith, tellDifference } from './compare.ts'
+
+const WALLETS = 3
+const addresses = [1, 2, 3].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
+const logger = createLogger('silent')
+
+let opened: TestStore
+test.before(async () => {
+  opened = await openTestStore()
+  await migrate(opened.store)
+})
+test.after.always(() => opened.remove())
+
+/** Appends the chain, what came late after other slots, and lets a worker store it. */
+async function play(chain: Chain): Promise<void> {
+  const { store } = opened
+  const deps = { logger, registry: createRegistry() }
+  const log = createMemoryLog(deps, { partitions: 2, retryDelayMs: 1 })
+  const bugs: unknown[] = []
+  const fold = await startFold({ ...deps, store, log, onBug: (bug) => bugs.push(bug) })
+  const stored = async (slot: number) => {
+    while ((fold.status().slot ?? 0) < slot && bugs.length === 0) await pause(2)
+  }
+  for (const [at, slot] of chain.slots.entries()) {
+    await log.appendSlot(slot)
+    for (const { afterSlots, records } of chain.late)
+      if (afterSlots === at) await log.appendLate(records, 'stream')
+    // Batches of one slot and of several.
+    if (at % 5 < 3) await stored(slot.marker.slot)
+  }
+  for (const { afterSlots, records } of chain.late)
+    if (afterSlots >= chain.slots.length) await log.appendLate(records, 'stream')
+  const last = chain.slots.at(-1)?.marker
+  if (last === undefined) return
+  const slot = last.slot + 1
+  await log.appendSlot({ marker: { ...last, slot, parent: last.slot }, records: [] })
+  await stored(slot)
+  await fold.stop()
+  await log.close()
+  if (bugs.length > 0) throw bugs[0]
+}
+
+function tablesOf(chain: Chain) {
+  const records = [...chain.slots, ...chain.late].flatMap((part) => part.records)
+  const events: WalletEvent[] = []
+  const balances: BalanceRecord[] = []
+  for (const record of records) {
+    if (record.kind === 'balance') balances.push(record)
+    else if ('eventIndex' in record) events.push(record)
+  }
+  return slowTables({ wallets: WALLETS, events, balances })
+}
+
+test.serial(
+  'what comes in batches, late and again gives every row of the slow reference, to the last column (C1 to C16, K1)',
+  async (t) => {
+    t.timeout(120_000)
+    const { store } = opened
+    const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+    for (let seed = 1; seed <= 2; seed += 1) {
+      await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+      await addTrackedWallets(store, addresses, [], 1)
+      const chain = aChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.15 })
+      const expected = tablesOf(chain)
+      for (const time of ['once', 'again']) {
+        await play(chain)
+        const { differences } = await compareWith((sql) => store.query(sql), expected)
+        t.deepEqual(differences.map(tellDifference), [], `seed ${seed}, ${time}`)
+      }
+    }
+  },
+)
+
+test.serial('a row that is changed, missing or too many is told', async (t) => {
+  const { store } = opened
+  await store.command(
+    `INSERT INTO positions (wallet, mint, buys, version) SELECT wallet, mint, buys + 1, version + 1 FROM positions FINAL ORDER BY wallet, mint LIMIT 1`,
+  )
+  await store.command(
+    `INSERT INTO lots (wallet, mint, slot, tx_index, event_index, version, is_deleted) SELECT wallet, mint, slot, tx_index, event_index, version + 1, 1 FROM lots FINAL ORDER BY wallet, mint, slot LIMIT 1`,
+  )
+  await store.command(
+    `INSERT INTO sol_balances (wallet, slot, tx_index, lamports) VALUES (1, 5, 6, 7)`,
+  )
+  const chain = aChain({ seed: 2, slots: 40, wallets: WALLETS, lateShare: 0.15 })
+  const { differences } = await compareWith((sql) => store.query(sql), tablesOf(chain))
+  t.deepEqual(
+    differences.map(({ table, expected, stored: found }) => [
+      table,
+      expected === null ? 'too many' : found === null ? 'missing' : 'changed',
+    ]),
+    [
+      ['sol_balances', 'too many'],
+      ['lots', 'missing'],
+      ['positions', 'changed'],
+    ],
+  )
+})
