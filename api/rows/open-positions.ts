@@ -54,13 +54,17 @@ export class OpenPositions {
       // News from before what is read now are no harm.
       await this.#news.refresh()
       this.#clear()
+      const found: OpenPosition[] = []
       const [last] = await this.#store.query<{ wallet: number }>(LAST_WALLET)
       for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
         const params = { from, to: from + WALLETS_AT_ONCE - 1 }
         const now = this.#position.stored()?.blockTime ?? 0
-        this.#apply(await this.#store.query<PositionPicture>(ALL, params), now)
+        const rows = await this.#store.query<PositionPicture>(ALL, params)
+        found.push(...this.#takeIn(rows, now).added)
         if (this.#isTooMuch()) return
       }
+      await this.#positions.fill(found)
+      await this.#tokens.fill([...this.#byMint.values()])
       const news = this.#waiting.splice(0)
       for (const { positions, stored } of news) this.#apply(positions, stored.blockTime)
       if (!this.#isTooMuch())
@@ -131,11 +135,21 @@ export class OpenPositions {
     this.#positions = new SortedList(byNewestTrade)
   }
 
-  /** Takes in what is not from after block time `now`; that is told again when its time has come. */
   #apply(rows: readonly PositionPicture[], now: number): void {
+    const { removed, added, before } = this.#takeIn(rows, now)
+    this.#positions.change(removed, added)
+    this.#tokens.change(
+      [...before.values()].filter((token) => token !== undefined),
+      [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
+    )
+  }
+
+  /** Takes in what is not from after block time `now`; that is told again when its time has come. Gives what has to change in the lists. */
+  #takeIn(rows: readonly PositionPicture[], now: number) {
     const removed: OpenPosition[] = []
     const added: OpenPosition[] = []
-    const tokensBefore = new Map<string, HeldToken | undefined>()
+    /** Each mint that changed, as it was. */
+    const before = new Map<string, HeldToken | undefined>()
     for (const row of rows) {
       if ((row.first_trade_time ?? 0) > now) continue
       const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, OpenPosition>()
@@ -144,7 +158,8 @@ export class OpenPositions {
       if (known !== undefined && known.version >= version) continue
       const next = openPosition(row, version)
       if (known === undefined && next === null) continue
-      if (!tokensBefore.has(row.mint)) tokensBefore.set(row.mint, this.#byMint.get(row.mint))
+      const token = this.#byMint.get(row.mint)
+      if (!before.has(row.mint)) before.set(row.mint, token)
       if (known !== undefined) {
         removed.push(known)
         ofWallet.delete(row.mint)
@@ -154,16 +169,12 @@ export class OpenPositions {
         ofWallet.set(row.mint, next)
         this.#byWallet.set(row.wallet, ofWallet)
       }
-      const token = changedToken(this.#byMint.get(row.mint), known, next)
-      if (token === null) this.#byMint.delete(row.mint)
-      else this.#byMint.set(row.mint, token)
+      const after = changedToken(token, known, next)
+      if (after === null) this.#byMint.delete(row.mint)
+      else this.#byMint.set(row.mint, after)
     }
     this.#count += added.length - removed.length
-    this.#positions.change(removed, added)
-    this.#tokens.change(
-      [...tokensBefore.values()].filter((token) => token !== undefined),
-      [...tokensBefore.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
-    )
+    return { removed, added, before }
   }
 }
 

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** Items in one order, of which no two are equal; kept sorted while they change. */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number
@@ -9,6 +11,24 @@ export class SortedList<T> {
 
   get items(): readonly T[] {
     return this.#items
+  }
+
+  /** Holds these from now on, in any order given. Many of them are sorted some at a time, so that others get their turn. */
+  async fill(items: readonly T[]): Promise<void> {
+    let runs: T[][] = []
+    for (let at = 0; at < items.length; at += SORTED_AT_ONCE) {
+      runs.push(items.slice(at, at + SORTED_AT_ONCE).sort(this.#compare))
+      await nextTurn()
+    }
+    while (runs.length > 1) {
+      const longer: T[][] = []
+      for (let at = 0; at < runs.length; at += 2) {
+        longer.push(merged(runs[at] ?? [], runs[at + 1] ?? [], this.#compare))
+        await nextTurn()
+      }
+      runs = longer
+    }
+    this.#items = runs[0] ?? []
   }
 
   /** Takes items out and puts others in. */
@@ -41,6 +61,8 @@ export class SortedList<T> {
     return this.countBefore((other) => this.#compare(other, item) >= 0)
   }
 }
+
+const SORTED_AT_ONCE = 5000
 
 /** A splice moves all items behind; beyond this many, one pass over all is faster. */
 const MOVES_AT_ONCE = 40
