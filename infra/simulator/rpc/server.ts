@@ -46,6 +46,8 @@ export function startRpcServer(
       else answer()
     })
   })
+  // A client that keeps a connection is not cut off between two calls.
+  server.keepAliveTimeout = 60_000
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(options.port, options.host, () => {

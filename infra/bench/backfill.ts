@@ -1,0 +1,164 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import { createBackfills } from '../../pipeline/workers/backfills.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+import { print } from './kit/figures.ts'
+
+/**
+ * Calls a second that a backfill makes of an RPC server in another process, decoding what comes and appending it to the log in memory, beside a bare
+ * client (fetch, as many at once) that then makes the same calls of a fresh server and looks at no answer. `--seconds` bounds each of the two;
+ * `--fold` has the fold worker store the records in the same process, as one process of the service does.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      serve: { type: 'boolean', default: false },
+      wallets: { type: 'string', default: '250' },
+      transactions: { type: 'string', default: '1000' },
+      concurrency: { type: 'string', default: '16' },
+      seconds: { type: 'string', default: '90' },
+      fold: { type: 'boolean', default: false },
+    },
+  })
+  const size = { wallets: Number(values.wallets), transactions: Number(values.transactions) }
+  if (values.serve) return serve(size)
+  const limits = { concurrency: Number(values.concurrency), seconds: Number(values.seconds) }
+
+  const bodies: string[] = []
+  const ours = await withSource(size, (source) => backfill(source, limits, values.fold, bodies))
+  const bare = await withSource(size, (source) => replay(source, limits, bodies))
+  const perSecond = ({ calls, seconds }: Turn) => Math.round(calls / seconds)
+  print(
+    `backfill     ${perSecond(ours)} calls/s (${ours.calls} in ${ours.seconds.toFixed(1)} s), ${Math.round(ours.transactions / ours.seconds)} transactions/s, ` +
+      `${((60 * ours.wallets) / ours.seconds).toFixed(1)} wallets/min; ${ours.transactions} transactions, ${ours.wallets} wallets whole, RSS ${ours.rssMiB} MiB`,
+  )
+  print(`bare client  ${perSecond(bare)} calls/s (${bare.calls} in ${bare.seconds.toFixed(1)} s)`)
+  print(`ratio        ${Math.round((100 * perSecond(ours)) / perSecond(bare))}%`)
+}
+
+interface Source {
+  readonly rpcUrl: string
+  readonly wallets: readonly Address[]
+}
+
+interface Turn {
+  readonly calls: number
+  readonly seconds: number
+}
+
+interface Limits {
+  readonly concurrency: number
+  readonly seconds: number
+}
+
+const SLOT = 405_000_000
+/** Transactions of tracked wallets in a slot; each names one of them, give or take. */
+const PER_SLOT = 50
+
+/** The server, in a process of its own. */
+async function serve(size: { wallets: number; transactions: number }): Promise<void> {
+  const simulator = await startSimulator({
+    wallets: size.wallets,
+    trackedPerSlot: PER_SLOT,
+    othersPerSlot: 2,
+    historySlots: Math.ceil((size.wallets * size.transactions) / PER_SLOT),
+    clock: { kind: 'manual', startSlot: SLOT },
+  })
+  process.send?.({ rpcUrl: simulator.rpcUrl, wallets: simulator.wallets } satisfies Source)
+  process.once('disconnect', () => process.exit(0))
+}
+
+async function withSource<T>(
+  size: { wallets: number; transactions: number },
+  use: (source: Source) => Promise<T>,
+): Promise<T> {
+  const [, main = ''] = process.argv
+  const flags = ['--wallets', String(size.wallets), '--transactions', String(size.transactions)]
+  const child = fork(main, ['backfill', '--serve', ...flags])
+  const [source]: Source[] = await once(child, 'message')
+  if (source === undefined) throw new Error('the server did not start')
+  try {
+    return await use(source)
+  } finally {
+    child.disconnect()
+  }
+}
+
+/** Backfills all wallets, or as many as the time is enough for, and notes what was asked. */
+async function backfill(source: Source, limits: Limits, fold: boolean, bodies: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-backfill-'))
+  const logger = createLogger('error')
+  const registry = createRegistry()
+  const store = await createStore({ kind: 'chdb', path: folder })
+  await migrate(store)
+  await trackWallets(store, source.wallets, 'the simulator')
+  const log = createMemoryLog({ logger, registry })
+  const worker = fold
+    ? await startFold({
+        ...{ store, log, logger, registry },
+        onBug: (error) => {
+          throw error
+        },
+      })
+    : null
+  const backfills = createBackfills({
+    ...{ store, log, logger, rpcUrl: source.rpcUrl, logIsDurable: !fold },
+    metrics: createIngestMetrics(createRegistry()),
+    priceMaxAgeSeconds: 3600,
+    concurrency: limits.concurrency,
+    onRequest: (body) => bodies.push(body),
+  })
+  const over = new AbortController()
+  const timer = setTimeout(() => over.abort(), limits.seconds * 1000)
+  let progress = { wallets: 0, transactions: 0 }
+  const began = performance.now()
+  const numbers = source.wallets.map((_, at) => at + 1)
+  const range = { fromSlot: null, toSlot: null }
+  await backfills
+    .run(numbers, range, over.signal, (told) => {
+      progress = told
+    })
+    .catch((error: unknown) => {
+      if (!over.signal.aborted) throw error
+    })
+  const seconds = (performance.now() - began) / 1000
+  clearTimeout(timer)
+  const rssMiB = Math.round(process.memoryUsage().rss / 1024 / 1024)
+  backfills.close()
+  await worker?.stop()
+  await log.close()
+  await store.close()
+  rmSync(folder, { recursive: true, force: true })
+  return { calls: bodies.length, seconds, rssMiB, ...progress }
+}
+
+/** The same calls in their order, as many at once, for as long. */
+async function replay(source: Source, limits: Limits, bodies: readonly string[]): Promise<Turn> {
+  let next = 0
+  const began = performance.now()
+  const seconds = () => (performance.now() - began) / 1000
+  const client = async () => {
+    while (next < bodies.length && seconds() < limits.seconds) {
+      const body = bodies[next++] ?? ''
+      const headers = { 'content-type': 'application/json' }
+      const response = await fetch(source.rpcUrl, { method: 'POST', headers, body })
+      await response.arrayBuffer()
+    }
+  }
+  await Promise.all(Array.from({ length: limits.concurrency }, client))
+  return { calls: next, seconds: seconds() }
+}
