@@ -1,0 +1,190 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { FromClients, FromServer, ToClients, ToServer } from './feed/protocol.ts'
+import { measureResume } from './feed/resume.ts'
+import { median, percentile, print } from './kit/figures.ts'
+import { withServers } from './kit/servers.ts'
+
+const USAGE = `npm run bench -- feed [PART ...] [options]
+
+  PART           deliveries, latency, connections, resume (all when none is named)
+  --mode M       embedded or servers (both, one after the other)
+  --rounds N     turns of the feed and of the bare server, one after the other (5)
+  --swaps N      swaps stored for resume (1000000)`
+
+/**
+ * What the live feed delivers, charging on, beside a bare \`ws\` server that sends the same bytes to as many sockets; how long a trade takes at 500 a second; what 10,000 connections
+ * cost; how fast a client catches up from storage. Server, clients and this process are three processes on the same cores.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      mode: { type: 'string' },
+      rounds: { type: 'string', default: '5' },
+      swaps: { type: 'string', default: '1000000' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
+  const measure = async (mode: string, servers: Env) => {
+    print(`\n${mode}; load average of the last minute ${loadavg()[0]?.toFixed(1)}`)
+    if (wants('deliveries'))
+      for (const sockets of [200, 1000])
+        await measureDeliveries(sockets, Number(values.rounds), servers)
+    if (wants('latency')) await measureLatency(200, servers)
+    if (wants('connections')) await measureConnections(10_000, servers)
+    if (wants('resume'))
+      await inFolder((env) => measureResume(Number(values.swaps), { ...servers, ...env }))
+  }
+  if (values.mode !== 'servers') await measure('embedded', {})
+  if (values.mode !== 'embedded') await withServers((env) => measure('servers', env))
+}
+
+type Env = Readonly<Record<string, string>>
+
+async function inFolder(work: (env: Env) => Promise<void>): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'bench-feed-'))
+  try {
+    await work({ DATA_DIR: join(folder, 'data'), METRICS_PORT: '0' })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A process of the bench that answers messages one after the other. */
+class Helper<To extends object, From extends { readonly kind: string }> {
+  readonly #child: ChildProcess
+
+  constructor(script: string, env: Env) {
+    this.#child = fork(join(import.meta.dirname, 'feed', script), {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      execArgv: ['--expose-gc'],
+    })
+  }
+
+  async hear<K extends From['kind']>(kind: K): Promise<Extract<From, { kind: K }>> {
+    const ended = once(this.#child, 'exit').then(() => {
+      throw new Error('a process of the bench ended')
+    })
+    ended.catch(() => {})
+    const [message] = (await Promise.race([once(this.#child, 'message'), ended])) as [From]
+    if (message.kind !== kind) throw new Error(`expected ${kind}, got ${message.kind}`)
+    return message as Extract<From, { kind: K }>
+  }
+
+  ask<K extends From['kind']>(message: To, kind: K): Promise<Extract<From, { kind: K }>> {
+    const answer = this.hear(kind)
+    this.#child.send(message)
+    return answer
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.#child, 'exit')
+    this.#child.kill('SIGKILL')
+    await ended
+  }
+}
+
+type Server = Helper<ToServer, FromServer>
+type Clients = Helper<ToClients, FromClients>
+
+async function withPair(
+  kind: 'feed' | 'bare',
+  servers: Env,
+  work: (parts: { server: Server; clients: Clients; port: number }) => Promise<void>,
+): Promise<void> {
+  await inFolder(async (env) => {
+    const server: Server = new Helper('serve.js', { ...servers, ...env, KIND: kind })
+    const clients: Clients = new Helper('clients.js', {})
+    try {
+      const { port } = await server.hear('ready')
+      await work({ server, clients, port })
+    } finally {
+      await Promise.all([server.end(), clients.end()])
+    }
+  })
+}
+
+const TRADES_PER_SLOT = 20
+
+async function measureDeliveries(sockets: number, rounds: number, servers: Env): Promise<void> {
+  const slots = Math.ceil(200_000 / (sockets * TRADES_PER_SLOT))
+  const perSecond: Record<'feed' | 'bare', number[]> = { feed: [], bare: [] }
+  const cpuUs: Record<'feed' | 'bare', number[]> = { feed: [], bare: [] }
+  await withPair('feed', servers, (feed) =>
+    withPair('bare', {}, async (bare) => {
+      for (const { clients, port } of [feed, bare])
+        await clients.ask({ kind: 'connect', port, sockets }, 'connected')
+      for (let round = -1; round < rounds; round++)
+        for (const [kind, { server, clients }] of Object.entries({ feed, bare })) {
+          const messages = slots * TRADES_PER_SLOT * sockets
+          const received = clients.ask({ kind: 'expect', messages }, 'received')
+          const send = { kind: 'send', slots, trades: TRADES_PER_SLOT, everyMs: 0 } as const
+          const { seconds, cpuSeconds } = await server.ask(send, 'sent')
+          await received
+          if (round < 0) continue // to warm up
+          perSecond[kind as 'feed' | 'bare'].push(messages / seconds)
+          cpuUs[kind as 'feed' | 'bare'].push((cpuSeconds * 1e6) / messages)
+        }
+    }),
+  )
+  print(
+    `\n${sockets} sockets, slots of ${TRADES_PER_SLOT} trades, ${rounds} turns of each, medians\n`,
+  )
+  print('| server | deliveries/s | CPU us each |')
+  print('|---|---|---|')
+  for (const kind of ['feed', 'bare'] as const)
+    print(
+      `| ${kind} | ${Math.round(median(perSecond[kind]))} | ${median(cpuUs[kind]).toFixed(2)} |`,
+    )
+  const ratio = median(perSecond.feed) / median(perSecond.bare)
+  print(
+    `| feed / bare | ${(100 * ratio).toFixed(0)}% | ${((100 * median(cpuUs.feed)) / median(cpuUs.bare)).toFixed(0)}% |`,
+  )
+}
+
+async function measureLatency(sockets: number, servers: Env): Promise<void> {
+  await withPair('feed', servers, async ({ server, clients, port }) => {
+    await clients.ask({ kind: 'connect', port, sockets }, 'connected')
+    const [slots, trades, everyMs] = [400, 50, 100]
+    const messages = slots * trades * sockets
+    const received = clients.ask({ kind: 'expect', messages }, 'received')
+    const { firstSlot, times } = await server.ask({ kind: 'send', slots, trades, everyMs }, 'sent')
+    const { arrivals } = await received
+    const ms = arrivals
+      .filter(([slot]) => slot >= firstSlot + 50) // the rest is to warm up
+      .map(([slot, at]) => (at - (times[slot - firstSlot] ?? Number.NaN)) / 1000)
+      .sort((a, b) => a - b)
+    print(
+      `\nadded latency, ${sockets} sockets, 500 trades a second in slots of 100 ms: from the slot handed to the log to its last trade received: p50 ${percentile(ms, 0.5).toFixed(2)} ms, p99 ${percentile(ms, 0.99).toFixed(2)} ms, max ${percentile(ms, 1).toFixed(2)} ms (${ms.length} slots)`,
+    )
+  })
+}
+
+async function measureConnections(sockets: number, servers: Env): Promise<void> {
+  await withPair('feed', servers, async ({ server, clients, port }) => {
+    const before = await server.ask({ kind: 'memory' }, 'memory')
+    const { seconds } = await clients.ask({ kind: 'connect', port, sockets }, 'connected')
+    const after = await server.ask({ kind: 'memory' }, 'memory')
+    const messages = 20 * 5 * sockets
+    const received = clients.ask({ kind: 'expect', messages }, 'received')
+    const sent = await server.ask({ kind: 'send', slots: 20, trades: 5, everyMs: 1000 }, 'sent')
+    const { arrivals } = await received
+    const ms = arrivals
+      .map(([slot, at]) => (at - (sent.times[slot - sent.firstSlot] ?? Number.NaN)) / 1000)
+      .sort((a, b) => a - b)
+    const loaded = await server.ask({ kind: 'memory' }, 'memory')
+    const kib = (bytes: number) => (bytes / sockets / 1024).toFixed(1)
+    print(
+      `\n${after.connections} connections, subscribed in ${seconds.toFixed(1)} s: ${kib(after.rss - before.rss)} KiB each, ${kib(loaded.rss - before.rss)} KiB after 100 trades to all; ` +
+        `process ${Math.round(loaded.rss / 2 ** 20)} MiB; CPU ${((sent.cpuSeconds * 1e6) / messages).toFixed(2)} us a delivery; slot of 5 trades received by the first: p50 ${percentile(ms, 0.5).toFixed(1)} ms`,
+    )
+  })
+}

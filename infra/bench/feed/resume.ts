@@ -1,0 +1,59 @@
+import { BEGINNING, createCursorCodec, type FeedPosition } from '../../../api/cursor.ts'
+import { tradeItem } from '../../../api/items/trade.ts'
+import { createTradeHistory } from '../../../api/stream/history.ts'
+import { createStore } from '../../../pipeline/store/create-store.ts'
+import { migrate } from '../../../pipeline/store/migrate.ts'
+import { loadConfig } from '../../service/config.ts'
+import { print } from '../kit/figures.ts'
+
+/** Pages of everything from storage, as clients that come back after a day are sent them, rendered and framed; alone, and eight clients at once. */
+export async function measureResume(
+  swaps: number,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
+  const store = await createStore(loadConfig(env).store)
+  try {
+    await migrate(store)
+    await store.command(
+      `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports)
+       SELECT 1000000 + intDiv(number, 20), number % 20, 1 + number % 250, 0, 1790000000 + intDiv(number, 50), repeat('5', 88), 'buy', 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', 123456789, 6, 'So11111111111111111111111111111111111111112', 1500000000, 'pumpswap', 'p', 'high', false, 0, NULL, 1500000000
+       FROM numbers({swaps:UInt64})`,
+      { swaps },
+    )
+    const stored = { slot: 1_000_000 + Math.floor((swaps - 1) / 20), blockTime: 1_790_000_000 }
+    const history = createTradeHistory({
+      ...{ store, position: { stored: () => stored }, epoch: 0, retentionHours: 24 },
+      cursors: createCursorCodec(Buffer.alloc(32, 1)),
+      render: (swap) => JSON.stringify(tradeItem(swap)),
+    })
+    const all = { wallets: null, mints: null }
+    const walk = async (limit: number) => {
+      let position: FeedPosition = {
+        key: { ...BEGINNING, slot: 999_999 },
+        late: { epoch: 0, passedSlot: 999_999, offsets: [] },
+      }
+      let count = 0
+      while (history.hasMore(position) && count < limit) {
+        const page = await history.page(position, all)
+        count += page.steps.length
+        position = page.end
+      }
+      return count
+    }
+    await walk(20_000)
+    for (const [clients, limit] of [
+      [1, 100_000],
+      [8, 25_000],
+    ] as const) {
+      const started = performance.now()
+      const counts = await Promise.all(Array.from({ length: clients }, () => walk(limit)))
+      const seconds = (performance.now() - started) / 1000
+      const total = counts.reduce((a, b) => a + b, 0)
+      print(
+        `\nresume from storage (${swaps} swaps stored), ${clients} client${clients > 1 ? 's' : ''}: ${Math.round(total / seconds)} trades a second`,
+      )
+    }
+  } finally {
+    await store.close()
+  }
+}

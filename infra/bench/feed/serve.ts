@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { createCursorCodec } from '../../../api/cursor.ts'
+import { createFeed } from '../../../api/stream/feed.ts'
+import { address } from '../../../pipeline/domain/address.ts'
+import type { Swap } from '../../../pipeline/domain/event.ts'
+import { WSOL } from '../../../pipeline/domain/quote.ts'
+import { createMemoryLog } from '../../../pipeline/log/memory.ts'
+import { createLogger } from '../../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../../pipeline/store/create-store.ts'
+import { migrate } from '../../../pipeline/store/migrate.ts'
+import { loadConfig } from '../../service/config.ts'
+import { createMoney, openMeter } from '../../service/money.ts'
+import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
+
+/**
+ * A server of the bench as a process of its own: the feed over a log in memory, charging with the meter of `REDIS_URL` or in memory; or, with `KIND=bare`, a `ws`
+ * server that sends the same bytes to every socket. It is told by messages of its parent what to send.
+ */
+const { KIND, ...env } = process.env
+const MINT = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
+const server = createServer()
+const sockets = new Set<Socket>()
+server.on('connection', (socket) => {
+  sockets.add(socket)
+  socket.on('close', () => sockets.delete(socket))
+})
+
+const { publish, count } = KIND === 'bare' ? startBare() : await startFeed()
+server.listen(0, '127.0.0.1')
+await once(server, 'listening')
+tell({ kind: 'ready', port: (server.address() as AddressInfo).port, stored: 0 }) // listening on TCP
+
+let slot = 1_000_000
+process.on('message', async (asked: ToServer) => {
+  if (asked.kind === 'memory') {
+    global.gc?.()
+    tell({ kind: 'memory', rss: process.memoryUsage().rss, connections: count() })
+    return
+  }
+  const { trades, slots, everyMs } = asked
+  const cpu = process.cpuUsage()
+  const started = process.hrtime.bigint()
+  const times: number[] = []
+  for (let at = 0; at < slots; at++) {
+    const due = started + BigInt(Math.round(at * everyMs * 1e6))
+    const wait = Number(due - process.hrtime.bigint()) / 1e6
+    if (wait > 1) await pause(wait)
+    slot++
+    times.push(Number(process.hrtime.bigint() / 1000n))
+    await publish(slot, trades)
+    if (everyMs === 0) await drained()
+  }
+  await drained()
+  const seconds = Number(process.hrtime.bigint() - started) / 1e9
+  const { user, system } = process.cpuUsage(cpu)
+  tell({
+    kind: 'sent',
+    seconds,
+    cpuSeconds: (user + system) / 1e6,
+    firstSlot: slot - slots + 1,
+    times,
+  })
+})
+
+function tell(message: FromServer): void {
+  process.send?.(message)
+}
+
+/** Resolves when every socket has taken what was written. */
+async function drained(): Promise<void> {
+  for (const socket of sockets) while (socket.writableLength > 0) await nextTurn()
+}
+
+function swapsOf(at: number, trades: number): Swap[] {
+  return Array.from({ length: trades }, (_, txIndex) => ({
+    kind: 'swap',
+    ...{ slot: at, txIndex, wallet: 1 + (txIndex % 250), eventIndex: 0 },
+    blockTime: at,
+    signature: '5'.repeat(88),
+    side: 'buy',
+    baseMint: MINT,
+    baseAmount: 123_456_789_012n,
+    baseDecimals: 6,
+    quoteMint: WSOL,
+    quoteAmount: 1_500_000_000n,
+    program: 'pumpswap',
+    programId: MINT,
+    confidence: 'high',
+    quoteMismatch: false,
+    feeLamports: 0n,
+    solPriceUsdE9: null,
+  }))
+}
+
+async function startFeed() {
+  const config = loadConfig(env)
+  const logger = createLogger('warn')
+  const registry = createRegistry()
+  const store = await createStore(config.store)
+  await migrate(store)
+  const meter = await openMeter(config.meter, logger)
+  const { credits, ledger } = createMoney(store, meter, logger)
+  for (const account of ACCOUNTS)
+    await ledger.add({ account, key: 'bench', credits: 1e12, cause: 'grant', reason: '' })
+  credits.start()
+  const log = createMemoryLog({ logger, registry })
+  const feed = createFeed({
+    ...{ log, credits, logger, registry, connectionsPerKey: 100_000 },
+    cursors: createCursorCodec(Buffer.alloc(32, 1)),
+  })
+  await feed.start({ walletCount: () => 250, stored: () => null }, store)
+  server.on('upgrade', async (request, socket, head) => {
+    const account = request.headers.authorization?.slice('Bearer '.length) ?? ''
+    feed.accept({ request, socket, head }, account, await credits.left(account))
+  })
+  return {
+    publish: (at: number, trades: number) =>
+      log.appendSlot({
+        marker: { slot: at, parent: at - 1, blockTime: at, solPrice: null },
+        records: swapsOf(at, trades),
+      }),
+    count: () => feed.connections(),
+  }
+}
+
+/** What everybody would write: each message to each socket. */
+function startBare() {
+  const webSockets = new Set<WebSocket>()
+  const bare = new WebSocketServer({ server, perMessageDeflate: false, clientTracking: false })
+  bare.on('connection', (webSocket) => {
+    webSockets.add(webSocket)
+    webSocket.on('message', () => webSocket.send('{"type":"subscribed"}'))
+    webSocket.on('close', () => webSockets.delete(webSocket))
+  })
+  return {
+    async publish(at: number, trades: number) {
+      for (let txIndex = 0; txIndex < trades; txIndex++) {
+        const message = Buffer.from(messageOf(at, txIndex))
+        for (const webSocket of webSockets) webSocket.send(message, { binary: false })
+      }
+    },
+    count: () => webSockets.size,
+  }
+}
+
+/** As long as a message of the feed for the same trade. */
+function messageOf(at: number, txIndex: number): string {
+  const id = String(at * 1000 + txIndex).padStart(66, 'A')
+  return `{"channel":"trades","id":"${id}","data":{"block_time":${at},"wallet":"W${1 + (txIndex % 250)}","side":"buy","mint":"${MINT}","token_amount":"123456789012","decimals":6,"sol_amount":1.5,"quote_mint":"${WSOL}","quote_amount":"1500000000","program":"pumpswap"}}`
+}
