@@ -19,6 +19,7 @@ const HeldTokensAnswer = z
     }),
   })
   .meta({ id: 'HeldTokensAnswer', description: 'A page of the tokens held by several wallets.' })
+export type HeldTokensAnswer = z.infer<typeof HeldTokensAnswer>
 
 /** `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1, decisions C14, C17). */
 export function heldTokens({ store, position, openPositions }: ResourceDeps) {

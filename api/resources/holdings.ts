@@ -21,6 +21,7 @@ const HoldingsAnswer = z
     }),
   })
   .meta({ id: 'HoldingsAnswer', description: 'A page of what tracked wallets hold.' })
+export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
 
 /**
  * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered by how long (contract 4.2, decisions C14, C17). Ages

@@ -30,6 +30,7 @@ const StatusAnswer = z
     lag_seconds: seconds.nullable(),
   })
   .meta({ id: 'StatusAnswer', description: 'How far each stage is.' })
+export type StatusAnswer = z.infer<typeof StatusAnswer>
 
 /** `GET /status`: how far each stage is; anybody may ask (decisions J4). One worker stores trades and metrics, so both are equally far. */
 export function status(deps: {

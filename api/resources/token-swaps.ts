@@ -16,6 +16,7 @@ const TokenSwapsAnswer = z
     items: z.array(SwapItem).meta({ description: 'Newest first' }),
   })
   .meta({ id: 'TokenSwapsAnswer', description: 'A page of the swaps on one token.' })
+export type TokenSwapsAnswer = z.infer<typeof TokenSwapsAnswer>
 
 /** `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A mint nobody traded has none. */
 export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) {

@@ -18,6 +18,7 @@ const TradesAnswer = z
     items: z.array(TradeItem).meta({ description: 'Newest first' }),
   })
   .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
+export type TradesAnswer = z.infer<typeof TradesAnswer>
 
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades

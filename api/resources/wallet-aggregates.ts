@@ -14,6 +14,7 @@ const WalletAggregatesAnswer = z
     }),
   })
   .meta({ id: 'WalletAggregatesAnswer', description: 'What each wallet did with one token.' })
+export type WalletAggregatesAnswer = z.infer<typeof WalletAggregatesAnswer>
 
 /** `GET /tokens/{mint}/wallet-aggregates`: one row a wallet that swapped the mint (contract 4.1, decisions C14, C17). */
 export function walletAggregates({ store }: ResourceDeps) {

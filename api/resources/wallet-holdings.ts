@@ -13,6 +13,7 @@ const WalletHoldingsAnswer = z
     }),
   })
   .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
+export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
 
 /** `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, decisions C14, C17). */
 export function walletHoldings({ store, position, openPositions }: ResourceDeps) {

@@ -20,6 +20,7 @@ const WalletsAnswer = z
     items: z.array(WalletMetricsItem).meta({ description: 'W1 to Wn' }),
   })
   .meta({ id: 'WalletsAnswer', description: 'A page of the tracked wallets.' })
+export type WalletsAnswer = z.infer<typeof WalletsAnswer>
 
 /** `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without events is listed like any other (decisions C21). */
 export function wallets({ readMetrics, position }: ResourceDeps) {

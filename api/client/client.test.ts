@@ -1,0 +1,155 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import test from 'ava'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { tradeItem } from '../items/trade.ts'
+import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { openEmbeddedStore } from '../testing/open-stores.ts'
+import { startApi } from '../testing/start-api.ts'
+import { fund, startFeed } from '../testing/start-feed.ts'
+import { type FeedEnded, type Followed, type Refused, TrackedWallets } from './client.ts'
+
+/** One address whose service can be replaced, and whose connections can be cut. */
+async function startBalancer() {
+  const sockets = new Set<Socket>()
+  let port = 0
+  const server = createServer((socket) => {
+    const other = connect(port, '127.0.0.1')
+    for (const one of [socket, other]) {
+      sockets.add(one)
+      one.on('error', () => {}).on('close', () => sockets.delete(one))
+    }
+    socket.pipe(other).pipe(socket)
+    socket.on('close', () => other.destroy())
+    other.on('close', () => socket.destroy())
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, // listening on TCP
+    lead(to: number) {
+      port = to
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy()
+    },
+    close() {
+      this.cut()
+      server.close()
+    },
+  }
+}
+
+test('trades come each once and in order over cut connections and a restarted service', async (t) => {
+  const logger = createLogger('silent')
+  const log = createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
+  const balancer = await startBalancer()
+  const start = async () => {
+    const service = await startFeed({ log, keepLog: true })
+    await fund(service.meter, 'alice', 10_000)
+    balancer.lead(service.port)
+    return service
+  }
+  let service = await start()
+  const swaps = Array.from({ length: 60 }, (_, n) => aSwap({ slot: 10 + n, blockTime: n }))
+  const append = (from: number, to: number) =>
+    Promise.all(
+      swaps
+        .slice(from, to)
+        .map((swap) => log.appendSlot({ marker: aMarker(swap.slot), records: [swap] })),
+    )
+  const client = new TrackedWallets({ url: balancer.url, apiKey: 'alice' })
+  const stopping = new AbortController()
+  const notices: string[] = []
+  let connected = () => {}
+  const isConnected = new Promise<void>((resolve) => {
+    connected = resolve
+  })
+  const feed = client.follow({
+    signal: stopping.signal,
+    retryMs: 1,
+    onNotice: ({ type }) => {
+      notices.push(type)
+      if (type === 'connected') connected()
+    },
+  })
+  const got: Followed[] = []
+  const take = async (count: number) => {
+    while (got.length < count) {
+      const { value } = await feed.next()
+      if (value) got.push(value)
+    }
+  }
+  const first = take(20)
+  await isConnected
+  await append(0, 20)
+  await first
+  balancer.cut()
+  await append(20, 40)
+  await take(40)
+  await service.close()
+  service = await start()
+  await append(40, 60)
+  await take(60)
+  t.deepEqual(
+    got.map((one) => (one.kind === 'trade' ? one.trade : one)),
+    swaps.map(tradeItem),
+  )
+  t.true(notices.filter((type) => type === 'connected').length >= 3)
+
+  stopping.abort()
+  t.deepEqual(await feed.next(), { value: undefined, done: true })
+
+  // Another day, from the last one handled.
+  const position = got[49]
+  const later = client.follow({ after: position?.kind === 'trade' ? position.id : '' })
+  const { value } = await later.next()
+  t.deepEqual(value, got[50])
+  await later.return()
+  await service.close()
+  await log.close()
+  balancer.close()
+})
+
+test('what coming back would not mend ends the iteration with its code', async (t) => {
+  const service = await startFeed()
+  await fund(service.meter, 'alice', 1)
+  const url = `http://127.0.0.1:${service.port}`
+  const client = new TrackedWallets({ url, apiKey: 'alice' })
+  const unknown = client.follow({ wallets: ['W999'] })
+  t.is((await t.throwsAsync<FeedEnded>(unknown.next()))?.code, 'wallet_not_found')
+  let connected = () => {}
+  const isConnected = new Promise<void>((resolve) => {
+    connected = resolve
+  })
+  const feed = client.follow({ onNotice: () => connected() })
+  const first = feed.next()
+  await isConnected
+  const two = [aSwap({ slot: 1 }), aSwap({ slot: 1, txIndex: 1 })]
+  await service.log.appendSlot({ marker: aMarker(1), records: two })
+  t.is((await first).value?.kind, 'trade')
+  t.is((await t.throwsAsync<FeedEnded>(feed.next()))?.code, 'balance_exhausted')
+  await service.close()
+})
+
+test('REST answers are typed, and a refusal says its code', async (t) => {
+  const opened = await openEmbeddedStore()
+  const api = await startApi(opened.store)
+  const { key } = await api.customer(10)
+  const client = new TrackedWallets({ url: api.url, apiKey: key })
+  const { items, has_more, head } = await client.trades({ limit: 5 })
+  t.deepEqual([items, has_more], [[], false])
+  t.regex(head, /^[\w-]{50,}$/)
+  t.is((await client.wallets()).page, 1)
+  t.deepEqual((await client.tokenSwaps(aSwap().baseMint)).items, [])
+  t.is((await client.status()).storage.slot, null)
+  const refused = await t.throwsAsync<Refused>(client.walletMetrics('W9'))
+  t.deepEqual([refused?.status, refused?.code], [404, 'wallet_not_found'])
+  const wrong = new TrackedWallets({ url: api.url, apiKey: 'tw_no' })
+  t.is((await t.throwsAsync<Refused>(wrong.wallets()))?.code, 'unauthorized')
+  t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
+  await api.close()
+  await opened.drop()
+})
