@@ -14,7 +14,7 @@ const USAGE = `npm run bench -- feed [PART ...] [options]
   PART           deliveries, latency, connections, resume (all when none is named)
   --mode M       embedded or servers (both, one after the other)
   --rounds N     turns of the feed and of the bare server, one after the other (5)
-  --swaps N      swaps stored for resume (1000000)`
+  --swaps N      swaps stored for resume (300000)`
 
 /**
  * What the live feed delivers, charging on, beside a bare \`ws\` server that sends the same bytes to as many sockets; how long a trade takes at 500 a second; what 10,000 connections
@@ -27,7 +27,7 @@ export async function run(args: readonly string[]): Promise<void> {
     options: {
       mode: { type: 'string' },
       rounds: { type: 'string', default: '5' },
-      swaps: { type: 'string', default: '1000000' },
+      swaps: { type: 'string', default: '300000' },
       help: { type: 'boolean', default: false },
     },
   })

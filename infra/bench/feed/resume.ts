@@ -6,6 +6,8 @@ import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { print } from '../kit/figures.ts'
 
+const ROWS_AT_ONCE = 50_000
+
 /** Pages of everything from storage, as clients that come back after a day are sent them, rendered and framed; alone, and eight clients at once. */
 export async function measureResume(
   swaps: number,
@@ -14,12 +16,14 @@ export async function measureResume(
   const store = await createStore(loadConfig(env).store)
   try {
     await migrate(store)
-    await store.command(
-      `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports)
+    // In pieces, which a busy machine stores in time.
+    for (let at = 0; at < swaps; at += ROWS_AT_ONCE)
+      await store.command(
+        `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports)
        SELECT 1000000 + intDiv(number, 20), number % 20, 1 + number % 250, 0, 1790000000 + intDiv(number, 50), repeat('5', 88), 'buy', 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', 123456789, 6, 'So11111111111111111111111111111111111111112', 1500000000, 'pumpswap', 'p', 'high', false, 0, NULL, 1500000000
-       FROM numbers({swaps:UInt64})`,
-      { swaps },
-    )
+       FROM numbers({at:UInt64}, {rows:UInt64})`,
+        { at, rows: Math.min(ROWS_AT_ONCE, swaps - at) },
+      )
     const stored = { slot: 1_000_000 + Math.floor((swaps - 1) / 20), blockTime: 1_790_000_000 }
     const history = createTradeHistory({
       ...{ store, position: { stored: () => stored }, epoch: 0, retentionHours: 24 },
