@@ -202,12 +202,7 @@ function disposalRows({ wallet, mint, token }: Token): SlowRow[] {
 }
 
 function positionRow({ wallet, mint, history, token }: Token): SlowRow {
-  return {
-    wallet,
-    mint,
-    decimals: history[0]?.decimals ?? 0,
-    buys: token.buys,
-    sells: token.sells,
+  const traded = {
     bought_amount: token.bought,
     sold_amount: token.sold,
     bought_lamports: token.boughtLamports,
@@ -215,6 +210,17 @@ function positionRow({ wallet, mint, history, token }: Token): SlowRow {
     first_buy_time: token.firstBuy?.blockTime ?? null,
     first_trade_time: token.firstTrade?.blockTime ?? null,
     last_trade_time: token.lastTrade?.blockTime ?? null,
+  }
+  // Without PRIVACY_SALT what is served is what was traded (decisions I2).
+  const served = Object.entries(traded).map(([name, value]) => [`served_${name}`, value])
+  return {
+    wallet,
+    mint,
+    decimals: history[0]?.decimals ?? 0,
+    buys: token.buys,
+    sells: token.sells,
+    ...traded,
+    ...Object.fromEntries(served),
     open_amount: token.open,
     open_cost_lamports: token.openCost,
     realized_lamports: token.realized,
