@@ -134,7 +134,12 @@ test.serial('hot answers are read once a marker, whoever asks; others each time'
   // All wallets come with one query, trades and the news of positions with one each; again when a second has passed.
   const seconds = Math.floor((performance.now() - started) / 1000)
   t.true(queries.length <= 3 * (1 + seconds), queries.join())
+  // What was asked for is read before the next marker is the newest: nobody waits for it then.
   await moveTo(103)
+  queries = []
+  const moved = performance.now()
+  await Promise.all(hot.map((path) => ask(path, key)))
+  if (performance.now() - moved < 700) t.deepEqual(queries, [])
   queries = []
   const path = `/tokens/${MINT}/swaps`
   const first = await ask(path, key)
@@ -143,7 +148,7 @@ test.serial('hot answers are read once a marker, whoever asks; others each time'
   const second = await ask(path, key)
   // Nothing of this mint has changed: the same answer still holds, whatever the marker.
   t.is(second.headers.get('etag'), first.headers.get('etag'))
-  t.is(queries.filter((sql) => sql.includes('FROM swaps')).length, 0)
+  t.is(queries.filter((sql) => sql.includes('base_mint = {mint')).length, 0)
   await store.insert('swaps', [swapRow(50)])
   await store.insert('positions', [positionRow(1, MINT)])
   await moveTo(105)

@@ -46,6 +46,23 @@ export class MarkerCache<V> {
     return entry.value
   }
 
+  /** Makes what was asked for since the last move anew, as of a slot that is about to be the newest; in force when what it gives is called. */
+  async prepare(next: StoredSlot, make: (key: string) => Promise<V>): Promise<() => void> {
+    const keys = [...this.#entries.keys()]
+    const values = await Promise.all(keys.map(make))
+    return () => {
+      this.#stored = next
+      this.#entries.clear()
+      this.#weight = 0
+      for (const [index, key] of keys.entries()) {
+        const value = values[index] as V // one for each key
+        const entry = { value: Promise.resolve(value), weight: 0, madeAt: this.#options.now() }
+        this.#entries.set(key, entry)
+        this.#weighIn(key, entry, value)
+      }
+    }
+  }
+
   #weighIn(key: string, entry: Entry<V>, value: V): void {
     if (this.#entries.get(key) !== entry) return
     entry.weight = this.#options.weigh(value)

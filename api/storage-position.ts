@@ -14,10 +14,17 @@ export interface StoragePosition {
   stored(): StoredSlot | null
   /** Wallets 1 to this number are tracked. */
   walletCount(): number
+  /**
+   * Called with the next newest slot before it is one: reads what will be asked of it, so that nobody waits when it is. What the call gives is called in the
+   * same turn in which the position moves. A rejection holds nothing up.
+   */
+  beforeMove(prepare: PrepareMove): void
   /** Reads once and goes on reading. Rejects when the store does not answer. */
   start(): Promise<void>
   stop(): Promise<void>
 }
+
+export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
 /** Follows storage by asking for it, `everyMs` after each answer. */
 export function followStorage(
@@ -31,6 +38,7 @@ export function followStorage(
   let reading: Promise<void> = Promise.resolve()
   let failing = false
   let stopped = false
+  const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
     const [row] = await store.query<PositionRow>(POSITION)
@@ -38,7 +46,11 @@ export function followStorage(
     wallets = Math.max(wallets, row.wallets)
     if (row.partitions === 0 || row.found < row.partitions) return
     const slot = Number(row.lowest)
-    if (stored === null || slot > stored.slot) stored = { slot, blockTime: row.block_time }
+    if (stored !== null && slot <= stored.slot) return
+    const next = { slot, blockTime: row.block_time }
+    const prepared = await Promise.allSettled(preparations.map((prepare) => prepare(next)))
+    stored = next
+    for (const one of prepared) if (one.status === 'fulfilled') one.value()
   }
 
   function readOn(): void {
@@ -66,6 +78,7 @@ export function followStorage(
   return {
     stored: () => stored,
     walletCount: () => wallets,
+    beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()
       readOn()

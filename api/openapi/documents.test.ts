@@ -3,9 +3,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import test from 'ava'
 import type { z } from 'zod'
 import { PROBLEMS } from '../errors.ts'
-import { createResources } from '../resources/index.ts'
 import { CLIENT_MESSAGES, SERVER_MESSAGES } from '../stream/messages.ts'
 import { faultOf } from '../testing/check-answers.ts'
+import { declaredResources } from '../testing/declared-resources.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
@@ -13,7 +13,7 @@ import { startApi, type TestApi } from '../testing/start-api.ts'
  * The documents, as they are served (decisions D7).
  */
 
-const resources = createResources({} as Parameters<typeof createResources>[0]) // declarations alone are looked at
+const resources = declaredResources()
 let opened: TestStore
 let api: TestApi
 

@@ -4,8 +4,10 @@ import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
+import { MarkerCache } from '../marker-cache.ts'
 import { readLateKeys } from '../rows/feed-rows.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
+import type { StoredSlot } from '../storage-position.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -20,22 +22,19 @@ const TradesAnswer = z
   .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
 export type TradesAnswer = z.infer<typeof TradesAnswer>
 
+/** The longest first page, and one more that tells whether there are others. */
+const HEAD = 101
+
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
 export function trades({ store, position, cursors, epoch, perturb }: ResourceDeps) {
-  const newest = async (before: EventKey | null, limit: number) => {
-    const stored = position.stored()
-    return stored === null ? [] : readNewestSwaps(store, stored.slot, before, limit)
-  }
-
   /**
    * The position of who has read this page and all after it (decisions F4): up to the newest trade, of late ones up to those that are stored whole. The others are
    * `unsettled`: the feed will send them, so the page leaves them out.
    */
-  async function headOf(newestOfAll: EventKey) {
-    const stored = position.stored()
+  async function headOf(newestOfAll: EventKey, stored: StoredSlot | null) {
     if (stored === null) {
       const cursor = cursors.encode('trades', newestOfAll, lateBefore(epoch, 0))
       return { cursor, unsettled: new Set<string>() }
@@ -47,6 +46,17 @@ export function trades({ store, position, cursors, epoch, perturb }: ResourceDep
     const late = newest === null || hasCome(newest, live) ? live : settled
     return { cursor: cursors.encode('trades', newestOfAll, late), unsettled }
   }
+
+  /** What every page needs of a marker, and the longest first page: read before the marker is the newest, if anybody asked since the last. */
+  async function readHead(stored: StoredSlot | null) {
+    const swaps = stored === null ? [] : await readNewestSwaps(store, stored.slot, null, HEAD)
+    return { swaps, ...(await headOf(swaps[0] ?? BEGINNING, stored)) }
+  }
+  const heads = new MarkerCache<Awaited<ReturnType<typeof readHead>>>(position, {
+    maxWeight: 1,
+    weigh: () => 1,
+  })
+  position.beforeMove((next) => heads.prepare(next, () => readHead(next)))
 
   return resource({
     path: '/trades',
@@ -91,12 +101,14 @@ export function trades({ store, position, cursors, epoch, perturb }: ResourceDep
     }),
     isHot: ({ before }) => before === null,
     async handle({ limit, before }) {
-      const [found, head] = await Promise.all([
-        newest(before, limit + 1),
-        before === null ? null : newest(null, 1),
+      const stored = position.stored()
+      const [{ swaps: head, cursor, unsettled }, older] = await Promise.all([
+        heads.get('head', readHead),
+        before === null || stored === null
+          ? null
+          : readNewestSwaps(store, stored.slot, before, limit + 1),
       ])
-      const [newestOfAll = BEGINNING] = head ?? found
-      const { cursor, unsettled } = await headOf(newestOfAll)
+      const found = older ?? (before === null ? head : [])
       const page = found.slice(0, limit)
       const swaps = page.filter((swap) => !unsettled.has(eventKeyText(swap)))
       const more = found.length > limit

@@ -164,7 +164,12 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
     perturb: null,
     position: {
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
-      ...{ walletCount: () => 3, start: async () => {}, stop: async () => {} },
+      ...{
+        walletCount: () => 3,
+        beforeMove: () => {},
+        start: async () => {},
+        stop: async () => {},
+      },
     },
     cursors: createCursorCodec(Buffer.alloc(32, 7)),
     epoch: 0,

@@ -6,14 +6,15 @@ import type { StoragePosition } from '../storage-position.ts'
 /** The newest metrics of wallets by number; those of which nothing is stored are left out. */
 export type MetricsReader = (from: number, to: number) => Promise<Map<number, WalletMetricsRow>>
 
-/** Reads them once a marker, a block of wallets with one query, however many single wallets and pages of them are asked for. */
+/** Reads them once a marker, before it is the newest, a block of wallets with one query, however many single wallets and pages of them are asked for. */
 export function createMetricsReader(store: Store, position: StoragePosition): MetricsReader {
   const blocks = new MarkerCache<Map<number, WalletMetricsRow>>(position, {
     maxWeight: MOST_WALLETS,
     weigh: (rows) => rows.size,
   })
-  const read = (block: number) =>
-    blocks.get(String(block), () => readBlock(store, block * BLOCK + 1, (block + 1) * BLOCK))
+  const fromStore = (block: number) => readBlock(store, block * BLOCK + 1, (block + 1) * BLOCK)
+  const read = (block: number) => blocks.get(String(block), () => fromStore(block))
+  position.beforeMove((next) => blocks.prepare(next, (block) => fromStore(Number(block))))
 
   return async function readMetrics(from, to) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)

@@ -26,7 +26,7 @@ test.after.always(() => opened.drop())
 function aFollower(given: Store = store) {
   let stored: StoredSlot | null = { slot: 1, blockTime: 0 }
   let clock = 0
-  const position = { stored: () => stored }
+  const position = { stored: () => stored, beforeMove: () => {} }
   const news = new PositionNews({ store: given, position, now: () => clock })
   return {
     ...{ news, position },

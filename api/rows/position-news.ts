@@ -36,7 +36,7 @@ export interface News {
  */
 export class PositionNews {
   readonly #store: Store
-  readonly #position: Pick<StoragePosition, 'stored'>
+  readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
   readonly #now: () => number
   readonly #listeners: ((news: News) => void)[] = []
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
@@ -49,16 +49,28 @@ export class PositionNews {
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
   #isFlood = false
+  /** Whether anybody asked since the last move: else nothing is read ahead. */
+  #isAsked = false
   #unsettled = new Map<string, PositionPicture>()
 
   constructor(deps: {
     readonly store: Store
-    readonly position: Pick<StoragePosition, 'stored'>
+    readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
     readonly now?: () => number
   }) {
     this.#store = deps.store
     this.#position = deps.position
     this.#now = deps.now ?? Date.now
+    this.#position.beforeMove(async (next) => {
+      if (!this.#isAsked) return () => {}
+      this.#isAsked = false
+      const digest = await this.#read(next)
+      return () => {
+        this.#at = { stored: next, askedAt: this.#now() }
+        this.#done = Promise.resolve()
+        digest()
+      }
+    })
   }
 
   /** Whether so much is being written that it is not told what. */
@@ -73,6 +85,7 @@ export class PositionNews {
 
   /** Resolves when the listeners know of everything up to the newest marker, or up to a second ago if it does not move. One read, whoever asks. */
   refresh(): Promise<void> {
+    this.#isAsked = true
     const stored = this.#position.stored()
     const askedAt = this.#now()
     if (this.#at?.stored === stored && askedAt - this.#at.askedAt < MAX_AGE_MS) return this.#done
@@ -80,7 +93,7 @@ export class PositionNews {
     this.#at = at
     this.#done = this.#done
       .catch(() => {})
-      .then(() => this.#read(stored))
+      .then(async () => (await this.#read(stored))())
       .catch((error: unknown) => {
         if (this.#at === at) this.#at = null
         throw error
@@ -88,13 +101,14 @@ export class PositionNews {
     return this.#done
   }
 
-  async #read(stored: StoredSlot | null): Promise<void> {
-    if (stored === null) return
+  /** Reads what was written; what it gives tells it. */
+  async #read(stored: StoredSlot | null): Promise<() => void> {
+    if (stored === null) return () => {}
     if (this.#seenTo === null) {
       const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
       this.#seenTo = Number(clock?.ms ?? 0)
       this.#wentBackAt = this.#now()
-      return
+      return () => {}
     }
     const now = this.#now()
     const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
@@ -103,8 +117,28 @@ export class PositionNews {
       this.#store.query<PositionPicture & { readonly inserted_ms: string }>(NEWS, { since }),
       this.#store.query<{ readonly mint: string; readonly version: string }>(FACTS, { since }),
     ])
-    if (goesBack) this.#wentBackAt = now
-    for (const { inserted_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(inserted_ms))
+    return () => {
+      if (goesBack) this.#wentBackAt = now
+      this.#digest({ rows, facts, goesBack, now, stored })
+    }
+  }
+
+  #digest({
+    rows,
+    facts,
+    goesBack,
+    now,
+    stored,
+  }: {
+    readonly rows: readonly (PositionPicture & { readonly inserted_ms: string })[]
+    readonly facts: readonly { readonly mint: string; readonly version: string }[]
+    readonly goesBack: boolean
+    readonly now: number
+    readonly stored: StoredSlot
+  }): void {
+    let seenTo = this.#seenTo ?? 0
+    for (const { inserted_ms } of rows) seenTo = Math.max(seenTo, Number(inserted_ms))
+    this.#seenTo = seenTo
     const wasFlood = this.#isFlood
     const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
     // It has ended when a long look back finds little again.

@@ -5,8 +5,8 @@ import type { z } from 'zod'
 import { PROBLEMS, type ProblemCode } from '../errors.ts'
 import { pathOf, problemsOf } from '../openapi/openapi.ts'
 import { Problem } from '../openapi/problem.ts'
-import { createResources } from '../resources/index.ts'
 import type { Resource } from '../resources/resource.ts'
+import { declaredResources } from './declared-resources.ts'
 
 /**
  * What is wrong with an answer of the API, by the schemas that make its documents; null when it is as they say. Answers of paths that the documents
@@ -78,8 +78,7 @@ export function checkAnswers(): { stop(): void } {
   }
 }
 
-// Declarations alone are looked at; nothing is asked of what they read from.
-const RESOURCES = createResources({} as Parameters<typeof createResources>[0]).map((resource) => ({
+const RESOURCES = declaredResources().map((resource) => ({
   resource,
   pattern: new RegExp(`^${pathOf(resource).replace(/\{\w+\}/g, '[^/]+')}$`),
 }))
