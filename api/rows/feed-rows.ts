@@ -1,4 +1,4 @@
-import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
@@ -52,11 +52,14 @@ export async function readStoredSwaps(
 }> {
   const { after, toSlot, filter } = of
   for (let limit = of.limit; ; limit *= 2) {
-    const rows = await store.query<VersionedRow>(swapsAfter(filter), {
-      ...{ ...after, toSlot, limit },
-      ...(filter.wallets && { wallets: [...filter.wallets] }),
-      ...(filter.mints && { mints: [...filter.mints] }),
-    })
+    const [rows, allGaps] = await Promise.all([
+      store.query<VersionedRow>(swapsAfter(filter), {
+        ...{ ...after, toSlot, limit },
+        ...(filter.wallets && { wallets: [...filter.wallets] }),
+        ...(filter.mints && { mints: [...filter.mints] }),
+      }),
+      readGaps(store, after.slot, toSlot),
+    ])
     const groups = byKey(rows)
     const isFull = rows.length >= limit
     // The rows of the last key may go on beyond the page.
@@ -64,7 +67,8 @@ export async function readStoredSwaps(
     const last = complete.at(-1)?.[0]
     if (isFull && last === undefined) continue
     const end = isFull && last !== undefined ? keyOf(last) : endOfSlot(toSlot)
-    return { swaps: newestOf(complete), gaps: await readGaps(store, after.slot, end), end }
+    const gaps = allGaps.filter((gap) => compareEventKeys(endOfSlot(gap.toSlot), end) <= 0)
+    return { swaps: newestOf(complete), gaps, end }
   }
 }
 
@@ -145,15 +149,13 @@ export async function readLateKeys(
 /** Late swaps behind slots that are not wholly stored yet: a few, unless storage is far behind. */
 const MAX_UNSETTLED = 100_000
 
-async function readGaps(store: Store, afterSlot: number, end: EventKey) {
+async function readGaps(store: Store, afterSlot: number, toSlot: number) {
   const rows = await store.query<{ from_slot: string; to_slot: string }>(
     `SELECT DISTINCT from_slot, to_slot FROM slot_gaps
      WHERE to_slot > {afterSlot:UInt64} AND to_slot <= {toSlot:UInt64} ORDER BY to_slot LIMIT 1000`,
-    { afterSlot, toSlot: end.slot },
+    { afterSlot, toSlot },
   )
-  return rows
-    .map((row) => ({ fromSlot: Number(row.from_slot), toSlot: Number(row.to_slot) }))
-    .filter(({ toSlot }) => toSlot < end.slot || end.eventIndex === endOfSlot(0).eventIndex)
+  return rows.map((row) => ({ fromSlot: Number(row.from_slot), toSlot: Number(row.to_slot) }))
 }
 
 // The first condition says to the primary key what the second one means.
@@ -162,7 +164,8 @@ const swapsAfter = ({ wallets, mints }: Filter) => `
   WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
     AND (${KEY}) > ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:Int64})
     ${wallets ? 'AND wallet IN {wallets:Array(UInt32)}' : ''} ${mints ? 'AND base_mint IN {mints:Array(String)}' : ''}
-  ORDER BY ${KEY} LIMIT {limit:UInt32}`
+  ORDER BY ${KEY} LIMIT {limit:UInt32}
+  SETTINGS optimize_use_projections = 0` // the table's own order is the one that is wanted: half the time
 
 const tuple = ({ slot, txIndex, wallet, eventIndex }: EventKey) =>
   `(${slot}, ${txIndex}, ${wallet}, ${eventIndex})`

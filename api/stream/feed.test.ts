@@ -4,6 +4,7 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { BEGINNING, endOfSlot, lateBefore } from '../cursor.ts'
@@ -406,6 +407,21 @@ test('slots that were passed over are told in their place, live and to who comes
   t.deepEqual(await client.take(3), expected)
   await client.subscribe({ after: oldest })
   t.deepEqual(await client.take(1), expected.slice(2))
+  await service.close()
+})
+
+test('with a salt the socket sends what GET /trades lists with it (decisions I2)', async (t) => {
+  const perturb = createPerturb('a salt that nobody knows')
+  const service = await startFeed({ perturb })
+  await fund(service.meter, 'alice', 1000)
+  const client = await service.connect('alice')
+  const { cursor } = (await client.subscribe()) as { cursor: string }
+  await service.log.appendSlot(slotOf(10, at(10)))
+  const sent = { ...message(service)(at(10)), data: tradeItem(perturbSwap(at(10), perturb)) }
+  t.notDeepEqual(sent.data, tradeItem(at(10)))
+  t.deepEqual(await client.take(1), [sent])
+  await client.subscribe({ after: cursor })
+  t.deepEqual(await client.take(1), [sent])
   await service.close()
 })
 

@@ -45,7 +45,7 @@ export interface Page {
 export interface TradeHistory {
   /** Whether storage may know more than a client at this position has had; tells without asking it. */
   hasMore(position: FeedPosition): boolean
-  /** The next trades after a position that match, at most some hundreds. */
+  /** The next trades after a position that match, at most about a thousand. */
   page(position: FeedPosition, filter: Filter): Promise<Page>
   /** The marker of the newest slot that is wholly stored. */
   marker(): Promise<SlotMarker | null>
@@ -194,7 +194,7 @@ export function createTradeHistory(deps: {
 }
 
 /** Bounds of one page; the span of slots bounds what a filter makes storage read for nothing. */
-const TRADES_PER_PAGE = 512
+const TRADES_PER_PAGE = 1000
 const LATE_PER_PAGE = 256
 const SLOTS_PER_PAGE = 10_000
 /** Pages read at the same time, so that clients that come back together leave storage to others too. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket } from 'ws'
+import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -47,6 +48,7 @@ export async function startFeed(
     readonly stored?: () => StoredSlot | null
     readonly log?: EventLog
     readonly channel?: AccountChannel
+    readonly perturb?: Perturb | null
     readonly meter?: Meter
     /** The log is closed by who made it. */
     readonly keepLog?: boolean
@@ -76,6 +78,7 @@ export async function startFeed(
     {
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
       ...(options.channel && { channel: options.channel }),
+      perturb: options.perturb ?? null,
     },
     { every, block: { pause: async () => {} }, ...options },
   )
