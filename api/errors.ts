@@ -2,6 +2,7 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 
 /** Every code an answer may carry, with its status and a sentence for people (contract 7, decisions D2). */
 export const PROBLEMS = {
+  bad_request: [400, 'This is not a request of HTTP/1.1.'],
   invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
   invalid_parameter: [400, 'A parameter has a value that is not allowed.'],
   unauthorized: [401, 'A valid API key is needed: Authorization: Bearer <API_KEY>.'],
@@ -9,10 +10,12 @@ export const PROBLEMS = {
   not_found: [404, 'There is nothing at this path.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],
   method_not_allowed: [405, 'This path does not take this method.'],
+  request_timeout: [408, 'The request did not come to its end in time.'],
   payload_too_large: [413, 'The request body is too large.'],
   unsupported_media_type: [415, 'The request body has a type that is not taken here.'],
   upgrade_required: [426, 'This path speaks WebSocket.'],
   rate_limited: [429, 'Too many requests from this address. Wait as long as Retry-After says.'],
+  headers_too_large: [431, 'The head of the request is too large.'],
   internal_error: [500, 'Something went wrong on our side.'],
   unavailable: [503, 'Something that is needed for this is not available now. Try again.'],
 } as const satisfies Record<string, readonly [number, string]>

@@ -1,6 +1,17 @@
-import { createServer, type IncomingMessage, type RequestListener, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type ServerOptions,
+  ServerResponse,
+  STATUS_CODES,
+} from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
+import { ApiError, problem } from './errors.ts'
+import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
 export interface HttpServer {
@@ -12,18 +23,38 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>
 }
 
+/** Milliseconds: for the head of a request, for all of it, between requests, and between looks at that. */
+type Bounds = Required<
+  Pick<
+    ServerOptions,
+    'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout' | 'connectionsCheckingInterval'
+  >
+>
+
+const BOUNDS: Bounds = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5000,
+}
+
 /**
  * HTTP/1.1 with bounds for the slow and the silent. A request that asks for an upgrade goes the way of every other one, so that it is refused in the
  * same order with the same answers (decisions D2, F1); paths that speak HTTP alone answer it as usual, which RFC 9110 7.8 allows.
  */
-export function createHttpServer(): HttpServer {
+export function createHttpServer(bounds: Bounds = BOUNDS): HttpServer {
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
-  const server = createServer({
-    headersTimeout: 10_000,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    maxHeaderSize: 16_384,
-    connectionsCheckingInterval: 5000,
+  const server = createServer({ ...bounds, maxHeaderSize: 16_384 })
+  const answering = new WeakSet<Duplex>()
+  server.on('request', (request, response) => {
+    answering.add(request.socket)
+    response.on('close', () => answering.delete(request.socket))
+  })
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    // Into the middle of an answer nothing else can be written.
+    if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
+      socket.end(refusalOf(error.code), () => socket.destroy())
+    else socket.destroy()
   })
   return {
     upgradeOf: (request) => upgrades.get(request),
@@ -58,4 +89,26 @@ export function createHttpServer(): HttpServer {
       clearTimeout(timer)
     },
   }
+}
+
+/** What is told of a request that could not be read; in the same form as every other refusal (decisions D1). */
+function refusalOf(code: string | undefined): string {
+  const refusal = new ApiError(
+    code === 'HPE_HEADER_OVERFLOW'
+      ? 'headers_too_large'
+      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'request_timeout'
+        : 'bad_request',
+  )
+  const requestId = randomUUID()
+  const body = JSON.stringify(problem(refusal, requestId))
+  const fields = {
+    ...HEADERS,
+    'X-Request-Id': requestId,
+    'Content-Type': 'application/problem+json',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`
 }

@@ -1,12 +1,16 @@
 import type { Step } from './context.ts'
 
 /** What every answer says: the version of the API, and to browsers that it is data and nothing else. */
+export const HEADERS = {
+  'API-Version': '1',
+  'Cache-Control': 'private, no-cache',
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+} as const
+
 export const headers: Step = async function headers(ctx, next) {
-  ctx.set('API-Version', '1')
-  ctx.set('Cache-Control', 'private, no-cache')
-  ctx.set('X-Content-Type-Options', 'nosniff')
-  ctx.set('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'")
-  ctx.set('Referrer-Policy', 'no-referrer')
-  ctx.set('Cross-Origin-Resource-Policy', 'same-origin')
+  ctx.set(HEADERS)
   await next()
 }

@@ -36,7 +36,7 @@ export function upgrade(
     const asked = upgradeOf(ctx.req)
     if (asked === undefined || ctx.get('Upgrade').toLowerCase() !== 'websocket')
       throw new ApiError('upgrade_required', {
-        headers: { Upgrade: 'websocket', Connection: 'Upgrade' },
+        headers: { Upgrade: 'websocket', Connection: 'Upgrade, close' },
       })
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)

@@ -4,7 +4,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
-import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
@@ -40,9 +40,10 @@ export async function startApi(
     readonly config?: Partial<ApiConfig>
     readonly redis?: Redis
     readonly perturb?: Perturb
+    readonly logger?: Logger
   } = {},
 ): Promise<TestApi> {
-  const logger = createLogger('silent')
+  const { logger = createLogger('silent') } = options
   const registry = createRegistry()
   const { meter = createMemoryMeter(), readMs = 10_000 } = options
   const ledger = new Ledger({ store, meter })

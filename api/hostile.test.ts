@@ -1,0 +1,314 @@
+import { once } from 'node:events'
+import { createConnection } from 'node:net'
+import { Writable } from 'node:stream'
+import test from 'ava'
+import { pino } from 'pino'
+import { createCursorCodec } from './cursor.ts'
+import { createHttpServer } from './http-server.ts'
+import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
+import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { startApi, type TestApi } from './testing/start-api.ts'
+
+const codec = createCursorCodec(Buffer.alloc(32, 7))
+const PLACE = { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 }
+let opened: TestStore
+let api: TestApi
+let key: string
+let wallet: string
+let logged = ''
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  await trackWallets(opened.store, 3)
+  await opened.store.insert('swaps', [swapRow(90)])
+  await markStored(opened.store, 100)
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged += chunk
+      done()
+    },
+  })
+  api = await startApi(opened.store, { logger: pino({ level: 'debug' }, sink) })
+  ;({ key, wallet } = await api.customer(1000))
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+interface Answer {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+}
+
+/** Sends bytes as they are, and reads until the server closes. */
+async function send(bytes: string | Buffer): Promise<Answer> {
+  const { hostname, port } = new URL(api.url)
+  const socket = createConnection(Number(port), hostname)
+  socket.on('error', () => {}) // closed by the server while we still write
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  socket.write(bytes)
+  await once(socket, 'close')
+  const text = Buffer.concat(chunks).toString('latin1')
+  const end = text.indexOf('\r\n\r\n')
+  return {
+    status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]),
+    head: text.slice(0, end),
+    body: text.slice(end + 4),
+  }
+}
+
+/** A request line and fields as given, with a good key unless told otherwise. */
+const request = (line: string, fields: readonly string[] = [], authorization = `Bearer ${key}`) =>
+  [
+    `${line} HTTP/1.1`,
+    'Host: api.example',
+    'Connection: close',
+    ...(authorization === '' ? [] : [`Authorization: ${authorization}`]),
+    ...fields,
+    '\r\n',
+  ].join('\r\n')
+
+type Case = readonly [request: () => string | Buffer, status: number, code: string | null]
+const get = (path: string, status: number, code: string): Case => [
+  () => request(`GET ${path}`),
+  status,
+  code,
+]
+
+const NOT_INTEGERS = [
+  ...['0', '-1', '+1', '1.0', '1e1', '0x1', '', '%20', '%201', '1%20', 'NaN', 'Infinity', 'null'],
+  ...['true', '[]', '%5B1%5D', '1,2', '%00', '1%00', '%EF%BC%91', '%D9%A1', '99999999999'],
+  ...[
+    '1;DROP%20TABLE%20swaps',
+    "1'",
+    '1--',
+    '1)%20OR%20(1=1',
+    '%7Blimit:UInt32%7D',
+    '%F0%9F%92%B0',
+  ],
+]
+const NOT_MINTS = [
+  ...['1', 'mint', '0'.repeat(44), 'O'.repeat(43), 'l'.repeat(44), MINT.slice(9), `${MINT}1`],
+  ...['%00', `${MINT}%00`, `${MINT}%20`, '%F0%9F%92%B0', "'%20OR%201=1--", '%7Bmint:String%7D'],
+  ...['..%2F..%2Fetc%2Fpasswd', 'a'.repeat(5000), '%2e%2e', '%ff%fe', 'null', '[object%20Object]'],
+]
+const NOT_ALIASES = [
+  ...['W0', 'W4', 'W01', 'w1', 'W', '1', 'W-1', 'W1.0', 'W+1', '%20W1', 'W1%20', 'W1%00', '%57%30'],
+  ...["W1'--", 'W1%20OR%201=1', '%EF%BC%B71', 'W%EF%BC%91', 'W9999999999999999', '%F0%9F%92%B0'],
+]
+const NOT_CURSORS = [
+  ...[
+    '',
+    'x',
+    '%00',
+    '%20',
+    'null',
+    '..',
+    'AAAA',
+    'A'.repeat(3000),
+    '%F0%9F%92%B0',
+    "'--",
+    '%3D%3D',
+  ],
+]
+const METHODS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'QUERY']
+
+const CASES: readonly Case[] = [
+  ...['/trades', `/tokens/${MINT}/swaps`].flatMap((path) => [
+    ...NOT_INTEGERS.map((value) => get(`${path}?limit=${value}`, 400, 'invalid_parameter')),
+    ...NOT_CURSORS.map((value) => get(`${path}?cursor=${value}`, 400, 'invalid_cursor')),
+  ]),
+  ...[
+    '/wallets?page',
+    '/tokens/held?page',
+    '/tokens/held?min_wallets',
+    '/wallets/holdings?page',
+  ].flatMap((path) =>
+    NOT_INTEGERS.map((value) => get(`${path}=${value}`, 400, 'invalid_parameter')),
+  ),
+  ...[
+    ...[
+      'min_holding_seconds=-1',
+      'max_holding_seconds=x',
+      'min_holding_seconds=2&max_holding_seconds=1',
+    ],
+    ...['min_holding_seconds=1&min_holding_seconds=1', 'alias='],
+  ].map((query) => get(`/wallets/holdings?${query}`, 400, 'invalid_parameter')),
+  ...NOT_ALIASES.map((value) => get(`/wallets/holdings?alias=${value}`, 404, 'wallet_not_found')),
+  ...['swaps', 'wallet-aggregates'].flatMap((what) =>
+    NOT_MINTS.map((value) => get(`/tokens/${value}/${what}`, 400, 'invalid_parameter')),
+  ),
+  ...['metrics', 'holdings'].flatMap((what) =>
+    NOT_ALIASES.map((value) => get(`/wallets/${value}/${what}`, 404, 'wallet_not_found')),
+  ),
+  ...['/trades', '/wallets', '/tokens/held', '/status', '/ws', '/openapi.json'].flatMap((path) =>
+    METHODS.map(
+      (method): Case => [
+        () => request(`${method} ${path}`),
+        405,
+        method === 'HEAD' ? null : 'method_not_allowed',
+      ],
+    ),
+  ),
+  ...['limit', 'cursor'].map((name) =>
+    get(
+      `/trades?${name}=1&${name}=1`,
+      400,
+      name === 'limit' ? 'invalid_parameter' : 'invalid_cursor',
+    ),
+  ),
+  [
+    () => request(`GET /trades?cursor=${codec.encode(`swaps:${MINT}`, PLACE)}`),
+    400,
+    'invalid_cursor',
+  ],
+  [
+    () => request(`GET /tokens/${MINT}/swaps?cursor=${codec.encode('trades', PLACE)}`),
+    400,
+    'invalid_cursor',
+  ],
+  ...[
+    ...[
+      '//trades',
+      '/trades/',
+      '/TRADES',
+      '/%74rades',
+      '/trades%2F',
+      '/trades%00',
+      '/./trades/..;/admin',
+    ],
+    ...[
+      '/wallets/W1/metrics/',
+      '/wallets//metrics',
+      '/tokens//swaps',
+      '/.env',
+      '/admin',
+      '/metrics',
+    ],
+    ...[
+      '/%',
+      '/%zz',
+      '/\\trades',
+      '/__proto__',
+      '/constructor',
+      '/%F0%9F%92%B0',
+      `/${'a'.repeat(8000)}`,
+    ],
+  ].map((path) => get(path, 404, 'not_found')),
+  // Keys where they do not belong.
+  ...[
+    ...[
+      '',
+      'Bearer',
+      'Bearer ',
+      'Basic dHc6dHc=',
+      'bearer tw_',
+      'Bearer tw_short',
+      `Bearer tw_${'1'.repeat(44)}`,
+    ],
+    ...[
+      'Bearer null',
+      'Bearer undefined',
+      "Bearer ' OR 1=1--",
+      `Bearer ${'A'.repeat(8000)}`,
+      'Bearer a b',
+    ],
+  ].map((value): Case => [() => request('GET /trades', [], value), 401, 'unauthorized']),
+  [() => request('GET /trades', [], key), 401, 'unauthorized'],
+  [() => request('GET /trades', [], `Bearer ${key} ${key}`), 401, 'unauthorized'],
+  ...['api_key', 'key', 'token', 'authorization', 'access_token'].map(
+    (name): Case => [() => request(`GET /trades?${name}=${key}`, [], ''), 401, 'unauthorized'],
+  ),
+  [
+    () => request('GET /trades', [`Cookie: api_key=${key}`, `X-Api-Key: ${key}`], ''),
+    401,
+    'unauthorized',
+  ],
+  // Bodies and heads out of bounds.
+  [() => request('GET /trades', ['Content-Length: 16385']), 413, 'payload_too_large'],
+  [() => request('GET /wallets', ['Content-Length: 99999999999']), 413, 'payload_too_large'],
+  [() => request('GET /trades', ['Content-Length: x']), 400, 'bad_request'],
+  [() => request('GET /trades', ['Content-Length: 1', 'Content-Length: 2']), 400, 'bad_request'],
+  [
+    () => request('GET /trades', ['Content-Length: 1', 'Transfer-Encoding: chunked']),
+    400,
+    'bad_request',
+  ],
+  [() => request('GET /trades', ['Bad Field: x']), 400, 'bad_request'],
+  [() => request('GET /trades', ['X-A: a\u0000b']), 400, 'bad_request'],
+  [() => request('GET /trades', [`X-Big: ${'a'.repeat(17_000)}`]), 431, 'headers_too_large'],
+  [
+    () =>
+      request(
+        'GET /trades',
+        Array.from({ length: 1500 }, (_, n) => `X-${n}: aaaaaaaaaaaaa`),
+      ),
+    431,
+    'headers_too_large',
+  ],
+  [() => request(`GET /trades?x=${'a'.repeat(17_000)}`), 431, 'headers_too_large'],
+  [() => 'GET /trades\r\n\r\n', 401, 'unauthorized'],
+  [() => 'BREW /coffee HTCPCP/1.0\r\n\r\n', 400, 'bad_request'],
+  [
+    () => '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003\r\n\r\n',
+    400,
+    'bad_request',
+  ],
+  [() => Buffer.alloc(2000, 255), 400, 'bad_request'],
+  [() => 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 'bad_request'],
+  [() => request('GET *'), 404, 'not_found'],
+  [() => request('GET http://169.254.169.254/latest'), 404, 'not_found'],
+  // Handshakes.
+  [() => request('GET /ws'), 426, 'upgrade_required'],
+  [() => request('GET /ws', ['Upgrade: h2c']), 426, 'upgrade_required'],
+  [() => request('GET /ws', ['Upgrade: websocket'], ''), 401, 'unauthorized'],
+]
+
+test(`${CASES.length} bad requests: each is refused with its status and code, nothing is leaked, nothing is charged (decisions D1, D2)`, async (t) => {
+  t.true(CASES.length >= 150)
+  const wrong: string[] = []
+  for (const [bytes, status, code] of CASES) {
+    const sent = bytes()
+    const answer = await send(sent)
+    const problem = answer.body === '' ? {} : JSON.parse(answer.body)
+    const isAsSaid =
+      answer.status === status &&
+      (code === null ? answer.body === '' : problem.status === status && problem.code === code) &&
+      problem.detail === problem.code &&
+      /^x-content-type-options: nosniff$/im.test(answer.head) &&
+      !/ClickHouse|Code: \d|SELECT|stack|node:|\/dist\/|\.ts/.test(answer.body) &&
+      !answer.body.includes(key)
+    const what = sent.toString().replaceAll(key, '<key>').slice(0, 160)
+    if (!isAsSaid) wrong.push(JSON.stringify([what, status, code, answer.status, answer.body]))
+  }
+  t.deepEqual(wrong, [])
+  t.is(await api.credits.left(wallet), 1000)
+  t.false(logged.includes(key))
+  t.notRegex(logged, /"level":[56]0/)
+})
+
+test('who sends a request drop by drop, or nothing after one, is not waited for', async (t) => {
+  const server = createHttpServer({
+    headersTimeout: 50,
+    requestTimeout: 50,
+    keepAliveTimeout: 50,
+    connectionsCheckingInterval: 10,
+  })
+  const port = await server.listen((_request, response) => response.end('ok'), '127.0.0.1', 0)
+  const slow = async (bytes: string) => {
+    const socket = createConnection(port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      text += chunk
+    })
+    socket.write(bytes)
+    await once(socket, 'close')
+    return text
+  }
+  const head = await slow('GET /trades HTTP/1.1\r\nHost: a\r\nX-Slow: ')
+  t.regex(head, /^HTTP\/1.1 408 Request Timeout\r\n.*"code":"request_timeout"/s)
+  t.regex(await slow('GET /trades HTTP/1.1\r\nHost: a\r\n\r\n'), /^HTTP\/1.1 200 OK\r\n.*ok$/s)
+  await server.close(1000)
+})
