@@ -131,15 +131,15 @@ test.serial('hot answers are read once a marker, whoever asks; others each time'
     ),
   )
   t.true(answers.every(({ status }) => status === 200))
-  // All wallets come with one query, trades and the news of positions with one each; again when a second has passed.
-  const seconds = Math.floor((performance.now() - started) / 1000)
+  // All wallets come with one query, trades and the news of positions with one each; again when five seconds have passed.
+  const seconds = Math.floor((performance.now() - started) / 5000)
   t.true(queries.length <= 3 * (1 + seconds), queries.join())
   // What was asked for is read before the next marker is the newest: nobody waits for it then.
   await moveTo(103)
   queries = []
   const moved = performance.now()
   await Promise.all(hot.map((path) => ask(path, key)))
-  if (performance.now() - moved < 700) t.deepEqual(queries, [])
+  if (performance.now() - moved < 4000) t.deepEqual(queries, [])
   queries = []
   const path = `/tokens/${MINT}/swaps`
   const first = await ask(path, key)

@@ -4,7 +4,7 @@ export interface MarkerCacheOptions<V> {
   /** The cache holds values of at most this weight in all, the oldest made are dropped first. */
   readonly maxWeight: number
   readonly weigh: (value: V) => number
-  /** Values also end after this time, for changes that move no marker, as of a backfill; default 1000. */
+  /** Values also end after this time, for changes that move no marker, as of a backfill; default 5000. */
   readonly maxAgeMs?: number
   readonly now?: () => number
 }
@@ -22,7 +22,7 @@ export class MarkerCache<V> {
 
   constructor(position: Pick<StoragePosition, 'stored'>, options: MarkerCacheOptions<V>) {
     this.#position = position
-    this.#options = { maxAgeMs: 1000, now: Date.now, ...options }
+    this.#options = { maxAgeMs: 5000, now: Date.now, ...options }
   }
 
   /** The value of the key as of the newest marker; `make` reads storage as of `stored`. */

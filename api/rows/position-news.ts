@@ -83,7 +83,7 @@ export class PositionNews {
     this.#listeners.push(listener)
   }
 
-  /** Resolves when the listeners know of everything up to the newest marker, or up to a second ago if it does not move. One read, whoever asks. */
+  /** Resolves when the listeners know of everything up to the newest marker, or up to five seconds ago if it does not move. One read, whoever asks. */
   refresh(): Promise<void> {
     this.#isAsked = true
     const stored = this.#position.stored()
@@ -189,7 +189,7 @@ export class PositionNews {
   }
 }
 
-const MAX_AGE_MS = 1000
+const MAX_AGE_MS = 5000
 const OVERLAP_MS = 5000
 const GO_BACK_MS = 30_000
 const GO_BACK_EVERY_MS = 10_000
