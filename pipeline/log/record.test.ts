@@ -1,9 +1,115 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { address } from '../domain/address.ts'
+import { z } from 'zod'
+import { type Address, address, parseAddress } from '../domain/address.ts'
+import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import { aRefold, aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
-import { decodeMessage, encodeMessage, type LogMessage } from './record.ts'
+import { decodeMessage, encodeMessage, FORMAT_VERSION, type LogMessage } from './record.ts'
+
+/** What `readEntry` accepts, as a schema. */
+const natural = z.int().min(0)
+const unixSeconds = z.int().min(0).max(0xffff_ffff)
+const integer = (bits: number) => {
+  const limit = 1n << BigInt(bits)
+  return z
+    .string()
+    .regex(/^(0|[1-9][0-9]{0,38})$/)
+    .transform(BigInt)
+    .refine((value) => value < limit)
+}
+const u64 = integer(64)
+const u128 = integer(128)
+const addressText = z.string().transform((text, context): Address => {
+  const parsed = parseAddress(text)
+  if (parsed !== null) return parsed
+  context.addIssue({ code: 'custom', message: 'not an address' })
+  return z.NEVER
+})
+const signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
+
+/** Versions of rows are revision x 2^32 + records folded, and are safe integers. */
+const MAX_REVISION = 2 ** 21 - 1
+
+const version = { v: z.literal(FORMAT_VERSION) }
+const place = {
+  ...version,
+  slot: natural,
+  txIndex: natural,
+  wallet: z.int().min(1),
+  blockTime: unixSeconds,
+  late: z.enum(['stream', 'backfill']).nullable(),
+  decoderVersion: z.int().min(1).max(0xffff),
+}
+const event = { ...place, eventIndex: natural, signature }
+const base64 = z.string().transform((text, context): Uint8Array => {
+  const bytes = Buffer.from(text, 'base64')
+  // What is no base64 is left out by Node, so that there is less.
+  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
+  if (bytes.length <= MAX_KEPT_BYTES && bytes.length === (text.length * 3) / 4 - padding)
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+  context.addIssue({ code: 'custom', message: 'not base64' })
+  return z.NEVER
+})
+const direction = z.enum(['in', 'out'])
+const decimals = z.int().min(0).max(255)
+
+const Entry = z.discriminatedUnion('kind', [
+  z.strictObject({
+    ...version,
+    kind: z.literal('marker'),
+    slot: natural,
+    parent: natural,
+    blockTime: unixSeconds,
+    solPrice: z.strictObject({ time: unixSeconds, usdE9: u64 }).nullable(),
+  }),
+  z.strictObject({
+    ...version,
+    kind: z.literal('refold'),
+    wallet: z.int().min(1),
+    revision: z.int().min(1).max(MAX_REVISION),
+  }),
+  z.strictObject({
+    ...event,
+    kind: z.literal('swap'),
+    side: z.enum(['buy', 'sell']),
+    baseMint: addressText,
+    baseAmount: u128,
+    baseDecimals: decimals,
+    quoteMint: addressText.nullable(),
+    quoteAmount: u128,
+    program: z.string().min(1).max(100),
+    programId: addressText,
+    confidence: z.enum(['high', 'delta_only']),
+    quoteMismatch: z.boolean(),
+    feeLamports: u64,
+    solPriceUsdE9: u64.nullable(),
+  }),
+  z.strictObject({
+    ...event,
+    kind: z.literal('token_transfer'),
+    direction,
+    mint: addressText,
+    amount: u128,
+    decimals,
+  }),
+  z.strictObject({ ...event, kind: z.literal('sol_transfer'), direction, lamports: u64 }),
+  z.strictObject({ ...place, kind: z.literal('balance'), lamports: u64 }),
+  z.strictObject({
+    ...place,
+    kind: z.literal('undecoded'),
+    signature,
+    programId: addressText.nullable(),
+    reason: z.string().min(1).max(100),
+  }),
+  z.strictObject({
+    ...place,
+    kind: z.literal('kept'),
+    signature,
+    format: z.int().min(0).max(255),
+    bytes: base64,
+  }),
+])
 
 const aMessage: fc.Arbitrary<LogMessage> = fc.oneof(
   aSlotMarker.map((marker) => ({ kind: 'marker' as const, marker })),
@@ -110,3 +216,61 @@ test('bytes that are no base64 are refused', (t) => {
 test('an entry of a later format is not taken for a damaged one (decisions K3)', (t) => {
   t.deepEqual(read('{"v":2,"kind":"something_new"}'), { kind: 'newer', version: 2 })
 })
+
+test('an entry is read as its schema says, whatever of it is damaged', (t) => {
+  const anOddity = fc.oneof(
+    fc.constantFrom(null, true, '', '0', '00', '-1', 'in', 'buy', 'swap', [], {}, 0, -1, 1.5),
+    fc.constantFrom(256, 2 ** 16, 2 ** 21, 2 ** 32, 2 ** 53, `${2n ** 64n}`, `${2n ** 128n}`),
+    fc.constantFrom(
+      '1'.repeat(63),
+      '1'.repeat(64),
+      '1'.repeat(89),
+      '0'.repeat(70),
+      'x'.repeat(101),
+    ),
+    fc.constantFrom('1'.repeat(32), 'So11111111111111111111111111111111111111112', 'AQIDBA==', '='),
+    fc.integer(),
+    fc.string(),
+  )
+  const aDamage = fc.oneof(
+    fc.record({ kind: fc.constant('set' as const), at: fc.nat(), value: anOddity }),
+    fc.record({ kind: fc.constant('drop' as const), at: fc.nat() }),
+    fc.record({ kind: fc.constant('add' as const), name: fc.string(), value: anOddity }),
+    fc.record({ kind: fc.constant('swap' as const), at: fc.nat(), name: fc.string() }),
+  )
+  fc.assert(
+    fc.property(aMessage, fc.array(aDamage, { maxLength: 2 }), (message, damages) => {
+      const entry: Record<string, unknown> = JSON.parse(encodeMessage(message))
+      for (const damage of damages) {
+        const names = Object.keys(entry)
+        const name = 'at' in damage ? (names[damage.at % names.length] ?? '') : damage.name
+        if (name === 'v' || name === '__proto__') continue
+        if (damage.kind === 'set' || damage.kind === 'add') entry[name] = damage.value
+        else delete entry[name]
+        if (damage.kind === 'swap' && damage.name !== '__proto__') entry[damage.name] = 1
+      }
+      const parsed = Entry.safeParse(entry)
+      t.deepEqual(
+        read(JSON.stringify(entry)),
+        parsed.success
+          ? { kind: 'ok', message: messageOf(parsed.data) }
+          : { kind: 'malformed', reason: 'wrong_shape' },
+      )
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+function messageOf(entry: z.infer<typeof Entry>): LogMessage {
+  const { v, ...rest } = entry
+  if (rest.kind === 'marker') {
+    const { kind, ...marker } = rest
+    return { kind, marker }
+  }
+  if (rest.kind === 'refold') {
+    const { kind, ...refold } = rest
+    return { kind, refold }
+  }
+  const { late, decoderVersion, ...record } = rest
+  return { kind: 'record', record, late, decoderVersion }
+}

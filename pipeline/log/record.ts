@@ -1,9 +1,7 @@
-import { z } from 'zod'
-import { type Address, parseAddress } from '../domain/address.ts'
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
-import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import type { LateOrigin } from './log.ts'
+import { readEntry } from './read-entry.ts'
 
 /** What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to fold one anew. */
 export type LogMessage =
@@ -81,18 +79,8 @@ export function decodeMessage(value: Uint8Array | null): Decoded {
   const version = versionOf(json)
   if (version === null) return { kind: 'malformed', reason: 'no_version' }
   if (version > FORMAT_VERSION) return { kind: 'newer', version }
-  const parsed = Entry.safeParse(json)
-  if (!parsed.success) return { kind: 'malformed', reason: 'wrong_shape' }
-  if (parsed.data.kind === 'marker') {
-    const { v, kind, ...marker } = parsed.data
-    return { kind: 'ok', message: { kind, marker } }
-  }
-  if (parsed.data.kind === 'refold') {
-    const { v, kind, ...refold } = parsed.data
-    return { kind: 'ok', message: { kind, refold } }
-  }
-  const { v, late, decoderVersion, ...record } = parsed.data
-  return { kind: 'ok', message: { kind: 'record', record, late, decoderVersion } }
+  const message = readEntry(json)
+  return message === null ? { kind: 'malformed', reason: 'wrong_shape' } : { kind: 'ok', message }
 }
 
 function versionOf(json: unknown): number | null {
@@ -101,114 +89,3 @@ function versionOf(json: unknown): number | null {
     ? version
     : null
 }
-
-const natural = z.int().min(0)
-const unixSeconds = z.int().min(0).max(0xffff_ffff)
-const integer = (bits: number) => {
-  const limit = 1n << BigInt(bits)
-  return z
-    .string()
-    .regex(/^(0|[1-9][0-9]{0,38})$/)
-    .transform(BigInt)
-    .refine((value) => value < limit)
-}
-const u64 = integer(64)
-const u128 = integer(128)
-/** Addresses found good lately: the same mints and programs come again and again, and checking one costs 2 us. */
-const known = new Map<string, Address>()
-const MAX_KNOWN = 10_000
-
-const addressText = z.string().transform((text, context): Address => {
-  const address = known.get(text) ?? parseAddress(text)
-  if (address !== null) {
-    if (known.size >= MAX_KNOWN) known.clear()
-    known.set(text, address)
-    return address
-  }
-  context.addIssue({ code: 'custom', message: 'not an address' })
-  return z.NEVER
-})
-const signature = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/)
-
-/** Versions of rows are revision x 2^32 + records folded, and are safe integers. */
-const MAX_REVISION = 2 ** 21 - 1
-
-const version = { v: z.literal(FORMAT_VERSION) }
-const place = {
-  ...version,
-  slot: natural,
-  txIndex: natural,
-  wallet: z.int().min(1),
-  blockTime: unixSeconds,
-  late: z.enum(['stream', 'backfill']).nullable(),
-  decoderVersion: z.int().min(1).max(0xffff),
-}
-const event = { ...place, eventIndex: natural, signature }
-const base64 = z.string().transform((text, context): Uint8Array => {
-  const bytes = Buffer.from(text, 'base64')
-  // What is no base64 is left out by Node, so that there is less.
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
-  if (bytes.length <= MAX_KEPT_BYTES && bytes.length === (text.length * 3) / 4 - padding)
-    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
-  context.addIssue({ code: 'custom', message: 'not base64' })
-  return z.NEVER
-})
-const direction = z.enum(['in', 'out'])
-const decimals = z.int().min(0).max(255)
-
-const Entry = z.discriminatedUnion('kind', [
-  z.strictObject({
-    ...version,
-    kind: z.literal('marker'),
-    slot: natural,
-    parent: natural,
-    blockTime: unixSeconds,
-    solPrice: z.strictObject({ time: unixSeconds, usdE9: u64 }).nullable(),
-  }),
-  z.strictObject({
-    ...version,
-    kind: z.literal('refold'),
-    wallet: z.int().min(1),
-    revision: z.int().min(1).max(MAX_REVISION),
-  }),
-  z.strictObject({
-    ...event,
-    kind: z.literal('swap'),
-    side: z.enum(['buy', 'sell']),
-    baseMint: addressText,
-    baseAmount: u128,
-    baseDecimals: decimals,
-    quoteMint: addressText.nullable(),
-    quoteAmount: u128,
-    program: z.string().min(1).max(100),
-    programId: addressText,
-    confidence: z.enum(['high', 'delta_only']),
-    quoteMismatch: z.boolean(),
-    feeLamports: u64,
-    solPriceUsdE9: u64.nullable(),
-  }),
-  z.strictObject({
-    ...event,
-    kind: z.literal('token_transfer'),
-    direction,
-    mint: addressText,
-    amount: u128,
-    decimals,
-  }),
-  z.strictObject({ ...event, kind: z.literal('sol_transfer'), direction, lamports: u64 }),
-  z.strictObject({ ...place, kind: z.literal('balance'), lamports: u64 }),
-  z.strictObject({
-    ...place,
-    kind: z.literal('undecoded'),
-    signature,
-    programId: addressText.nullable(),
-    reason: z.string().min(1).max(100),
-  }),
-  z.strictObject({
-    ...place,
-    kind: z.literal('kept'),
-    signature,
-    format: z.int().min(0).max(255),
-    bytes: base64,
-  }),
-])
