@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import test from 'ava'
+import WebSocket from 'ws'
+import { until } from './customer.ts'
+import { deploy } from './deployment.ts'
+
+/*
+ * What leaves the service names nobody, and says with PRIVACY_SALT the same on every channel (decisions I1, I2).
+ */
+
+/** A port that was free a moment ago, below those that the kernel gives to clients. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // listening on TCP
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+interface Served {
+  readonly block_time: number
+  readonly side: 'buy' | 'sell'
+  readonly base_amount: string
+  readonly quote_mint: string
+  readonly wallet: string
+}
+
+test('no answer, header, message, error, metric or log line of a run names a tracked wallet, a signature or the slot of a trade; what is served is perturbed alike everywhere', async (t) => {
+  const metricsPort = await freePort()
+  const salt = 'a salt of this test'
+  const service = await deploy('embedded', [], {
+    METRICS_PORT: String(metricsPort),
+    PRIVACY_SALT: salt,
+  })
+  t.teardown(() => service.remove())
+  const process = service.start('all')
+  const url = await process.line('url')
+  const customer = await service.customer(await process.line('api_key'))
+  const key = process.lines.get('api_key') ?? ''
+
+  /** Everything that anybody outside may read. The markers of /status and the gauges say how far the service is, whoever trades. */
+  const heard: string[] = []
+  const positions: string[] = []
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, init)
+    const text = await response.text()
+    heard.push(JSON.stringify([...response.headers]))
+    if (path === '/status') positions.push(text)
+    else heard.push(text)
+    return text
+  }
+  const withKey = { headers: { authorization: `Bearer ${key}` } }
+
+  await until(
+    () => fetch(`${url}/readyz`),
+    ({ ok }) => ok,
+  )
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/ws`, withKey)
+  socket.on('message', (message) => heard.push(String(message)))
+  socket.on('upgrade', (response) => heard.push(JSON.stringify(response.headers)))
+  await once(socket, 'open')
+  for (const message of [
+    '{"action":"subscribe","channels":["trades"]}',
+    '{"action":"subscribe","channels":["trades"],"after":"x"}',
+    '{"action":"subscribe","channels":["trades"],"wallets":["W999"]}',
+    '{"action":"ping"}',
+  ])
+    socket.send(message)
+
+  const { trades } = await until(
+    () => customer.walkTrades(),
+    ({ trades }) => trades.length >= 60,
+  )
+  socket.close()
+
+  const document = JSON.parse(await ask('/openapi.json')) as { paths: Record<string, unknown> }
+  const mint = String(trades[0]?.mint)
+  for (const path of [...Object.keys(document.paths), '/asyncapi.json', '/docs', '/nothing']) {
+    const asked = path.replace('{mint}', mint).replace('{alias}', String(trades[0]?.wallet))
+    await ask(asked, withKey)
+    await ask(asked)
+    await ask(asked, { ...withKey, method: 'POST', body: '{}' })
+    for (const bad of ['limit=x', 'cursor=x', 'page=0', 'alias=W999'])
+      await ask(`${asked}?${bad}`, withKey)
+  }
+  for (const path of ['/metrics', '/healthz', '/readyz'])
+    positions.push(await (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).text())
+
+  // Both ways of serving a token: its swaps, and what they sum up to. Storage moves on meanwhile: what is compared was there before and after.
+  const sums = async () => {
+    const { body: swaps } = await customer.get<{ items: Served[] }>(
+      `/tokens/${mint}/swaps?limit=200`,
+    )
+    const { body: all } = await customer.get<{ wallets: Record<string, unknown>[] }>(
+      `/tokens/${mint}/wallet-aggregates`,
+    )
+    const bought = (wallet: unknown) =>
+      swaps.items
+        .filter((swap) => swap.wallet === wallet && swap.side === 'buy')
+        .reduce((sum, swap) => sum + BigInt(swap.base_amount), 0n)
+    return all.wallets.map((one) => [one.wallet, String(bought(one.wallet)), one.base_bought])
+  }
+  const settled = await until(sums, (found) =>
+    found.every(([, summed, aggregate]) => summed === aggregate),
+  )
+  t.true(settled.length > 0)
+
+  const { document: told } = await service.operator('wallets')
+  const wallets = (told as { items: { address: string }[] }).items.map(({ address }) => address)
+  const { document: rows } = await service.operator(
+    'sql',
+    `SELECT signature, toString(slot) AS slot, toString(base_amount) AS base_amount FROM swaps
+     UNION ALL SELECT signature, toString(slot), '' FROM transfers UNION ALL SELECT signature, toString(slot), '' FROM sol_transfers`,
+  )
+  const events = (rows as { items: { signature: string; slot: string; base_amount: string }[] })
+    .items
+  t.is(await process.stop(), 0)
+  heard.push(process.stderr(), process.stdout())
+
+  t.true(wallets.length >= 25)
+  t.true(events.length > 100)
+  const outside = heard.join('\n')
+  const everything = `${outside}\n${positions.join('\n')}`
+  const named = [...wallets, ...events.map(({ signature }) => signature), salt]
+  t.deepEqual(
+    named.filter((text) => everything.includes(text)),
+    [],
+  )
+  const slots = new Set(events.map(({ slot }) => slot))
+  const numbers = new Set(outside.match(/(?<![\w.])\d{9,10}(?![\w.])/g))
+  t.deepEqual(
+    [...numbers].filter((number) => slots.has(number)),
+    [],
+  )
+  // With a salt hardly an amount is the true one.
+  const amounts = new Set(events.map(({ base_amount }) => base_amount))
+  const same = trades.filter((trade) => amounts.has(String(trade.token_amount))).length
+  t.true(same < trades.length / 10, `${same} of ${trades.length}`)
+})
