@@ -19,7 +19,7 @@ import { createState, readState, type ServerName, type ServersState, writeState 
 
 const SERVERS: readonly Server[] = [kafka, clickhouse, redis]
 const DEFAULT_PORT_BASE = 29_000
-const READY_WITHIN_MS = 60_000
+const READY_WITHIN_MS = 180_000
 const STOPPED_WITHIN_MS = 20_000
 
 export interface StartOptions {

@@ -8,6 +8,7 @@ import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
+import { STILL_MS } from './clock.ts'
 import type { Query } from './compare.ts'
 import type { Part, ServerName, Step } from './script.ts'
 
@@ -124,13 +125,13 @@ export class Deployed {
 
   /** A command may fail when what it works on goes away; then it is given again, as an operator would. */
   async #command(args: readonly string[]): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
+    for (const deadline = Date.now() + STILL_MS; ; ) {
       const error = await this.#operator(args).then(
         () => null,
         (failed: unknown) => failed,
       )
       if (error === null) return
-      if (attempt === ATTEMPTS) throw error
+      if (Date.now() > deadline) throw error
       await pause(500)
     }
   }
@@ -150,5 +151,3 @@ export class Deployed {
     return reply.outcome.document
   }
 }
-
-const ATTEMPTS = 60

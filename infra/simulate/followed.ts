@@ -1,32 +1,73 @@
-import type { Follower } from '../whole-service/follower.ts'
+import type { Swap } from '../../pipeline/domain/event.ts'
+import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import type { TradeItem } from '../whole-service/customer.ts'
 import { tradeItem } from '../whole-service/trade-item.ts'
-import type { TrueChain } from './true-chain.ts'
+
+/** What a follower of the socket was sent over all its connections, each resumed after the last message of the one before. */
+export interface Followed {
+  /** In order of arrival, without late ones. */
+  readonly trades: readonly TradeItem[]
+  readonly late: readonly TradeItem[]
+}
+
+export interface FollowedOptions {
+  /** The log is in memory: a process killed between sending a late trade and storing it may send it again (infra/decisions/cursors.md). */
+  readonly isEmbedded: boolean
+  /** Trades that may be missing: of a wallet whose history was fetched, of slots that the service passed over (decisions K2). */
+  readonly mayMiss: (swap: Swap) => boolean
+}
 
 /**
- * What is wrong with what a follower of the socket was sent (decisions F3): within a connection the trades in time come in event-key order,
- * each once. Two trades that look the same are told apart by their order alone.
+ * What is wrong with what a follower was sent (decisions F3, F4): its union must be the true trades, each once, and but for late ones in event-key
+ * order over all connections. Trades that look the same are told apart by their order and number alone.
  */
-export function disorder(follower: Follower, chain: TrueChain): string[] {
-  const trades = [...chain.events]
-    .sort(
-      (a, b) =>
-        a.slot - b.slot ||
-        a.txIndex - b.txIndex ||
-        a.wallet - b.wallet ||
-        a.eventIndex - b.eventIndex,
-    )
-    .flatMap((event) => (event.kind === 'swap' ? [JSON.stringify(tradeItem(event))] : []))
-  return follower.feeds.flatMap((feed, connection) => {
-    let place = -1
-    for (const trade of feed.trades) {
-      const text = JSON.stringify(trade)
-      const next = trades.indexOf(text, place + 1)
-      if (next === -1) {
-        const why = trades.includes(text) ? 'came twice or out of order' : 'never happened'
-        return [`connection ${connection + 1} of the feed: a trade ${why}: ${text}`]
-      }
-      place = next
+export function wrongInFeed(
+  followed: Followed,
+  truth: readonly Swap[],
+  { isEmbedded, mayMiss }: FollowedOptions,
+): string[] {
+  const swaps = [...truth].sort(compareEventKeys)
+  const texts = swaps.map((swap) => JSON.stringify(tradeItem(swap)))
+  const wrong: string[] = []
+  const left = countEach(texts)
+  let place = -1
+  for (const trade of followed.trades) {
+    const text = JSON.stringify(trade)
+    if (take(left, text) === 'unknown') {
+      wrong.push(`a trade of the feed never happened: ${text}`)
+      continue
     }
-    return []
-  })
+    const next = texts.indexOf(text, place + 1)
+    if (next === -1) wrong.push(`a trade of the feed came twice or out of order: ${text}`)
+    else place = next
+  }
+  const lateOnce = new Set<string>()
+  for (const trade of followed.late) {
+    const text = JSON.stringify(trade)
+    const taken = take(left, text)
+    if (taken === 'unknown') wrong.push(`a late trade of the feed never happened: ${text}`)
+    if (taken === 'over' && !(isEmbedded && lateOnce.has(text)))
+      wrong.push(`a late trade of the feed came twice: ${text}`)
+    lateOnce.add(text)
+  }
+  for (const [index, swap] of swaps.entries()) {
+    const text = texts[index] ?? ''
+    if (mayMiss(swap) || take(left, text) !== 'taken') continue
+    wrong.push(`a trade is missing in the feed: slot ${swap.slot}, ${text}`)
+  }
+  return wrong
+}
+
+function countEach(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
+  return counts
+}
+
+function take(left: Map<string, number>, text: string): 'taken' | 'over' | 'unknown' {
+  const count = left.get(text)
+  if (count === undefined) return 'unknown'
+  if (count === 0) return 'over'
+  left.set(text, count - 1)
+  return 'taken'
 }

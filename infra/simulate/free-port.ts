@@ -3,11 +3,13 @@ import { createServer } from 'node:net'
 
 /** Below the ports that the kernel gives to clients, which a process that starts again may find taken. */
 const FIRST = 25_100
-const LAST = 25_999
+const COUNT = 900
 
-/** A port that nobody listens on. */
+/** A port that nobody listens on; a random one, since another run may look for one before this one's process listens. */
 export async function freePort(): Promise<number> {
-  for (let port = FIRST; port <= LAST; port += 1) {
+  const start = Math.floor(Math.random() * COUNT)
+  for (let step = 0; step < COUNT; step += 1) {
+    const port = FIRST + ((start + step) % COUNT)
     const server = createServer().listen(port, '127.0.0.1')
     const listens = await once(server, 'listening').then(
       () => true,
@@ -18,5 +20,5 @@ export async function freePort(): Promise<number> {
     await once(server, 'close')
     return port
   }
-  throw new Error(`no free port between ${FIRST} and ${LAST}`)
+  throw new Error(`no free port between ${FIRST} and ${FIRST + COUNT}`)
 }

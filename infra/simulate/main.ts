@@ -1,13 +1,14 @@
 import { parseArgs } from 'node:util'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { tellDifference } from './compare.ts'
-import { type RunResult, runSimulation } from './run.ts'
+import { ALSO, type Also, type RunResult, runSimulation } from './run.ts'
 
 const USAGE = `npm run -s simulate -- [options]
 
   --seed N        what the market does and what is done to the service (1)
   --seeds A-B     one run after the other
   --hours H       hours of the market, as fast as the service takes them (0.1)
+  --also LIST     of redecode, backfill (the operator's commands), wallet (one more by SIGHUP), absence (over 3,000 slots); with commas
   --port-base P   first of the ports of those servers (25000)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 
@@ -22,6 +23,7 @@ async function main(): Promise<number> {
       seeds: { type: 'string' },
       hours: { type: 'string', default: '0.1' },
       servers: { type: 'string' },
+      also: { type: 'string', default: '' },
       'port-base': { type: 'string', default: '25000' },
     },
   })
@@ -33,21 +35,29 @@ async function main(): Promise<number> {
   const hours = Number(values.hours)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
   const { servers } = values
+  const asked = values.also.split(',').filter((name) => name !== '')
+  const also = new Set(ALSO.filter((name) => asked.includes(name)))
+  if (also.size !== asked.length) throw new Error(USAGE)
   if (servers !== undefined) await startServers(servers, { portBase: Number(values['port-base']) })
   let failed = 0
   for (let seed = first ?? 1; seed <= (last ?? 1); seed += 1)
-    if (!(await runSeed(seed, hours, servers ?? null))) failed += 1
+    if (!(await runSeed(seed, hours, servers ?? null, also))) failed += 1
   if (servers !== undefined) await stopServers(servers)
   return failed === 0 ? 0 : 1
 }
 
-async function runSeed(seed: number, hours: number, serversDir: string | null): Promise<boolean> {
+async function runSeed(
+  seed: number,
+  hours: number,
+  serversDir: string | null,
+  also: ReadonlySet<Also>,
+): Promise<boolean> {
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`${line}\n`)
-  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}`
+  const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
   const where = serversDir === null ? 'one process' : 'three processes on real servers'
   tell(`seed ${seed}: ${hours} hours of the market, ${where}`)
-  const result: RunResult = await runSimulation({ seed, hours, serversDir, tell }).catch(
+  const result: RunResult = await runSimulation({ seed, hours, serversDir, also, tell }).catch(
     (error: unknown) => ({
       differences: [],
       faults: [error instanceof Error ? (error.stack ?? error.message) : String(error)],

@@ -52,3 +52,20 @@ test('ten seeds do everything that can be done', (t) => {
     ].sort(),
   )
 })
+
+test('the short runs of CI kill every process and server, and give every command', (t) => {
+  const commands = [['recompute'], ['redecode'], ['backfill']]
+  const done = (first: number, options: Partial<ScriptOptions>) => {
+    const found = new Set<string>()
+    for (let seed = first; seed < first + 5; seed += 1)
+      for (const step of createScript({ ...OPTIONS, slots: 270, commands, ...options, seed }))
+        if (step.act === 'operator') found.add(`${step.args[0]}`)
+        else if (step.act === 'kill' || step.act === 'cut') found.add(`${step.act} ${nameOf(step)}`)
+    return [...found].sort()
+  }
+  const always = ['backfill', 'cut cut', 'recompute', 'redecode']
+  const one = { parts: ['all'], servers: [], longAbsence: false, addsWallet: false } as const
+  t.deepEqual(done(1, one), [...always, 'kill all'].sort())
+  const names = [...OPTIONS.parts, ...OPTIONS.servers].map((name) => `kill ${name}`)
+  t.deepEqual(done(6, { longAbsence: false, addsWallet: false }), [...always, ...names].sort())
+})

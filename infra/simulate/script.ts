@@ -38,7 +38,9 @@ export interface ScriptOptions {
 
 /** Slots of calm at the beginning, and between two disturbances at least and at most. */
 const CALM = 40
-const BETWEEN = { least: 20, most: 110 }
+const BETWEEN = { least: 20, most: 45 }
+/** The next seed begins with the card so many further on in the deck: no more than the shortest run deals. */
+const DEALT = 3
 
 /** What is done to the service during a run, in order: a function of its options alone. */
 export function createScript(options: ScriptOptions): Step[] {
@@ -47,6 +49,7 @@ export function createScript(options: ScriptOptions): Step[] {
   const steps: Step[] = []
   let longAbsence = options.longAbsence
   let addsWallet = options.addsWallet
+  let dealt = 0
   // What was there before the first whole slot of the stream is found by the first restart, which looks back; so the truth begins with the chain.
   const first = options.parts.includes('ingest') ? 'ingest' : 'all'
   steps.push({ at: CALM, act: 'kill', part: first, caughtUp: true })
@@ -59,7 +62,10 @@ export function createScript(options: ScriptOptions): Step[] {
       steps.push({ at, act: 'add wallet', caughtUp: true })
     } else {
       const caughtUp = random.chance(0.6)
-      const [first, ...more] = disturbance(options, random, at, absence)
+      const cards = deck(random, options)
+      const card = cards[(DEALT * seed + dealt) % cards.length] ?? { act: 'cut' as const }
+      dealt += 1
+      const [first, ...more] = disturbance(options, random, at, card, absence)
       if (first) steps.push({ ...first, caughtUp }, ...more)
     }
   }
@@ -76,9 +82,10 @@ function disturbance(
   options: ScriptOptions,
   random: Random,
   at: number,
+  card: Card,
   isLong: boolean,
 ): readonly Step[] {
-  const { parts, servers, commands } = options
+  const { parts } = options
   const goesFor = (slots: number) => at + slots
   if (isLong) {
     const part = parts.includes('ingest') ? 'ingest' : 'all'
@@ -87,23 +94,44 @@ function disturbance(
       { at: goesFor(3100 + random.below(400)), act: 'start', part },
     ]
   }
-  if (commands.length > 0 && random.chance(0.15)) {
-    return [{ at, act: 'operator', args: random.pick(commands) }]
-  }
-  if (random.chance(0.2)) return [{ at, act: 'cut' }]
-  const act = random.chance(0.85) ? 'kill' : 'stop'
-  if (servers.length > 0 && random.chance(0.3)) {
-    const server = random.pick(servers)
+  if (card.act === 'operator' || card.act === 'cut') return [{ at, ...card }]
+  const act = card.act
+  if ('server' in card) {
+    const { server } = card
     return [
       { at, act, server },
       { at: goesFor(random.below(40)), act: 'start', server },
     ]
   }
-  const part = random.pick(parts)
+  const { part } = card
   return [
     { at, act, part },
     { at: goesFor(absence(random, options)), act: 'start', part },
   ]
+}
+
+type Card =
+  | { readonly act: 'kill' | 'stop'; readonly part: Part }
+  | { readonly act: 'kill' | 'stop'; readonly server: ServerName }
+  | { readonly act: 'cut' }
+  | { readonly act: 'operator'; readonly args: readonly string[] }
+
+/** Of every kind of disturbance one, in the order in which they are dealt: short runs of some seeds in a row so have each. */
+function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card[] {
+  const stopped: Card =
+    servers.length > 0 && random.chance(0.3)
+      ? { act: 'stop', server: random.pick(servers) }
+      : { act: 'stop', part: random.pick(parts) }
+  const piles: Card[][] = [
+    parts.map((part) => ({ act: 'kill', part })),
+    servers.map((server) => ({ act: 'kill', server })),
+    commands.map((args) => ({ act: 'operator', args })),
+    [{ act: 'cut' }, stopped],
+  ]
+  const longest = Math.max(...piles.map((pile) => pile.length))
+  return Array.from({ length: longest }, (_, place) =>
+    piles.flatMap((pile) => pile.slice(place, place + 1)),
+  ).flat()
 }
 
 /** In the order of their slots; of what is ended again while it is away only the first absence stays. */

@@ -53,7 +53,7 @@ export class Customer {
     const socket = new WebSocket(`${this.url.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#key}` },
     })
-    const feed = new Feed(socket)
+    const feed = new Feed(socket, after)
     await once(socket, 'open')
     socket.send(JSON.stringify({ action: 'subscribe', channels: ['trades'], after }))
     await feed.notice('subscribed')
@@ -79,8 +79,10 @@ export class Feed {
   readonly #changed = new EventTarget()
   #position: string | undefined
 
-  constructor(socket: WebSocket) {
+  /** `after`: where the connection goes on from; what it is told at first may be further on than what it is sent. */
+  constructor(socket: WebSocket, after?: string) {
     this.#socket = socket
+    this.#position = after
     socket.on('message', (text) => {
       const message = JSON.parse(String(text)) as FeedMessage // the server's own JSON
       this.#position = message.id ?? this.#position ?? message.cursor

@@ -10,8 +10,10 @@ export class Follower {
   #stopped = false
   readonly #following: Promise<void>
 
-  constructor(customer: Customer) {
-    this.#following = this.#follow(customer)
+  /** `patienceMs`: so long the service may refuse a connection before the follower gives up, which `stop` then tells. */
+  constructor(customer: Customer, patienceMs = 60_000) {
+    this.#following = this.#follow(customer, patienceMs)
+    this.#following.catch(() => {}) // told by stop
   }
 
   get connections(): number {
@@ -29,12 +31,18 @@ export class Follower {
     return [...this.trades, ...(this.#feed?.trades ?? [])]
   }
 
-  async #follow(customer: Customer): Promise<void> {
+  /** The late ones, in order of arrival. */
+  allLate(): readonly TradeItem[] {
+    return [...this.late, ...(this.#feed?.late ?? [])]
+  }
+
+  async #follow(customer: Customer, patienceMs: number): Promise<void> {
     let position: string | undefined
     while (!this.#stopped) {
       const feed = await until(
         () => customer.follow(position).catch(() => null),
         (opened) => opened !== null || this.#stopped,
+        patienceMs,
       )
       if (feed === null) return
       this.#feed = feed

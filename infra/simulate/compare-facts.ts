@@ -1,0 +1,100 @@
+import type { Market } from '../simulator/market/market.ts'
+import { TOKEN_2022 } from '../simulator/market/programs.ts'
+import type { Difference, Query } from './compare.ts'
+import type { TrueChain } from './true-chain.ts'
+
+/** Mints that a tracked wallet has traded. */
+export function tradedMints(chain: TrueChain): Set<string> {
+  return new Set(chain.events.flatMap((event) => (event.kind === 'swap' ? [event.baseMint] : [])))
+}
+
+/** What of the mint facts is not what the market's coins are (decisions J8): a row for each traded mint, none for others. */
+export async function compareMints(
+  query: Query,
+  chain: TrueChain,
+  market: Market,
+): Promise<{ differences: Difference[]; rows: number }> {
+  const coins = new Map(
+    market.universe.coins.map((coin) => [coin.mint.key.address as string, coin]),
+  )
+  const rows = await query<Record<string, unknown>>(
+    'SELECT mint, token_program, toString(decimals) AS decimals, toString(supply) AS supply, symbol, name, metadata FROM mints FINAL',
+  )
+  const stored = new Map(rows.map((row) => [String(row.mint), row]))
+  const differences: Difference[] = []
+  for (const mint of tradedMints(chain)) {
+    const coin = coins.get(mint)
+    const is2022 = coin?.mint.program === TOKEN_2022
+    const expected = coin && {
+      mint,
+      token_program: is2022 ? 'token_2022' : 'spl_token',
+      decimals: String(coin.mint.decimals),
+      supply: String(coin.supply),
+      symbol: coin.symbol,
+      name: coin.name,
+      metadata: is2022 ? 'token_2022' : 'metaplex',
+    }
+    const row = stored.get(mint) ?? null
+    stored.delete(mint)
+    if (expected === undefined || row === null || !isSame(expected, row))
+      differences.push({ table: 'mints', expected: expected ?? null, stored: row })
+  }
+  for (const row of stored.values())
+    differences.push({ table: 'mints', expected: null, stored: row })
+  return { differences, rows: rows.length }
+}
+
+function isSame(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  return Object.entries(a).every(([name, value]) => b[name] === value)
+}
+
+interface CoverageRow {
+  readonly wallet: number
+  readonly since_slot: string
+  readonly since_time: number
+}
+
+/**
+ * What of the coverage is not as it should be (decisions J3, K2) once everything has settled: a row for each wallet; from its slot on everything is stored,
+ * which the other tables show; no backfill that was begun by itself is open; one that went to the beginning reaches it.
+ */
+export async function compareCoverage(
+  query: Query,
+  chain: TrueChain,
+  market: Market,
+  wallets: number,
+): Promise<{ differences: Difference[]; rows: number }> {
+  const firstSlot = Math.min(...chain.blockLengths.keys())
+  const rows = await query<CoverageRow>(
+    'SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL ORDER BY wallet',
+  )
+  const backfills = await openBackfills(query)
+  const whole = await query<{ wallet: number }>(
+    "SELECT DISTINCT wallet FROM backfills FINAL WHERE state = 'done' AND from_slot = 0 AND to_slot = 0 AND missing = 0",
+  )
+  const isWhole = new Set(whole.map(({ wallet }) => wallet))
+  const differences: Difference[] = []
+  const stored = new Map(rows.map((row) => [row.wallet, row]))
+  for (let wallet = 1; wallet <= wallets; wallet += 1) {
+    const row = stored.get(wallet)
+    const since = Number(row?.since_slot)
+    const latest = isWhole.has(wallet) ? firstSlot : Number.POSITIVE_INFINITY
+    const isRight =
+      row !== undefined &&
+      since <= latest &&
+      row.since_time >= market.timeOf(Math.max(since, firstSlot))
+    if (!isRight)
+      differences.push({
+        table: 'wallet_coverage',
+        expected: { wallet, since_slot: isWhole.has(wallet) ? `at most ${latest}` : 'some' },
+        stored: row === undefined ? null : { ...row },
+      })
+  }
+  for (const row of backfills) differences.push({ table: 'backfills', expected: null, stored: row })
+  return { differences, rows: rows.length }
+}
+
+/** Backfills that are not at their end. */
+export function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
+  return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
+}
