@@ -4,7 +4,7 @@ import type { Difference, Query } from './compare.ts'
 import type { TrueChain } from './true-chain.ts'
 
 /** Mints that a tracked wallet has traded. */
-export function tradedMints(chain: TrueChain): Set<string> {
+function tradedMints(chain: TrueChain): Set<string> {
   return new Set(chain.events.flatMap((event) => (event.kind === 'swap' ? [event.baseMint] : [])))
 }
 
@@ -95,6 +95,15 @@ export async function compareCoverage(
 }
 
 /** Backfills that are not at their end. */
-export function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
+function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
   return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
+}
+
+/** How many backfills are not at their end, and how many traded mints have no row yet. */
+export async function missingFacts(query: Query, chain: TrueChain) {
+  const [facts] = await query<{ mints: string }>('SELECT count() AS mints FROM mints FINAL')
+  return {
+    backfills: (await openBackfills(query)).length,
+    mints: tradedMints(chain).size - Number(facts?.mints),
+  }
 }

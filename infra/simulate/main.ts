@@ -8,7 +8,7 @@ const USAGE = `npm run -s simulate -- [options]
   --seed N        what the market does and what is done to the service (1)
   --seeds A-B     one run after the other
   --hours H       hours of the market, as fast as the service takes them (0.1)
-  --also LIST     of redecode, backfill (the operator's commands), wallet (one more by SIGHUP), absence (over 3,000 slots); with commas
+  --also LIST     of redecode, backfill (the operator's commands), wallet (one more by SIGHUP), absence (over 3,000 slots), facts (compares transactions, mints, coverage), feed (its union)
   --port-base P   first of the ports of those servers (25000)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 

@@ -19,7 +19,7 @@ import {
   tickUntil,
 } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
-import { compareCoverage, compareMints, openBackfills, tradedMints } from './compare-facts.ts'
+import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { Deployed } from './deployed.ts'
 import { wrongInFeed } from './followed.ts'
@@ -140,28 +140,32 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       (addsWallet && swap.wallet === WALLETS) || isPassedOver(script, swap.slot - START_SLOT)
     const wrongInFeedNow = () => {
       const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
-      const what = { trades: followed.all(), late: followed.allLate() }
-      return wrongInFeed(what, swaps, { isEmbedded: serversDir === null, mayMiss })
-    }
-    const faults = await settle(clock, chain, WALLETS, async () => {
-      const [facts] = await deployed.query<{ mints: string }>(
-        'SELECT count() AS mints FROM mints FINAL',
-      )
-      return {
-        backfills: (await openBackfills(deployed.query)).length,
-        mints: tradedMints(chain).size - Number(facts?.mints),
-        trades: wrongInFeedNow().filter((text) => text.includes('missing')).length,
+      const isEmbedded = serversDir === null
+      if (options.also.has('feed')) {
+        const what = { trades: followed.all(), late: followed.allLate() }
+        return wrongInFeed(what, swaps, { isEmbedded, mayMiss })
       }
-    })
+      return followed.feeds.flatMap(({ trades }) =>
+        wrongInFeed({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
+      )
+    }
+    const faults = await settle(clock, chain, WALLETS, async () => ({
+      trades: wrongInFeedNow().filter((text) => text.includes('missing')).length,
+      ...(options.also.has('facts') && (await missingFacts(deployed.query, chain))),
+    }))
     tell(`${place()}settled`)
     const tables = await compareTables(deployed.query, chain, WALLETS)
-    const kept = await compareKept(deployed.query, chain)
-    const mints = await compareMints(deployed.query, chain, simulator.market)
-    const coverage = await compareCoverage(deployed.query, chain, simulator.market, WALLETS)
-    const differences = [tables, kept, mints, coverage].flatMap((part) => part.differences)
-    const rows = {
+    const facts = options.also.has('facts')
+      ? {
+          transactions: await compareKept(deployed.query, chain),
+          mints: await compareMints(deployed.query, chain, simulator.market),
+          wallet_coverage: await compareCoverage(deployed.query, chain, simulator.market, WALLETS),
+        }
+      : {}
+    const differences = [tables, ...Object.values(facts)].flatMap((part) => part.differences)
+    const rows: Record<string, number> = {
       ...tables.rows,
-      ...{ transactions: kept.rows, mints: mints.rows, wallet_coverage: coverage.rows },
+      ...Object.fromEntries(Object.entries(facts).map(([name, part]) => [name, part.rows])),
       'trades of the feed': followed.all().length + followed.allLate().length,
       connections: followed.connections,
     }
@@ -190,8 +194,8 @@ function troubleOf(seed: number): Trouble {
   }
 }
 
-/** What a run may do besides, when it is asked to. */
-export const ALSO = ['redecode', 'backfill', 'wallet', 'absence'] as const
+/** What a run may do and compare besides, when it is asked to. */
+export const ALSO = ['redecode', 'backfill', 'wallet', 'absence', 'facts', 'feed'] as const
 export type Also = (typeof ALSO)[number]
 
 function switchesOf(also: ReadonlySet<Also>) {
