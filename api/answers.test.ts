@@ -69,7 +69,7 @@ test.serial('who has an answer already gets 304, charged, until storage moves on
   for (const path of PATHS) {
     const first = await ask(path, key)
     const etag = first.headers.get('etag') ?? ''
-    t.regex(etag, /^W\/"100-[\w-]{12}"$/, path)
+    t.regex(etag, /^W\/"[\w-]{12}"$/, path)
     const again = await ask(path, key, { 'if-none-match': etag })
     t.deepEqual([again.status, again.text.length, again.cost], [304, 0, first.cost], path)
     t.is(again.headers.get('etag'), etag)

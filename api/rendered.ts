@@ -17,10 +17,10 @@ export interface Rendered {
 
 export type Encoding = 'br' | 'gzip'
 
-/** Renders an answer; its ETag names the storage marker that it is of, and what it says (decisions D8). */
+/** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
 export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
   const bytes = Buffer.from(JSON.stringify(answer.body))
-  const etag = stored === null ? null : `W/"${stored.slot}-${digest(bytes)}"`
+  const etag = stored === null ? null : `W/"${digest(bytes, `${stored.slot}:`)}"`
   return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
 }
 
@@ -48,8 +48,8 @@ function rendered(
 /** Smaller answers are not worth it. */
 export const LEAST_COMPRESSED_BYTES = 1024
 
-function digest(bytes: Buffer): string {
-  return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
+function digest(bytes: Buffer, salt = ''): string {
+  return createHash('sha1').update(salt).update(bytes).digest('base64url').slice(0, 12)
 }
 
 const brotli = promisify(brotliCompress)

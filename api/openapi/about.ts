@@ -14,7 +14,7 @@ For WSOL the raw amount is lamports (divide by 10^9). Native SOL counts as WSOL;
 **Swaps and transfers.** Holdings, held tokens and aggregates count swaps alone: held = bought - sold. FIFO lots, and with them the metrics, know transfers too: what came by transfer costs zero, what was sent realises nothing. So the two
 differ for airdrops, and what leaves a wallet and comes back (liquidity, staking, lending) comes back at zero cost.
 
-**As of when.** Every answer is as of the newest wholly stored slot (\`GET /status\`), some hundred milliseconds behind the chain. Ages end at its block time. \`ETag\` names it; \`If-None-Match\` gets 304 until it moves.
+**As of when.** Every answer is as of the newest wholly stored slot (\`GET /status\`), some hundred milliseconds behind the chain. Ages end at its block time. \`ETag\` stands for it; \`If-None-Match\` gets 304 until it moves.
 
 **Lists.** Lists with \`page\` count from 1; a page past the end is empty. Lists with \`cursor\` are walked backwards in time: pass \`next_cursor\` until \`has_more\` is false. New items appear only at the head, so a walk skips and repeats nothing. A cursor is opaque.
 

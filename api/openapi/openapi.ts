@@ -222,7 +222,7 @@ const HEADERS = {
     description:
       'Names the answer: the newest stored slot and a digest. Send it back as `If-None-Match`.',
     schema: text,
-    example: 'W/"432104869-mUkuqtcKjnOS"',
+    example: 'W/"mUkuqtcKjnOS"',
   },
   'RateLimit-Policy': {
     description:

@@ -458,7 +458,7 @@ test.serial('a history of many pages is folded page by page, to the same tables'
     tables.positions,
     asRead(
       'positions',
-      tokens.map((x) => positionRow(1, 0, x)),
+      tokens.map((x) => served(positionRow(1, 0, x))),
     ),
   )
   t.is(tables.wallet_metrics[0]?.pnl_lamports, String(state.pnl))
