@@ -74,12 +74,17 @@ export class Deployed {
     return ((await this.#operator(args)) as { api_key: string }).api_key // decisions J3
   }
 
-  /** Processes that ended though nobody ended them. */
+  /** Processes that ended though nobody ended them. One that found a server away at its start is started again, as a supervisor would. */
   fallen(): ServiceProcess[] {
-    return [...this.#options.deployment.processes]
-      .filter(([part]) => !this.away.has(part as Part))
-      .map(([, process]) => process)
-      .filter(({ child }) => child.exitCode !== null || child.signalCode !== null)
+    const { processes } = this.#options.deployment
+    const ended = [...processes].filter(
+      ([part, { child }]) =>
+        !this.away.has(part as Part) && (child.exitCode !== null || child.signalCode !== null),
+    )
+    const isEarly = (process: ServiceProcess) => /: nothing answers at /.test(process.stderr())
+    for (const [part, process] of ended)
+      if (isEarly(process)) this.#options.deployment.start(part as Part)
+    return ended.map(([, process]) => process).filter((process) => !isEarly(process))
   }
 
   /** Stops every process cleanly; gives what did not end with 0. */
