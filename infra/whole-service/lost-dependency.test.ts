@@ -211,6 +211,12 @@ test(`without ClickHouse reads are refused, and everything goes on once it is ba
   t.timeout(120_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
+  // What was read before holds for a marker that does not move, 5 s at most.
+  for (const path of PRODUCT)
+    await until(
+      () => ask(t, path),
+      ({ status }) => status === 503,
+    )
   for (const path of PRODUCT) await isRefused(t, path)
   t.deepEqual(await notReady('api'), ['schema', 'store'])
   t.deepEqual(await notReady('workers'), ['schema', 'store'])
