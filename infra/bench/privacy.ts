@@ -16,7 +16,7 @@ const MARKETS = [
   { name: 'quiet', coins: 200, perSlot: 2 },
   { name: 'busy', coins: 50, perSlot: 8 },
   { name: 'crowded', coins: 10, perSlot: 20 },
-  { name: 'mania', coins: 1, perSlot: 60 },
+  { name: 'mania', coins: 10, perSlot: 60 },
 ] as const
 
 /** Older trades than this are not looked at: who is not found by then counts as not found. */
