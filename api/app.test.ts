@@ -8,6 +8,7 @@ import type { Row, Store } from '../pipeline/store/store.ts'
 import { createCursorCodec } from './cursor.ts'
 import { type TradeItem, TradeItem as TradeSchema } from './items/trade.ts'
 import { WalletMetricsItem } from './items/wallet-metrics.ts'
+import { ask, creditsOf } from './testing/ask.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
 import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
@@ -39,30 +40,7 @@ test.after.always(async () => {
   await opened.drop()
 })
 
-interface Answer {
-  readonly status: number
-  readonly headers: Headers
-  // The tests compare whole bodies.
-  readonly body: Record<string, unknown> & { items: Record<string, unknown>[]; next_cursor: string }
-}
-
-async function get(path: string, key?: string, init: RequestInit = {}): Promise<Answer> {
-  const response = await fetch(`${api.url}${path}`, {
-    ...init,
-    headers: { ...(key && { authorization: `Bearer ${key}` }), ...init.headers },
-  })
-  const text = await response.text()
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === '' ? {} : JSON.parse(text),
-  }
-}
-
-const credits = ({ headers }: Answer) => [
-  headers.get('x-credits-cost'),
-  headers.get('x-credits-remaining'),
-]
+const get = (path: string, key?: string, init?: RequestInit) => ask(api, path, key, init)
 
 const storedWallet: Row = {
   wallet: 2,
@@ -146,7 +124,7 @@ test.serial(
       },
       computed_at: 1_700_000_090,
     })
-    t.deepEqual(credits(answer), ['1', '9'])
+    t.deepEqual(creditsOf(answer), ['1', '9'])
   },
 )
 
@@ -333,7 +311,7 @@ test.serial(
       wallet: 2,
       eventIndex: 2,
     })
-    t.deepEqual(credits(answer), ['3', '94'])
+    t.deepEqual(creditsOf(answer), ['3', '94'])
     const page = await get('/trades?limit=2', key)
     t.deepEqual(page.body.items, answer.body.items.slice(0, 2))
     const next = await get(`/trades?limit=3&cursor=${page.body.next_cursor}`, key)
@@ -490,7 +468,11 @@ test.serial('refusals: status, code and fields, in the order of decisions D1 and
     t.is(answer.headers.get('allow'), status === 405 ? 'GET' : null, what)
     if (status === 404 && code === 'not_found') continue
     if (status === 405) continue
-    t.deepEqual(credits(answer), ['0', status === 401 ? null : apiKey === poor ? '0' : '100'], what)
+    t.deepEqual(
+      creditsOf(answer),
+      ['0', status === 401 ? null : apiKey === poor ? '0' : '100'],
+      what,
+    )
   }
   t.deepEqual((await get('/trades?limit=0', key)).body.errors, [
     { in: 'query', name: 'limit', message: 'expected an integer from 1 to 100' },
@@ -563,7 +545,7 @@ test.serial(
     storeIsAway = false
     t.is(away.status, 503)
     t.like(away.body, { code: 'unavailable', status: 503 })
-    t.deepEqual(credits(away), ['0', '7'])
+    t.deepEqual(creditsOf(away), ['0', '7'])
     t.is(away.headers.get('retry-after'), '1')
     t.is(await api.credits.left(wallet), 7)
     const { charge } = api.meter

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { connect as connectTo, createServer, type Socket } from 'node:net'
 import test from 'ava'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
+import { forwardTo } from '../testing/forwarder.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 import { type AccountChannel, createMemoryChannel } from './account-channel.ts'
 import { createRedisChannel } from './redis.ts'
@@ -81,42 +80,13 @@ withRedis(
   },
 )
 
-/** A way to Redis that can be cut. */
-async function startWay(url: URL) {
-  const sockets = new Set<Socket>()
-  let isOpen = true
-  const server = createServer((socket) => {
-    if (!isOpen) return void socket.destroy()
-    const other = connectTo(Number(url.port || 6379), url.hostname)
-    for (const one of [socket, other]) {
-      sockets.add(one)
-      one.on('error', () => {}).on('close', () => sockets.delete(one))
-    }
-    socket.pipe(other).pipe(socket)
-    socket.on('close', () => other.destroy())
-    other.on('close', () => socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const way = new URL(url.href)
-  way.host = `127.0.0.1:${(server.address() as { port: number }).port}`
-  return {
-    url: way,
-    open(whether: boolean) {
-      isOpen = whether
-      if (!whether) for (const socket of sockets) socket.destroy()
-    },
-    close: () => server.close(),
-  }
-}
-
 withRedis(
   title(
     'two processes keep one connection of a key, also after Redis was away; a rotation ends it (decisions F6)',
   ),
   async (t) => {
     const prefix = fresh()
-    const way = await startWay(new URL(REDIS_URL ?? ''))
+    const way = await forwardTo(new URL(REDIS_URL ?? ''))
     const channels = await Promise.all([
       createRedisChannel(new URL(REDIS_URL ?? ''), logger, { prefix }),
       createRedisChannel(way.url, logger, { prefix }),

@@ -1,51 +1,19 @@
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import test from 'ava'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { startForwarder } from '../testing/forwarder.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 import { type FeedEnded, type Followed, type Refused, TrackedWallets } from './client.ts'
 
-/** One address whose service can be replaced, and whose connections can be cut. */
-async function startBalancer() {
-  const sockets = new Set<Socket>()
-  let port = 0
-  const server = createServer((socket) => {
-    const other = connect(port, '127.0.0.1')
-    for (const one of [socket, other]) {
-      sockets.add(one)
-      one.on('error', () => {}).on('close', () => sockets.delete(one))
-    }
-    socket.pipe(other).pipe(socket)
-    socket.on('close', () => other.destroy())
-    other.on('close', () => socket.destroy())
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`, // listening on TCP
-    lead(to: number) {
-      port = to
-    },
-    cut() {
-      for (const socket of sockets) socket.destroy()
-    },
-    close() {
-      this.cut()
-      server.close()
-    },
-  }
-}
-
 test('trades come each once and in order over cut connections and a restarted service', async (t) => {
   const logger = createLogger('silent')
   const log = createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
-  const balancer = await startBalancer()
+  const balancer = await startForwarder()
   const start = async () => {
     const service = await startFeed({ log, keepLog: true })
     await fund(service.meter, 'alice', 10_000)
@@ -60,7 +28,7 @@ test('trades come each once and in order over cut connections and a restarted se
         .slice(from, to)
         .map((swap) => log.appendSlot({ marker: aMarker(swap.slot), records: [swap] })),
     )
-  const client = new TrackedWallets({ url: balancer.url, apiKey: 'alice' })
+  const client = new TrackedWallets({ url: `http://127.0.0.1:${balancer.port}`, apiKey: 'alice' })
   const stopping = new AbortController()
   const notices: string[] = []
   let connected = () => {}

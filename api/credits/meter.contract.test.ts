@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createConnection, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { Redis } from 'ioredis'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { forwardTo } from '../testing/forwarder.ts'
 import { createMemoryMeter } from './memory.ts'
 import {
   type LedgerSnapshot,
@@ -296,14 +295,15 @@ real(
     'redis: while the server is away every step is refused at once, and goes on afterwards',
   ),
   async (t) => {
-    const url = new URL(redisUrl ?? '')
-    const proxy = await startProxy(Number(url.port || 6379), url.hostname)
-    const through = new URL(url.href)
-    through.host = `127.0.0.1:${proxy.port}`
-    const meter = await createRedisMeter(through, { logger }, { prefix: `test:{${randomUUID()}}:` })
+    const line = await forwardTo(new URL(redisUrl ?? ''))
+    const meter = await createRedisMeter(
+      line.url,
+      { logger },
+      { prefix: `test:{${randomUUID()}}:` },
+    )
     await meter.load('a', await granted(meter, 10))
     await meter.charge('a', 1, 'r1')
-    proxy.cut()
+    line.open(false)
     for (const step of [
       meter.charge('a', 1, 'r2'),
       meter.left('a'),
@@ -311,42 +311,13 @@ real(
       meter.giveBack('a', 'r1'),
     ])
       await t.throwsAsync(step, { name: 'ServiceError', code: 'unavailable' })
-    proxy.restore()
+    line.open(true)
     while (!(await meter.ping().then(yes, no))) await pause(5)
     t.is(await meter.left('a'), 9)
     await meter.close()
-    proxy.close()
+    line.close()
   },
 )
 
 const yes = () => true
 const no = () => false
-
-/** Stands between the meter and the server, to cut the line. */
-async function startProxy(port: number, host: string) {
-  const sockets = new Set<Socket>()
-  let open = true
-  const server = createServer((client) => {
-    if (!open) return client.destroy()
-    const upstream = createConnection(port, host)
-    for (const socket of [client, upstream]) {
-      sockets.add(socket)
-      socket.on('error', () => {}).on('close', () => sockets.delete(socket))
-    }
-    client.pipe(upstream).pipe(client)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  return {
-    port: typeof address === 'object' ? address?.port : undefined,
-    cut() {
-      open = false
-      for (const socket of sockets) socket.destroy()
-    },
-    restore() {
-      open = true
-    },
-    close: () => server.close(),
-  }
-}

@@ -16,6 +16,7 @@ import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
 import { aTransaction } from '../../pipeline/testing/a-transaction.ts'
+import { TABLE_KEYS } from '../../pipeline/testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { decodeRecords } from '../../pipeline/workers/decode-records.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
@@ -125,25 +126,11 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
   return [record]
 }
 
-const KEYS = {
-  swaps: 'slot, tx_index, wallet, event_index',
-  transfers: 'slot, tx_index, wallet, event_index',
-  sol_transfers: 'slot, tx_index, wallet, event_index',
-  sol_balances: 'wallet, slot, tx_index',
-  undecoded: 'slot, tx_index, wallet',
-  transactions: 'slot, tx_index',
-  lots: 'wallet, mint, slot, tx_index, event_index',
-  disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
-  positions: 'wallet, mint',
-  first_buys: 'mint, wallet',
-  wallet_metrics: 'wallet',
-  sol_prices: 'time, source',
-}
 /** Versions, times of writing, and whether a row came late are no part of what the tables say (decisions K4, C19). */
 const APART = ['version', 'is_deleted', 'inserted_at', 'late', 'computed_at', 'bytes']
 
 async function dump(store: Store): Promise<Record<string, Row[]>> {
-  const tables = Object.entries(KEYS).map(async ([table, key]) => {
+  const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {
     const columns = await store.query<{ name: string }>(
       `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = '${table}' AND default_kind != 'EPHEMERAL'`,
     )

@@ -8,6 +8,7 @@ import { createRandom } from '../simulator/random.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
+import { freePort } from '../whole-service/free-port.ts'
 import {
   begin,
   type Clock,
@@ -23,7 +24,6 @@ import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { Deployed } from './deployed.ts'
 import { wrongInFeed } from './followed.ts'
-import { freePort } from './free-port.ts'
 import { createScript, type Part, type Step, tellStep } from './script.ts'
 import { TrueChain } from './true-chain.ts'
 

@@ -1,23 +1,13 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import test from 'ava'
 import WebSocket from 'ws'
 import { until } from './customer.ts'
 import { deploy } from './deployment.ts'
+import { freePort } from './free-port.ts'
 
 /*
  * What leaves the service names nobody, and says with PRIVACY_SALT the same on every channel (decisions I1, I2).
  */
-
-/** A port that was free a moment ago, below those that the kernel gives to clients. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo // listening on TCP
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 interface Served {
   readonly block_time: number

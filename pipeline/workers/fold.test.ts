@@ -24,6 +24,7 @@ import { readStorageMarker } from '../store/read-storage-marker.ts'
 import type { Row, Store } from '../store/store.ts'
 import { addTrackedWallets, readTrackedWallets } from '../store/tracked-wallets.ts'
 import { aChain, type Chain } from '../testing/a-chain.ts'
+import { TABLE_KEYS } from '../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import {
@@ -54,25 +55,11 @@ test.before(async () => {
 test.after.always(() => testStore.remove())
 
 /** Tables and their keys; what is outside of "byte-identical" (K4) is left out of a dump. */
-const TABLES = {
-  swaps: 'slot, tx_index, wallet, event_index',
-  transfers: 'slot, tx_index, wallet, event_index',
-  sol_transfers: 'slot, tx_index, wallet, event_index',
-  sol_balances: 'wallet, slot, tx_index',
-  undecoded: 'slot, tx_index, wallet',
-  transactions: 'slot, tx_index',
-  lots: 'wallet, mint, slot, tx_index, event_index',
-  disposals: 'wallet, mint, slot, tx_index, event_index, lot_slot, lot_tx_index, lot_event_index',
-  positions: 'wallet, mint',
-  first_buys: 'mint, wallet',
-  wallet_metrics: 'wallet',
-  sol_prices: 'time, source',
-} as const
-type Table = keyof typeof TABLES
+type Table = keyof typeof TABLE_KEYS
 type Dump = Record<Table, Record<string, unknown>[]>
 
 async function dump(store: Store): Promise<Dump> {
-  const tables = Object.entries(TABLES).map(async ([table, key]) => {
+  const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {
     const rows = await store.query<Record<string, unknown>>(
       `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL ORDER BY ${key}`,
     )
@@ -202,7 +189,7 @@ const wide = new Map<Table, Set<string>>()
 
 function asRead(table: Table, rows: readonly Row[]): Record<string, unknown>[] {
   const apart = columnsApart[table]
-  const keys = TABLES[table].split(', ')
+  const keys = TABLE_KEYS[table].split(', ')
   const read = rows.map((row) =>
     Object.fromEntries(
       Object.entries(row)
