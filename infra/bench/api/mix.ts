@@ -1,3 +1,4 @@
+import { createRandom } from '../../simulator/random.ts'
 import { MINTS, WALLETS } from './seed.ts'
 
 /** What the service under test knows that a path needs. */
@@ -14,38 +15,23 @@ const HOT_SHARE = 0.9
  * same list for the same numbers.
  */
 export function mix(count: number, { mints, cursors }: Known): string[] {
-  const random = generator(count)
-  const pick = (below: number) => Math.floor(random() * below)
-  const wallet = () => `W${1 + pick(WALLETS)}`
-  const mint = () => mints[pick(mints.length)]
+  const random = createRandom(count)
+  const wallet = () => `W${1 + random.below(WALLETS)}`
+  const mint = () => random.pick(mints)
   const hot = [
-    () => `/wallets?page=${1 + pick(10)}`,
+    () => `/wallets?page=${1 + random.below(10)}`,
     () => `/wallets/${wallet()}/metrics`,
-    () => `/tokens/held?page=${1 + pick(3)}`,
+    () => `/tokens/held?page=${1 + random.below(3)}`,
     () => '/trades',
   ]
   const others = [
     () => `/tokens/${mint()}/swaps`,
     () => `/tokens/${mint()}/wallet-aggregates`,
     () => `/wallets/${wallet()}/holdings`,
-    () => `/wallets/holdings?page=${1 + pick(20)}`,
-    () => `/trades?cursor=${cursors[pick(cursors.length)]}`,
+    () => `/wallets/holdings?page=${1 + random.below(20)}`,
+    () => `/trades?cursor=${random.pick(cursors)}`,
   ]
-  return Array.from({ length: count }, () => {
-    const kinds = random() < HOT_SHARE ? hot : others
-    return kinds[pick(kinds.length)]?.() ?? ''
-  })
-}
-
-/** mulberry32: a small generator of numbers from 0 to 1, the same for the same seed. */
-function generator(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  return Array.from({ length: count }, () => random.pick(random.chance(HOT_SHARE) ? hot : others)())
 }
 
 /** Numbers of the mints that paths ask for: as many as tell apart what is cached from what is not. */

@@ -16,7 +16,7 @@ import { addSlot, lastSlot, markStored, seed } from './seed.ts'
  * The API as a process of its own over a store that it fills first: authentication, credits and limits on, the log in memory and silent. Prints
  * `seeded=<seconds>`, `key=` and `url=`; storage then moves on by a slot each `SLOT_MS`, with `SWAPS_PER_SLOT` swaps.
  */
-const { SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', API_KEY_FILE: _, ...env } = process.env
+const { SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', ...env } = process.env
 const swaps = Number(SWAPS)
 const config = loadConfig(env)
 const logger = createLogger('warn')
