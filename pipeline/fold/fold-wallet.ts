@@ -1,7 +1,7 @@
-import type { Perturb } from '../domain/perturbation.ts'
+import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import { addNewest, createLot, type Lot, splitProceeds, takeOldest } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
-import { createServed, foldServed } from './served.ts'
+import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
 /** Seconds after a buy within which a sell of half of it makes it a quick sell (decisions C9). */
@@ -69,18 +69,12 @@ export function foldBalance(
 function foldBuy(state: WalletState, event: FoldEvent): void {
   const token = tradedTokenOf(state, event)
   const soldMore = token.sold > token.bought
-  if (token.buys === 0) {
-    token.firstBuyTime = event.blockTime
-    state.changes.firstBuys.push(event)
-  }
+  if (token.buys === 0) state.changes.firstBuys.push(event)
   token.buys += 1
   state.buys += 1
-  token.bought += event.amount
+  addTrade(token, event)
   if (soldMore && token.sold <= token.bought) state.soldMoreThanBought -= 1
-  if (event.value !== null) {
-    token.boughtLamports += event.value
-    state.boughtLamports += event.value
-  }
+  if (event.value !== null) state.boughtLamports += event.value
   if (token.exitSeconds !== null && !isAlmostOut(token)) {
     state.exitTokens -= 1
     state.exitSecondsSum -= token.exitSeconds
@@ -95,7 +89,7 @@ function foldSell(state: WalletState, event: FoldEvent): void {
   const soldMore = token.sold > token.bought
   token.sells += 1
   state.sells += 1
-  token.sold += amount
+  addTrade(token, event)
   if (!soldMore && token.sold > token.bought) state.soldMoreThanBought += 1
 
   const parts = takeOldest(token, amount)
@@ -114,7 +108,6 @@ function foldSell(state: WalletState, event: FoldEvent): void {
     if (!wasQuick && lot.quickSold * 2n >= lot.amount) state.quickSells += 1
   })
   if (value !== null) {
-    token.soldLamports += value
     state.soldLamports += value
     countOutcome(state, token, -1)
     token.valuedSells += 1
@@ -132,8 +125,14 @@ function foldSell(state: WalletState, event: FoldEvent): void {
 function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): void {
   if (perturb === null) return
   const token = tokenOf(state, event)
-  token.served ??= createServed()
-  foldServed(token.served, event, perturb({ ...event, wallet: state.wallet }))
+  const perturbation = perturb({ ...event, wallet: state.wallet })
+  token.served ??= createTradeSums()
+  addTrade(token.served, {
+    kind: event.kind,
+    blockTime: event.blockTime - perturbation.earlierSeconds,
+    amount: perturbAmount(event.amount, perturbation),
+    value: event.value === null ? null : perturbAmount(event.value, perturbation),
+  })
 }
 
 function foldTransferOut(state: WalletState, event: FoldEvent): void {
@@ -211,10 +210,6 @@ function tokenOf(state: WalletState, event: FoldEvent): TokenState {
 
 function tradedTokenOf(state: WalletState, event: FoldEvent): TokenState {
   const token = tokenOf(state, event)
-  if (token.firstTradeTime === null) {
-    token.firstTradeTime = event.blockTime
-    state.uniqueTokensTraded += 1
-  }
-  token.lastTradeTime = event.blockTime
+  if (token.firstTradeTime === null) state.uniqueTokensTraded += 1
   return token
 }

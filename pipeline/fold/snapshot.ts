@@ -1,6 +1,6 @@
 import { saltMark } from '../domain/perturbation.ts'
 import { addNewest, type Lot, openLots } from './fifo.ts'
-import type { Served } from './served.ts'
+import type { TradeSums } from './trade-sums.ts'
 import {
   createTokenState,
   createWalletState,
@@ -148,7 +148,7 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
   return token
 }
 
-function encodeServed(served: Served) {
+function encodeServed(served: TradeSums) {
   const { bought, sold, boughtLamports, soldLamports } = served
   return [
     [bought, sold, boughtLamports, soldLamports].map(String),
@@ -156,7 +156,7 @@ function encodeServed(served: Served) {
   ] as const
 }
 
-function decodeServed([sums, times]: ReturnType<typeof encodeServed>): Served {
+function decodeServed([sums, times]: ReturnType<typeof encodeServed>): TradeSums {
   const [bought = 0n, sold = 0n, boughtLamports = 0n, soldLamports = 0n] = sums.map(BigInt)
   const [firstBuyTime = null, firstTradeTime = null, lastTradeTime = null] = times
   return { bought, sold, boughtLamports, soldLamports, firstBuyTime, firstTradeTime, lastTradeTime }

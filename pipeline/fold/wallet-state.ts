@@ -1,6 +1,6 @@
 import type { Lot, LotQueue, Part } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
-import type { Served } from './served.ts'
+import { createTradeSums, type TradeSums } from './trade-sums.ts'
 
 /**
  * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
@@ -49,27 +49,18 @@ export interface WalletState {
 }
 
 /** What a wallet did with one token. Raw units, lamports, unix seconds. */
-export interface TokenState extends LotQueue {
+export interface TokenState extends LotQueue, TradeSums {
   readonly mint: string
   readonly decimals: number
   buys: number
   sells: number
-  /** By swaps alone (decisions C14). */
-  bought: bigint
-  sold: bigint
-  boughtLamports: bigint
-  soldLamports: bigint
-  /** Null before there is one. */
-  firstBuyTime: number | null
-  firstTradeTime: number | null
-  lastTradeTime: number | null
   /** In open lots. */
   openAmount: bigint
   openCost: bigint
   realized: bigint
   valuedSells: number
   /** Null while trades are served as they happened. */
-  served: Served | null
+  served: TradeSums | null
   /** Seconds from first buy to the latest almost full exit; null while not exited (decisions C8). */
   exitSeconds: number | null
   dirty: boolean
@@ -164,13 +155,7 @@ export function createTokenState(mint: string, decimals: number): TokenState {
     decimals,
     buys: 0,
     sells: 0,
-    bought: 0n,
-    sold: 0n,
-    boughtLamports: 0n,
-    soldLamports: 0n,
-    firstBuyTime: null,
-    firstTradeTime: null,
-    lastTradeTime: null,
+    ...createTradeSums(),
     openAmount: 0n,
     openCost: 0n,
     realized: 0n,

@@ -1,5 +1,5 @@
 import type { Lot } from '../fold/fifo.ts'
-import type { Served } from '../fold/served.ts'
+import type { TradeSums } from '../fold/trade-sums.ts'
 import { activeHours, walletScore } from '../fold/wallet-metrics.ts'
 import type { Disposal, FirstBuy, TokenState, WalletState } from '../fold/wallet-state.ts'
 import type { Row } from '../store/store.ts'
@@ -89,7 +89,7 @@ export function positionRow(wallet: number, version: number, token: TokenState):
 }
 
 /** Left out while trades are served as they happened: then these columns are what the others are. */
-function servedColumns(served: Served): Row {
+function servedColumns(served: TradeSums): Row {
   return {
     served_bought_amount: served.bought,
     served_sold_amount: served.sold,
