@@ -7,21 +7,22 @@ import bs58 from 'bs58'
 import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 import { load } from './api/load.ts'
 import { type Known, mix, SOME_MINTS } from './api/mix.ts'
+import { walkTrades } from './api/walk.ts'
 import { median, percentile, print } from './kit/figures.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
 
-  PART            mix, page, memory (mix and page when none is named)
+  PART            mix, page, walk, memory (all but memory when none is named)
   --mode M        embedded or servers (both, one after the other)
-  --swaps N       swaps stored (10000000)
+  --swaps N       swaps stored (10000000; for the walk 200000 at most)
   --seconds N     how long each turn of load lasts (10)
   --rounds N      turns of the service and of the bare route, one after the other (3)
   --minutes N     how long memory is watched (10)`
 
 /**
  * What the API answers a second and how fast, authentication, credits and limits on, beside a bare Koa route that serves the same bytes in the same
- * run; a page of swaps that no cache has; memory under load. The client is this process, the service another one on the same cores.
+ * run; a page of swaps that no cache has; a walk of all trades while 1,000 a second are stored; memory under load. The client is this process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -37,28 +38,30 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   if (values.help) return print(USAGE)
-  const parts = positionals.length > 0 ? positionals : ['mix', 'page']
+  const parts = positionals.length > 0 ? positionals : ['mix', 'page', 'walk']
   const options = {
     seconds: Number(values.seconds),
     rounds: Number(values.rounds),
     minutes: Number(values.minutes),
   }
-  const measure = async (mode: string, env: Readonly<Record<string, string>>) => {
-    const service = await openService({ ...env, SWAPS: values.swaps, SWAPS_PER_SLOT: '4' })
-    try {
-      print(
-        `\n${mode}: ${values.swaps} swaps stored in ${service.seeded} s; storage moves every 400 ms`,
+  const modes = ['embedded', 'servers'].filter((mode) => (values.mode ?? mode) === mode)
+  for (const mode of modes) {
+    const stored = Number(values.swaps)
+    if (parts.some((part) => part !== 'walk'))
+      await withService(mode, { stored, perSlot: 4 }, async (service) => {
+        print(`\n${mode}: ${stored} swaps stored in ${service.seeded} s, more every 400 ms`)
+        if (parts.includes('mix')) await measureMix(service, options)
+        if (parts.includes('page')) await measurePage(service)
+        if (parts.includes('memory')) await watchMemory(service, options.minutes)
+      })
+    if (parts.includes('walk'))
+      await withService(mode, { stored: Math.min(stored, MOST_WALKED), perSlot: 400 }, (service) =>
+        walk(mode, service),
       )
-      if (parts.includes('mix')) await measureMix(service, options)
-      if (parts.includes('page')) await measurePage(service)
-      if (parts.includes('memory')) await watchMemory(service, options.minutes)
-    } finally {
-      await service.close()
-    }
   }
-  if (values.mode !== 'servers') await measure('embedded', {})
-  if (values.mode !== 'embedded') await withServers((env) => measure('servers', env))
 }
+
+const MOST_WALKED = 200_000
 
 interface Service {
   readonly url: string
@@ -66,27 +69,35 @@ interface Service {
   readonly seeded: string
   readonly process: ServiceProcess
   readonly folder: string
-  close(): Promise<void>
 }
 
-async function openService(env: Readonly<Record<string, string>>): Promise<Service> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-api-'))
-  const started = startProcess('infra/bench/api/serve.js', {
-    SECRET_KEY: randomBytes(32).toString('hex'),
-    DATA_DIR: join(folder, 'data'),
-    METRICS_PORT: '0',
-    ...env,
-  })
-  return {
-    process: started,
-    folder,
-    seeded: await started.line('seeded'),
-    key: await started.line('key'),
-    url: await started.line('url'),
-    async close() {
+/** A service over a store of its own, with so many swaps in it and so many more each 400 ms. */
+async function withService(
+  mode: string,
+  swaps: { readonly stored: number; readonly perSlot: number },
+  use: (service: Service) => Promise<void>,
+): Promise<void> {
+  if (mode === 'embedded') return openService({})
+  return withServers(openService)
+
+  async function openService(env: Readonly<Record<string, string>>): Promise<void> {
+    const folder = mkdtempSync(join(tmpdir(), 'bench-api-'))
+    const started = startProcess('infra/bench/api/serve.js', {
+      SECRET_KEY: randomBytes(32).toString('hex'),
+      DATA_DIR: join(folder, 'data'),
+      METRICS_PORT: '0',
+      ...env,
+      SWAPS: String(swaps.stored),
+      SWAPS_PER_SLOT: String(swaps.perSlot),
+    })
+    try {
+      const seeded = await started.line('seeded')
+      const key = await started.line('key')
+      await use({ process: started, folder, seeded, key, url: await started.line('url') })
+    } finally {
       await started.stop()
       rmSync(folder, { recursive: true, force: true })
-    },
+    }
   }
 }
 
@@ -161,6 +172,17 @@ async function measurePage(service: Service): Promise<void> {
   const sorted = times.toSorted((a, b) => a - b)
   const [p50, p99] = [0.5, 0.99].map((part) => percentile(sorted, part).toFixed(1))
   print(`uncached page of /tokens/{mint}/swaps: p50 ${p50} ms, p99 ${p99} ms`)
+}
+
+async function walk(mode: string, service: Service): Promise<void> {
+  const { pages, seconds, inserted, walked, skipped, repeated } = await walkTrades((path) =>
+    ask(service, path),
+  )
+  print(
+    `${mode}: a walk of /trades to its end, ${pages} pages in ${seconds.toFixed(1)} s: ${inserted} swaps inserted meanwhile (${(inserted / seconds).toFixed(0)} a second), ` +
+      `${walked} walked, ${skipped} skipped, ${repeated} repeated`,
+  )
+  if (skipped + repeated > 0) process.exitCode = 1
 }
 
 async function watchMemory(service: Service, minutes: number): Promise<void> {

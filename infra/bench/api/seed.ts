@@ -7,7 +7,15 @@ export const MINTS = 50_000
 const MINTS_PER_WALLET = (MINTS * 10) / WALLETS
 const SWAPS_PER_SLOT = 4
 const SLOT_SECONDS = 0.4
+/** Swaps are numbered as they are stored, and the amount of each tells its number: a served trade bears nothing else that names it. */
+const MOST_SWAPS = 100_000_000
+const LEAST_AMOUNT = 1_000_000
 const FIRST_SLOT = 400_000_000
+
+/** The number of the swap of which a trade has this amount. */
+export function numberOf(tokenAmount: string): number {
+  return Number((BigInt(tokenAmount) - BigInt(LEAST_AMOUNT)) % BigInt(MOST_SWAPS))
+}
 
 /** The slot that storage has reached once so many swaps are in it. */
 export function lastSlot(swaps: number): number {
@@ -60,7 +68,7 @@ function swapRows(from: number, count: number): string {
     SELECT {last:UInt64} - intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}), n % ${SWAPS_PER_SLOT}, w, 0,
       {now:UInt32} - toUInt32(intDiv({swaps:UInt64} - 1 - n, ${SWAPS_PER_SLOT}) * ${SLOT_SECONDS}),
       base58Encode(concat(SHA256(toString(n)), SHA256(concat('s', toString(n))))), if(n % 4 = 3, 'sell', 'buy'),
-      arrayElement(mints, m + 1), toUInt128(1000000 + cityHash64(n, 3) % 1000000000000), 6, if(in_usd, '${USDC}', '${WSOL}'), quote,
+      arrayElement(mints, m + 1), toUInt128(${LEAST_AMOUNT} + n + cityHash64(n, 3) % 10000 * ${MOST_SWAPS}), 6, if(in_usd, '${USDC}', '${WSOL}'), quote,
       arrayElement(['pumpswap', 'raydium_clmm', 'jupiter', 'orca_whirlpool'], 1 + n % 4), 'program', 'high', false, 0,
       150000000000, if(in_usd, toUInt128(intDiv(quote * 1000000000000, 150000000000)), quote)
     FROM numbers(${from}, ${count})`
@@ -103,15 +111,25 @@ export async function markStored(store: Store, slot: number): Promise<void> {
   ])
 }
 
-/** What a slot at the live edge adds: so many swaps, its wallet's metrics, its position; then the marker. */
-export async function addSlot(store: Store, slot: number, swaps: number): Promise<void> {
+/**
+ * What a slot at the live edge adds, `stored` swaps being stored already: so many swaps, one in ten of them fetched history that takes its place in a slot of before;
+ * its wallet's metrics, its position; then the marker.
+ */
+export async function addSlot(
+  store: Store,
+  of: { readonly slot: number; readonly stored: number; readonly swaps: number },
+): Promise<void> {
+  const { slot, stored, swaps } = of
   const now = Math.floor(Date.now() / 1000)
   const wallet = 1 + (slot % WALLETS)
   await store.command(
-    `INSERT INTO swaps (${COLUMNS})
-     SELECT {slot:UInt64}, number, {wallet:UInt32}, 0, {now:UInt32}, '', 'buy', ${mint(`{slot:UInt64} % ${MINTS}`)}, 1000000, 6, '${WSOL}', 1000000000, 'pumpswap',
-       'program', 'high', false, 0, 150000000000, 1000000000 FROM numbers(${swaps})`,
-    { slot, wallet, now },
+    `INSERT INTO swaps (${COLUMNS}, late)
+     WITH number % 10 = 9 AS is_late
+     SELECT if(is_late, {slot:UInt64} - 1 - cityHash64({stored:UInt64} + number) % ({slot:UInt64} - ${FIRST_SLOT}), {slot:UInt64}),
+       {stored:UInt64} + number, {wallet:UInt32}, 0, {now:UInt32}, '', 'buy', ${mint(`{slot:UInt64} % ${MINTS}`)},
+       toUInt128(${LEAST_AMOUNT} + {stored:UInt64} + number), 6, '${WSOL}', 1000000000, 'pumpswap',
+       'program', 'high', false, 0, 150000000000, 1000000000, if(is_late, 'backfill', 'no') FROM numbers(${swaps})`,
+    { slot, stored, wallet, now },
   )
   await store.command(
     `INSERT INTO wallet_metrics SELECT * REPLACE(buys + ${swaps} AS buys, version + 1 AS version) FROM wallet_metrics FINAL WHERE wallet = {wallet:UInt32}`,

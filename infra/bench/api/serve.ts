@@ -62,9 +62,13 @@ print(`key=${apiKey}`)
 print(`url=${url}`)
 
 let slot = Math.max(Number(stored), lastSlot(swaps))
+let storedSwaps = swaps
 let moving = Promise.resolve()
 const timer = setInterval(() => {
-  moving = moving.then(() => addSlot(store, ++slot, Number(SWAPS_PER_SLOT)))
+  moving = moving.then(async () => {
+    await addSlot(store, { slot: ++slot, stored: storedSwaps, swaps: Number(SWAPS_PER_SLOT) })
+    storedSwaps += Number(SWAPS_PER_SLOT)
+  })
 }, Number(SLOT_MS))
 
 process.once('SIGTERM', async () => {

@@ -1,0 +1,43 @@
+import { numberOf } from './seed.ts'
+
+export interface Walked {
+  readonly pages: number
+  readonly seconds: number
+  /** Stored between the first page and the last, those that took a place behind the walk and those ahead of it. */
+  readonly inserted: number
+  readonly walked: number
+  /** Stored before the first page was asked for, and not met. */
+  readonly skipped: number
+  /** Met a second time. */
+  readonly repeated: number
+}
+
+interface Page {
+  readonly items: readonly { readonly token_amount: string }[]
+  readonly next_cursor: string | null
+}
+
+/** Walks `GET /trades` to its end while swaps are stored; `ask` gives the body of an answer. */
+export async function walkTrades(ask: (path: string) => Promise<string>): Promise<Walked> {
+  const started = performance.now()
+  const newest = async () => {
+    const { items } = JSON.parse(await ask('/trades?limit=100')) as Page
+    return Math.max(...items.map((item) => numberOf(item.token_amount)))
+  }
+  const before = await newest()
+  const met = new Set<number>()
+  let [pages, walked] = [0, 0]
+  for (let path = '/trades?limit=100'; path !== ''; pages++) {
+    const { items, next_cursor } = JSON.parse(await ask(path)) as Page
+    for (const { token_amount } of items) met.add(numberOf(token_amount))
+    walked += items.length
+    path = next_cursor === null ? '' : `/trades?limit=100&cursor=${next_cursor}`
+  }
+  let skipped = 0
+  for (let number = 0; number <= before; number++) if (!met.has(number)) skipped++
+  return {
+    ...{ pages, walked, skipped, repeated: walked - met.size },
+    inserted: (await newest()) - before,
+    seconds: (performance.now() - started) / 1000,
+  }
+}
