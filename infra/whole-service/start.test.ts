@@ -184,6 +184,7 @@ interface Refusal {
 
 function refused({ title, env, says, onStored = false }: Refusal): void {
   test.serial(`it does not start with ${title}`, async (t) => {
+    t.timeout(60_000, 'it started')
     const dataDir = onStored ? stored : join(folder, 'absent')
     const before = contentOf(dataDir)
     const beganAt = Date.now()
@@ -304,7 +305,7 @@ refused({
   env: { WALLETS_FILE: twice },
   says: `WALLETS_FILE: line 3 of ${twice} repeats the address of line 1\n`,
 })
-const badPrices = file('prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')
+const badPrices = file('bad-prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')
 refused({
   title: 'a line of prices that is none',
   env: { SOL_PRICES_FILE: badPrices },
