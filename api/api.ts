@@ -9,6 +9,8 @@ import { createTimelyStore, inTime } from '../pipeline/store/timely-store.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { createKeyCache } from './accounts/key-cache.ts'
 import { createApp } from './app.ts'
+import { Revocations } from './auth/revocations.ts'
+import { createTokens } from './auth/tokens.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
 import type { ApiConfig } from './config.ts'
 import type { Credits } from './credits/credits.ts'
@@ -89,6 +91,10 @@ export function createApi(deps: ApiDeps): Api {
     onSuperseded() {},
     onBack() {},
   })
+  const now = deps.now ?? Date.now
+  const publicUrl = () => config.publicUrl ?? url
+  const revocations = new Revocations({ store, redis: deps.redis, now })
+  const tokens = createTokens({ keys: config.jwtKeys, issuer: publicUrl, revocations, now })
   const app = createApp({
     store,
     position,
@@ -102,16 +108,19 @@ export function createApi(deps: ApiDeps): Api {
     upgradeOf: server.upgradeOf,
     metrics: createApiMetrics(registry),
     logger,
+    tokens,
     rateLimit: createRateLimit('default', config.rateLimitPerMinute, deps.redis),
+    loginLimit: createRateLimit('login', config.loginRateLimitPerMinute, deps.redis),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
-    now: deps.now ?? Date.now,
-    serverUrl: () => config.publicUrl ?? url,
+    now,
+    serverUrl: publicUrl,
   })
   return {
     checks,
     async listen() {
       await position.start()
+      await revocations.start()
       await feed.start(position, store)
       credits.start()
       const port = await server.listen(app.callback(), config.host, config.port)

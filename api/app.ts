@@ -4,10 +4,11 @@ import Koa from 'koa'
 import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { Tokens } from './auth/tokens.ts'
 import type { Credits } from './credits/credits.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
-import { authenticate } from './middleware/authenticate.ts'
+import { authenticate, authenticateSession } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
@@ -16,6 +17,7 @@ import { headers } from './middleware/headers.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { limitRate } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
+import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
 import { respond } from './middleware/respond.ts'
 import { showPage } from './middleware/show-page.ts'
@@ -40,7 +42,9 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
   readonly metrics: ApiMetrics
   readonly logger: Logger
+  readonly tokens: Tokens
   readonly rateLimit: RateLimit | null
+  readonly loginLimit: RateLimit | null
   readonly trustedProxies: number
   readonly corsOrigins: readonly string[]
   readonly now: () => number
@@ -52,6 +56,7 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
+  const loginLimited = limitRate(deps.loginLimit, deps.trustedProxies)
   const { store, position } = deps
   const news = new PositionNews({ store, position })
   const resources = createResources({
@@ -68,28 +73,30 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   for (const resource of resources) {
-    const { path, price, isUnlimited } = resource
-    const limit = isUnlimited ? limitRate(null, 0) : limited
-    if (price === null) {
-      router.get(
-        path,
-        limit,
-        limitBody,
-        validate(resource),
-        respond(resource, answers, kept, position),
-      )
-    } else {
-      router.get(
-        path,
-        showCredits(credits),
-        limit,
-        authenticate(keys),
-        limitBody,
-        validate(resource),
-        charge(credits, price, metrics),
-        respond(resource, answers, kept, position),
-      )
-    }
+    const { path, price, isUnlimited, isLogin } = resource
+    const limit = isUnlimited ? limitRate(null, 0) : isLogin ? loginLimited : limited
+    const answer = respond(resource, answers, kept, position)
+    const steps =
+      price === null
+        ? [
+            limit,
+            ...(resource.needsSession ? [authenticateSession(deps.tokens)] : []),
+            limitBody,
+            ...(resource.requestBody ? [readBody] : []),
+            validate(resource),
+            answer,
+          ]
+        : [
+            showCredits(credits),
+            limit,
+            authenticate(keys),
+            limitBody,
+            validate(resource),
+            charge(credits, price, metrics),
+            answer,
+          ]
+    if (resource.method === 'POST') router.post(path, ...steps)
+    else router.get(path, ...steps)
   }
   for (const page of documentation(resources, deps.serverUrl))
     router.get(page.path, limited, limitBody, showPage(page))

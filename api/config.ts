@@ -1,4 +1,12 @@
-import { type EnvOf, envInteger, envList, envText, envUrl } from '../pipeline/runtime/env.ts'
+import {
+  type EnvOf,
+  envInteger,
+  envList,
+  envString,
+  envText,
+  envUrl,
+} from '../pipeline/runtime/env.ts'
+import type { JwtKeys } from './auth/jwt-keys.ts'
 
 /** The environment of the API (decisions J2). */
 export const apiEnv = {
@@ -10,6 +18,7 @@ export const apiEnv = {
   SECRET_KEY: envText('at least 32 bytes in hex or base64', 'of openssl rand -hex 32', (text) =>
     readSecret(text),
   ).optional(),
+  JWT_KEYS_FILE: envString().optional(),
   PUBLIC_URL: envUrl(['http', 'https'], 'https://api.example').optional(),
   CORS_ORIGINS: envList('origins', 'https://app.example,https://other.example', (text) =>
     URL.canParse(text) && new URL(text).origin === text ? text : undefined,
@@ -30,12 +39,16 @@ export interface ApiConfig {
   readonly publicUrl: string | null
   /** At least 32 bytes; makes cursors unreadable (decisions D4). */
   readonly secretKey: Uint8Array
+  /** Sign and verify dashboard tokens (decisions E2). */
+  readonly jwtKeys: JwtKeys
   /** How many feed connections one key may have; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
   /** How far back the feed goes when a client comes back (decisions F4); default 24. */
   readonly retentionHours?: number
   /** Requests a minute for each client; 0: no limit (decisions D6). */
   readonly rateLimitPerMinute: number
+  /** Of `/auth/nonce` and `/auth/login` together, for each client and for each wallet; 0: no limit. */
+  readonly loginRateLimitPerMinute: number
   /** Proxies in front of this server that are believed. */
   readonly trustedProxies: number
   /** Origins whose pages may call the API. */
@@ -49,16 +62,20 @@ function readSecret(text: string): Uint8Array | undefined {
   return bytes.length >= 32 ? bytes : undefined
 }
 
-/** The API's configuration from its environment and the secret key, which the embedded service makes for itself (`keptSecretKey`). */
-export function apiConfig(env: EnvOf<typeof apiEnv>, secretKey: Uint8Array): ApiConfig {
+/** The API's configuration from its environment and its secrets, which the embedded service makes for itself (`keptSecretKey`, `keptJwtKeys`). */
+export function apiConfig(
+  env: EnvOf<typeof apiEnv>,
+  secrets: Pick<ApiConfig, 'secretKey' | 'jwtKeys'>,
+): ApiConfig {
   return {
     host: env.HOST,
     port: env.PORT,
     publicUrl: env.PUBLIC_URL?.origin ?? null,
-    secretKey,
+    ...secrets,
     connectionsPerKey: env.CONNECTIONS_PER_KEY,
     retentionHours: env.FEED_RETENTION_HOURS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
+    loginRateLimitPerMinute: env.LOGIN_RATE_LIMIT_PER_MINUTE,
     trustedProxies: env.TRUSTED_PROXIES,
     corsOrigins: env.CORS_ORIGINS ?? [],
   }

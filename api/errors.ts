@@ -5,7 +5,10 @@ export const PROBLEMS = {
   bad_request: [400, 'This is not a request of HTTP/1.1.'],
   invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
   invalid_parameter: [400, 'A parameter has a value that is not allowed.'],
-  unauthorized: [401, 'A valid API key is needed: Authorization: Bearer <API_KEY>.'],
+  unauthorized: [
+    401,
+    'A valid API key, or for the dashboard a valid token, is needed: Authorization: Bearer <...>.',
+  ],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
   not_found: [404, 'There is nothing at this path.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],

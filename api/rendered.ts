@@ -19,7 +19,7 @@ export type Encoding = 'br' | 'gzip'
 
 /** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
 export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
-  const bytes = Buffer.from(JSON.stringify(answer.body))
+  const bytes = Buffer.from(answer.body === undefined ? '' : JSON.stringify(answer.body))
   const etag = stored === null ? null : `W/"${digest(bytes, `${stored.slot}:`)}"`
   return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
 }

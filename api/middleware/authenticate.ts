@@ -1,4 +1,5 @@
 import type { KeyLookUp } from '../accounts/key-cache.ts'
+import type { Tokens } from '../auth/tokens.ts'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
 
@@ -12,6 +13,18 @@ export function authenticate(keys: KeyLookUp): Step {
     const account = text === null ? null : await keys.accountOf(text)
     if (account === null) throw new ApiError('unauthorized')
     ctx.state.account = account
+    await next()
+  }
+}
+
+/** Finds who is logged in with the request's dashboard token (decisions E2). What it answers is for nobody else, and kept nowhere. */
+export function authenticateSession(tokens: Pick<Tokens, 'verify'>): Step {
+  return async function authenticateSession(ctx, next) {
+    ctx.set('Cache-Control', 'no-store')
+    const text = bearer(ctx.get('Authorization'))
+    const session = text === null ? null : await tokens.verify(text)
+    if (session === null) throw new ApiError('unauthorized')
+    ctx.state.session = session
     await next()
   }
 }

@@ -1,4 +1,5 @@
 import type { Middleware } from 'koa'
+import type { Session } from '../auth/tokens.ts'
 
 /** What the middleware learns of a request on its way. */
 export interface RequestState {
@@ -8,9 +9,13 @@ export interface RequestState {
   resource?: string
   /** Set by `authenticate`. */
   account?: string
+  /** Set by `authenticateSession`. */
+  session?: Session
   /** Credits charged so far, and left after it, where known. */
   cost: number
   left?: number
+  /** Set by `readBody`: what the JSON text of the body says. */
+  body?: unknown
   /** Set by `validate`. */
   input?: unknown
 }

@@ -1,3 +1,4 @@
+import type { Session } from '../auth/tokens.ts'
 import type { KeptAnswers } from '../kept-answers.ts'
 import type { MarkerCache } from '../marker-cache.ts'
 import { type Rendered, renderAnswer } from '../rendered.ts'
@@ -17,18 +18,18 @@ export function respond(
   const isStored = price !== null
   return async function respond(ctx) {
     // `validate` has read it by the schemas that type the handler.
-    await send(ctx, await answerOf(ctx.state.input as never), 'application/json')
+    await send(ctx, await answerOf(ctx.state.input as never, ctx.state.session), 'application/json')
   }
 
-  function answerOf(input: never): Promise<Rendered> {
+  function answerOf(input: never, session: Session | undefined): Promise<Rendered> {
     const key = () => `${path} ${JSON.stringify(input)}`
     if (mintOf !== undefined) return kept.get(mintOf(input), key(), () => now(input))
-    if (!isHot?.(input)) return now(input)
+    if (!isHot?.(input)) return now(input, session)
     return answers.get(key(), async (stored) => renderAnswer(await resource.handle(input), stored))
   }
 
-  async function now(input: never): Promise<Rendered> {
+  async function now(input: never, session?: Session): Promise<Rendered> {
     const stored = isStored ? position.stored() : null
-    return renderAnswer(await resource.handle(input), stored)
+    return renderAnswer(await resource.handle(input, session), stored)
   }
 }

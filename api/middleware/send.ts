@@ -16,6 +16,7 @@ export async function send(
       return
     }
   }
+  if (answer.status === 204) return
   ctx.set('Content-Type', type)
   if (answer.bytes.length < LEAST_COMPRESSED_BYTES) {
     ctx.body = answer.bytes

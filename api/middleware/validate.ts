@@ -3,10 +3,14 @@ import { ApiError } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { Step } from './context.ts'
 
-/** Reads path and query by the resource's schemas: rejected, never clamped; unknown query parameters are ignored (decisions D2). */
+/** Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query parameters are ignored (decisions D2). */
 export function validate(resource: Resource): Step {
   return async function validate(ctx, next) {
-    const input = resource.input.safeParse({ params: ctx.params, query: queryOf(ctx.querystring) })
+    const input = resource.input.safeParse({
+      params: ctx.params,
+      query: queryOf(ctx.querystring),
+      body: resource.requestBody === undefined ? {} : ctx.state.body,
+    })
     if (!input.success) throw refusal(input.error)
     ctx.state.input = input.data
     await next()
@@ -30,9 +34,11 @@ function refusal({ issues }: z.ZodError): ApiError {
     issue.code === 'custom' && issue.params?.code === 'invalid_cursor'
   return new ApiError(issues.every(isCursor) ? 'invalid_cursor' : 'invalid_parameter', {
     errors: issues.map(({ path: [where, name], message }) => ({
-      in: where === 'params' ? 'path' : 'query',
+      in: IN[String(where)] ?? 'query',
       name: String(name ?? ''),
       message,
     })),
   })
 }
+
+const IN: Readonly<Record<string, 'path' | 'query' | 'body'>> = { params: 'path', body: 'body' }

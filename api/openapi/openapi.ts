@@ -9,9 +9,12 @@ import { Problem } from './problem.ts'
 export function openApiDocument(resources: readonly Resource[], serverUrl: string): object {
   const schemas = new JsonSchemas('draft-2020-12')
   const problem = schemas.of(Problem)
-  const paths = Object.fromEntries(
-    resources.map((resource) => [pathOf(resource), { get: operation(resource, schemas) }]),
-  )
+  const paths: Record<string, Record<string, object>> = {}
+  for (const resource of resources) {
+    const path = pathOf(resource)
+    const method = methodOf(resource).toLowerCase()
+    paths[path] = { ...paths[path], [method]: operation(resource, schemas) }
+  }
   return {
     openapi: '3.1.1',
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
@@ -26,6 +29,12 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
       { name: 'Tokens', description: 'What tracked wallets do with one token, or hold together.' },
       { name: 'Wallets', description: 'Tracked wallets, their metrics and holdings.' },
       { name: 'Trades', description: 'What all of them trade.' },
+      {
+        name: 'Login',
+        description: 'A wallet signs a message and gets a token for the dashboard.',
+      },
+      { name: 'Account', description: 'The account of the wallet, and its API key.' },
+      { name: 'Billing', description: 'Credits and Pro, paid in USDT.' },
       { name: 'Service', description: 'How the service is; free.' },
     ],
     paths,
@@ -42,6 +51,12 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
           bearerFormat: 'tw_...',
           description: 'The API key of an account. It is never taken from the URL.',
         },
+        dashboardToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description: 'The token of a login, for the dashboard alone.',
+        },
       },
     },
   }
@@ -52,8 +67,13 @@ export function pathOf({ path }: Pick<Resource, 'path'>): string {
   return path.replace(/:(\w+)/g, '{$1}')
 }
 
+/** The method of a resource. */
+export function methodOf({ method }: Pick<Resource, 'method'>): 'GET' | 'POST' {
+  return method ?? 'GET'
+}
+
 function operation(resource: Resource, schemas: JsonSchemas): object {
-  const { price, docs, params, query, answer, isUnlimited } = resource
+  const { price, docs, params, query, requestBody, answer, isUnlimited, needsSession } = resource
   const { tag, summary, description, example, statuses = [200] } = docs
   const isMetered = price !== null
   const fields = {
@@ -70,20 +90,32 @@ function operation(resource: Resource, schemas: JsonSchemas): object {
   const content = { 'application/json': { schema: schemas.of(answer), example } }
   const links = docs.links && { links: docs.links }
   const ok = { description: 'The answer.', headers: fields, content, ...links }
+  const done = { description: 'It is done.', headers: fields }
   return {
     operationId: operationId(resource),
     tags: [tag],
     summary,
     description: isMetered ? `${description}\n\n**${creditsOf(price)}** an answer.` : description,
     ...(isMetered && { 'x-credits-cost': price, security: [{ apiKey: [] }] }),
-    ...(!isMetered && { security: [] }),
+    ...(!isMetered && { security: needsSession ? [{ dashboardToken: [] }] : [] }),
     parameters: [
       ...parameters('path', params, schemas),
       ...parameters('query', query, schemas),
       ...(isMetered ? [IF_NONE_MATCH] : []),
     ],
+    ...(requestBody && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: schemas.of(requestBody, 'input'),
+            ...(docs.requestExample !== undefined && { example: docs.requestExample }),
+          },
+        },
+      },
+    }),
     responses: {
-      ...Object.fromEntries(statuses.map((status) => [status, ok])),
+      ...Object.fromEntries(statuses.map((status) => [status, status === 204 ? done : ok])),
       ...(isMetered && { 304: { description: NOT_MODIFIED, headers: fields } }),
       ...Object.fromEntries(
         [...new Set(problemsOf(resource).map((code) => PROBLEMS[code][0]))]
@@ -109,10 +141,10 @@ function creditsOf(price: number): string {
   return price === 1 ? '1 credit' : `${price} credits`
 }
 
-/** `/tokens/:mint/wallet-aggregates` is `getTokensMintWalletAggregates`. */
-function operationId({ path }: Resource): string {
-  const words = path.split(/[^A-Za-z]+/).filter((word) => word !== '')
-  return `get${words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')}`
+/** `GET /tokens/:mint/wallet-aggregates` is `getTokensMintWalletAggregates`. */
+function operationId(resource: Resource): string {
+  const words = resource.path.split(/[^A-Za-z]+/).filter((word) => word !== '')
+  return `${methodOf(resource).toLowerCase()}${words.map((word) => word[0]?.toUpperCase() + word.slice(1)).join('')}`
 }
 
 function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: JsonSchemas) {
@@ -130,7 +162,8 @@ function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: Js
 }
 
 /** What a resource may refuse with. */
-export function problemsOf({ price, docs, isUnlimited }: Resource): readonly ProblemCode[] {
+export function problemsOf(resource: Resource): readonly ProblemCode[] {
+  const { price, docs, isUnlimited, needsSession, requestBody } = resource
   return [
     ...(docs.problems ?? []),
     'invalid_parameter',
@@ -139,6 +172,8 @@ export function problemsOf({ price, docs, isUnlimited }: Resource): readonly Pro
     'internal_error',
     ...(isUnlimited ? [] : (['rate_limited', 'unavailable'] as const)),
     ...(price === null ? [] : METERED_PROBLEMS),
+    ...(needsSession ? (['unauthorized'] as const) : []),
+    ...(requestBody ? (['unsupported_media_type'] as const) : []),
   ]
 }
 

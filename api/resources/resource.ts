@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { Session } from '../auth/tokens.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
@@ -9,7 +10,7 @@ import type { StoragePosition } from '../storage-position.ts'
 
 /** What the documents say of a resource beside its schemas. */
 export interface ResourceDocs<Body = unknown> {
-  readonly tag: 'Tokens' | 'Wallets' | 'Trades' | 'Service'
+  readonly tag: 'Tokens' | 'Wallets' | 'Trades' | 'Login' | 'Account' | 'Billing' | 'Service'
   readonly summary: string
   /** Markdown. */
   readonly description: string
@@ -20,6 +21,8 @@ export interface ResourceDocs<Body = unknown> {
   /** Statuses of its answers; default 200 alone. */
   readonly statuses?: readonly number[]
   readonly example: Body
+  /** Of the request's body. */
+  readonly requestExample?: object
   /** Where an answer leads: OpenAPI links by name. */
   readonly links?: Readonly<Record<string, Link>>
 }
@@ -36,15 +39,23 @@ export interface Link {
 export interface Resource<Input = never> {
   /** As @koa/router reads it, `/wallets/:alias/metrics`. */
   readonly path: string
-  /** Credits of an answer; null for what anybody may ask without a key. */
+  /** Default: GET. */
+  readonly method?: 'POST'
+  /** Credits of an answer; null for what is asked without an API key. */
   readonly price: number | null
+  /** Asked with a dashboard token, and about its wallet alone (decisions E2). */
+  readonly needsSession?: true
+  /** Counted by the budget of logins (decisions D6). */
+  readonly isLogin?: true
   /** Not counted by the rate limits: what watchers ask (decisions D6). */
   readonly isUnlimited?: true
   readonly docs: ResourceDocs
   readonly params: z.ZodObject
   /** Of the query as text; what a key gives twice is a list. Unknown keys are dropped. */
   readonly query: z.ZodObject
-  /** Path and query together, read by both schemas, as the handler wants them. */
+  /** Of the JSON object that the request carries; without it a body is not read. Unknown members are dropped. */
+  readonly requestBody?: z.ZodObject
+  /** Path, query and body together, read by their schemas, as the handler wants them. */
   readonly input: z.ZodType
   /** What a 2xx answer's body is. */
   readonly answer: z.ZodType
@@ -52,11 +63,13 @@ export interface Resource<Input = never> {
   isHot?(input: Input): boolean
   /** The mint that it is about alone, so that its bytes are kept until there are news of that mint. */
   mintOf?(input: Input): string
-  handle(input: Input): Promise<Answer>
+  /** `session` is there when `needsSession` says so. */
+  handle(input: Input, session?: Session): Promise<Answer>
 }
 
 export interface Answer {
   readonly status?: number
+  /** Undefined with 204. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -66,29 +79,71 @@ export function resource<
   Params extends z.ZodObject,
   Query extends z.ZodObject,
   Body extends z.ZodType,
-  Input = Both<Params, Query>,
+  RequestBody extends z.ZodObject = z.ZodObject,
+  Input = Parts<Params, Query, RequestBody>,
 >(declaration: {
   readonly path: string
+  readonly method?: 'POST'
   readonly price: number | null
   readonly isUnlimited?: true
+  readonly isLogin?: true
   readonly docs: ResourceDocs<z.input<Body>>
   readonly params: Params
   readonly query: Query
+  readonly requestBody?: RequestBody
   readonly answer: Body
   /** Adds issues at paths such as `['query', 'cursor']`. */
-  read?(input: Both<Params, Query>, context: z.RefinementCtx): Input
+  read?(input: Parts<Params, Query, RequestBody>, context: z.RefinementCtx): Input
   isHot?(input: Input): boolean
   mintOf?(input: Input): string
   handle(input: Input): Promise<Answer & { readonly body: z.input<Body> }>
 }): Resource<Input> {
-  const { params, query, read } = declaration
-  const both: z.ZodType<Both<Params, Query>> = z.object({ params, query }) as never // TypeScript does not see through a generic object
-  return { ...declaration, input: read === undefined ? both : both.transform(read) }
+  const { params, query, requestBody = NO_BODY, read } = declaration
+  // TypeScript does not see through a generic object.
+  const parts: z.ZodType<Parts<Params, Query, RequestBody>> = z.object({
+    ...{ params, query, body: requestBody },
+  }) as never
+  return { ...declaration, input: read === undefined ? parts : parts.transform(read) }
 }
 
-type Both<Params extends z.ZodObject, Query extends z.ZodObject> = {
+/** Declares a resource of the dashboard: free, asked with a dashboard token; its handler is told whose. */
+export function dashboardResource<
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  Body extends z.ZodType,
+>(declaration: {
+  readonly path: string
+  readonly method?: 'POST'
+  readonly docs: ResourceDocs<z.input<Body>>
+  readonly params: Params
+  readonly query: Query
+  readonly answer: Body
+  handle(
+    input: Parts<Params, Query, z.ZodObject>,
+    session: Session,
+  ): Promise<Answer & { readonly body: z.input<Body> }>
+}): Resource<Parts<Params, Query, z.ZodObject>> {
+  return {
+    ...resource({ ...declaration, price: null, handle: () => Promise.reject(NO_SESSION) }),
+    needsSession: true,
+    handle: async (input, session) => {
+      if (session === undefined) throw NO_SESSION
+      return declaration.handle(input, session)
+    },
+  }
+}
+
+const NO_BODY = z.object({})
+const NO_SESSION = new Error('authenticateSession comes before the handler')
+
+type Parts<
+  Params extends z.ZodObject,
+  Query extends z.ZodObject,
+  RequestBody extends z.ZodObject,
+> = {
   readonly params: z.output<Params>
   readonly query: z.output<Query>
+  readonly body: z.output<RequestBody>
 }
 
 /** What resources read from. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import type { z } from 'zod'
 import { PROBLEMS, type ProblemCode } from '../errors.ts'
-import { pathOf, problemsOf } from '../openapi/openapi.ts'
+import { methodOf, pathOf, problemsOf } from '../openapi/openapi.ts'
 import { Problem } from '../openapi/problem.ts'
 import type { Resource } from '../resources/resource.ts'
 import { declaredResources } from './declared-resources.ts'
@@ -13,17 +13,19 @@ import { declaredResources } from './declared-resources.ts'
  * do not have are checked when they are refusals.
  */
 export function faultOf(answer: {
+  readonly method?: string
   readonly path: string
   readonly status: number
   readonly type: string
   readonly body: Buffer
   readonly has: (header: string) => boolean
 }): string | null {
-  const { path, status, type, body, has } = answer
-  const resource = RESOURCES.find(({ pattern }) => pattern.test(path))?.resource
+  const { method = 'GET', path, status, type, body, has } = answer
+  const named = RESOURCES.filter(({ pattern }) => pattern.test(path)).map((one) => one.resource)
+  const resource = named.find((one) => methodOf(one) === method) ?? named[0]
   const missing = fieldsOf(resource, status).filter((name) => !has(name))
   if (missing.length > 0) return `lacks ${missing.join(', ')}`
-  if (status === 304) return body.length === 0 ? null : 'has a body'
+  if (status === 304 || status === 204) return body.length === 0 ? null : 'has a body'
   const isAnswer = resource !== undefined && (resource.docs.statuses ?? [200]).includes(status)
   if (!isAnswer) {
     if (status < 400) return null // a page, or the upgrade
@@ -59,6 +61,7 @@ export function checkAnswers(): { stop(): void } {
         return
       const path = (request.url ?? '').split('?')[0] ?? ''
       const fault = faultOf({
+        ...(request.method !== undefined && { method: request.method }),
         path,
         status: response.statusCode,
         type: String(response.getHeader('content-type') ?? ''),

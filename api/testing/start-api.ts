@@ -9,6 +9,8 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { createApi } from '../api.ts'
+import { newJwtKeys, readJwtKeys } from '../auth/jwt-keys.ts'
+import { createTokens } from '../auth/tokens.ts'
 import type { ApiConfig } from '../config.ts'
 import { Credits } from '../credits/credits.ts'
 import { Ledger } from '../credits/ledger.ts'
@@ -28,6 +30,8 @@ export interface TestApi {
   readonly log: EventLog
   /** A new account; gives its key and the wallet it is named by. */
   customer(credits: number): Promise<{ key: string; wallet: Address }>
+  /** A dashboard token of a wallet, as a login would give it. */
+  token(wallet: Address): Promise<string>
   close(): Promise<void>
 }
 
@@ -55,8 +59,10 @@ export async function startApi(
     port: 0,
     publicUrl: null,
     secretKey: Buffer.alloc(32, 7),
+    jwtKeys: await readJwtKeys(await newJwtKeys(), 'test'),
     connectionsPerKey: 1,
     rateLimitPerMinute: 0,
+    loginRateLimitPerMinute: 0,
     trustedProxies: 0,
     corsOrigins: [],
     ...options.config,
@@ -72,6 +78,12 @@ export async function startApi(
   })
   const checks = checkAnswers()
   const { url } = await api.listen()
+  const tokens = createTokens({
+    keys: config.jwtKeys,
+    issuer: () => config.publicUrl ?? url,
+    revocations: { has: async () => false, add: async () => {} },
+    now: Date.now,
+  })
   return {
     url,
     ...{ meter, ledger, credits, accounts, log },
@@ -80,6 +92,7 @@ export async function startApi(
       const { apiKey } = await accounts.create(wallet, granted)
       return { key: apiKey, wallet }
     },
+    token: async (wallet) => (await tokens.issue(wallet)).token,
     async close() {
       await api.close()
       checks.stop()

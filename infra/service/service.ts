@@ -1,4 +1,5 @@
 import { createApi } from '../../api/api.ts'
+import { keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.ts'
 import { apiConfig } from '../../api/config.ts'
 import { createCursorCodec } from '../../api/cursor.ts'
 import { keptSecretKey } from '../../api/secret-key.ts'
@@ -99,6 +100,12 @@ async function start(
           config.solPricesFile,
         )
 
+  const jwtKeysFile = config.api.JWT_KEYS_FILE
+  const jwtKeys =
+    roles.has('api') && jwtKeysFile !== undefined
+      ? await readJwtKeys(await readTextFile('JWT_KEYS_FILE', jwtKeysFile), 'JWT_KEYS_FILE')
+      : null
+
   // The store comes last: opening an embedded one writes.
   const meter = await openMeter(config.meter, logger)
   opened.push(() => meter.close())
@@ -116,8 +123,11 @@ async function start(
 
   if (source)
     await checkWallets(store, source.wallets.addresses, source.walletsFile, source.wallets.lines)
-  const secretKey = roles.has('api')
-    ? (config.api.SECRET_KEY ?? (await keptSecretKey(dataDir)))
+  const secrets = roles.has('api')
+    ? {
+        secretKey: config.api.SECRET_KEY ?? (await keptSecretKey(dataDir)),
+        jwtKeys: jwtKeys ?? (await keptJwtKeys(dataDir)),
+      }
     : null
   const applied = await migrate(store)
   if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
@@ -156,11 +166,11 @@ async function start(
     opened.push(() => operator.close())
   }
 
-  if (secretKey) {
+  if (secrets) {
     const { credits, accounts } = money
-    const settings = apiConfig(config.api, secretKey)
+    const settings = apiConfig(config.api, secrets)
     const { connectionsPerKey, retentionHours } = settings
-    const cursors = createCursorCodec(secretKey)
+    const cursors = createCursorCodec(secrets.secretKey)
     const perturb = createPerturb(config.privacySalt)
     const redis = await openLimits(config.meter, logger)
     if (redis) opened.push(async () => redis.disconnect())

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createApi } from '../../../api/api.ts'
+import { newJwtKeys, readJwtKeys } from '../../../api/auth/jwt-keys.ts'
 import { createCursorCodec } from '../../../api/cursor.ts'
 import { createFeed } from '../../../api/stream/feed.ts'
 import { addressFromBytes } from '../../../pipeline/domain/address.ts'
@@ -47,6 +48,8 @@ const api = createApi({
       port: 0,
       publicUrl: null,
       secretKey,
+      jwtKeys: await readJwtKeys(await newJwtKeys(), 'bench'),
+      loginRateLimitPerMinute: 0,
       connectionsPerKey: 1,
       trustedProxies: 0,
     },

@@ -1,0 +1,115 @@
+import { mkdir, open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
+import { z } from 'zod'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+
+/** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
+export const PublicJwk = z
+  .strictObject({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    x: z.string().meta({ description: 'The public key, base64url' }),
+    kid: z.string().meta({ description: 'As the header of a token names it' }),
+    alg: z.literal('EdDSA'),
+    use: z.literal('sig'),
+  })
+  .meta({ id: 'PublicJwk', description: 'A public key that dashboard tokens are verified with.' })
+
+/** The keys of dashboard tokens (decisions E2): the first of the file signs, all of them verify, so that one can follow another. */
+export interface JwtKeys {
+  readonly signing: { readonly kid: string; readonly key: CryptoKey }
+  /** By key id. */
+  readonly verifying: ReadonlyMap<string, CryptoKey>
+  readonly published: readonly z.infer<typeof PublicJwk>[]
+}
+
+/**
+ * Reads a JWK set of Ed25519 keys; only the first has to have its private part. A key without `kid` is named by its thumbprint (RFC 7638). `source` is what a
+ * refusal names, as `JWT_KEYS_FILE: keys.json`; nothing of the text is repeated.
+ */
+export async function readJwtKeys(text: string, source: string): Promise<JwtKeys> {
+  const refuse = (why: string) => new ServiceError('bad_config', `${source}: ${why}`)
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    throw refuse(EXPECTED)
+  }
+  const parsed = KeySet.safeParse(json)
+  if (!parsed.success) throw refuse(EXPECTED)
+  const verifying = new Map<string, CryptoKey>()
+  const published: z.infer<typeof PublicJwk>[] = []
+  let signing: JwtKeys['signing'] | undefined
+  for (const [index, { x, d, kid: given }] of parsed.data.keys.entries()) {
+    const curve = { kty: 'OKP', crv: 'Ed25519', x } as const
+    const kid = given ?? (await calculateJwkThumbprint(curve))
+    if (verifying.has(kid)) throw refuse(`key ${index + 1} has the kid of another`)
+    try {
+      verifying.set(kid, await importEd25519(curve))
+      if (index === 0) {
+        if (d === undefined) throw new Error('no private part')
+        signing = { kid, key: await importEd25519({ ...curve, d }) }
+      }
+    } catch {
+      const what = index === 0 ? 'no Ed25519 key with its private part (d)' : 'no Ed25519 key'
+      throw refuse(`key ${index + 1} is ${what}`)
+    }
+    published.push({ ...curve, kid, alg: 'EdDSA', use: 'sig' })
+  }
+  if (signing === undefined) throw refuse(EXPECTED)
+  return { signing, verifying, published }
+}
+
+/** The text of a set of one new key. */
+export async function newJwtKeys(): Promise<string> {
+  const { privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true })
+  return `${JSON.stringify({ keys: [await exportJWK(privateKey)] })}\n`
+}
+
+/** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (decisions J2). */
+export async function keptJwtKeys(dataDir: string): Promise<JwtKeys> {
+  const path = join(dataDir, 'jwt-keys.json')
+  await mkdir(dataDir, { recursive: true })
+  try {
+    // `wx`: of two processes that start at once, one makes the keys and the other reads them.
+    const file = await open(path, 'wx', 0o600)
+    await file.writeFile(await newJwtKeys())
+    await file.sync()
+    await file.close()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'
+  return readJwtKeys(await readFile(path, 'utf8'), path).catch((error: ServiceError) => {
+    throw new ServiceError('bad_config', `${error.message}; ${hint}`)
+  })
+}
+
+const EXPECTED =
+  'expected a JWK set of Ed25519 keys, {"keys":[{"kty":"OKP","crv":"Ed25519","x":"...","d":"..."}]}'
+
+const bytes32 = z.string().regex(/^[A-Za-z0-9_-]{43}$/)
+const KeySet = z.object({
+  keys: z
+    .array(
+      z.object({
+        kty: z.literal('OKP'),
+        crv: z.literal('Ed25519'),
+        x: bytes32,
+        d: bytes32.optional(),
+        kid: z.string().min(1).max(100).optional(),
+        alg: z.literal(['EdDSA', 'Ed25519']).optional(),
+        use: z.literal('sig').optional(),
+      }),
+    )
+    .min(1)
+    .max(20),
+})
+
+/** Rejects when `d` is not the private part of `x`. */
+async function importEd25519(jwk: Parameters<typeof importJWK>[0]): Promise<CryptoKey> {
+  const key = await importJWK(jwk, 'EdDSA')
+  if (key instanceof Uint8Array) throw new TypeError('a secret, not a key pair')
+  return key
+}

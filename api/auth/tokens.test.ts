@@ -1,0 +1,285 @@
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'ava'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { address } from '../../pipeline/domain/address.ts'
+import { keptJwtKeys, newJwtKeys, readJwtKeys } from './jwt-keys.ts'
+import { createTokens } from './tokens.ts'
+
+/*
+ * Dashboard tokens (decisions E2), and what RFC 8725 (JSON Web Token Best Current Practices, section 3) asks for, a test a line.
+ */
+
+const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')
+const ISSUER = 'https://api.example'
+const NOW = Date.UTC(2026, 10, 21, 12)
+const SECOND = NOW / 1000
+
+const text = await newJwtKeys()
+const keys = await readJwtKeys(text, 'test')
+const { x = '', d = '' } = (JSON.parse(text) as { keys: { x: string; d: string }[] }).keys[0] ?? {}
+const publicJwk = { kty: 'OKP', crv: 'Ed25519', x } as const
+const privateKey = { key: { ...publicJwk, d }, format: 'jwk' } as const
+const { kid } = keys.signing
+
+function open(rest: Partial<Parameters<typeof createTokens>[0]> = {}) {
+  const revoked = new Set<string>()
+  const revocations = {
+    has: async (id: string) => revoked.has(id),
+    add: async (id: string) => void revoked.add(id),
+  }
+  return createTokens({ keys, issuer: () => ISSUER, revocations, now: () => NOW, ...rest })
+}
+
+const HEADER = { alg: 'EdDSA', typ: 'dashboard+jwt', kid }
+const CLAIMS = {
+  ...{ iss: ISSUER, aud: 'dashboard', sub: WALLET },
+  ...{ iat: SECOND, exp: SECOND + 60, jti: randomUUID() },
+}
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+const unsigned = (header: object, claims: object) => `${part(header)}.${part(claims)}`
+
+/** A token signed with our own key, whatever it says. */
+function signed(header: object, claims: object): string {
+  const head = unsigned(header, claims)
+  return `${head}.${sign(null, Buffer.from(head), privateKey).toString('base64url')}`
+}
+const without = (name: keyof typeof CLAIMS) =>
+  Object.fromEntries(Object.entries(CLAIMS).filter(([key]) => key !== name))
+
+test('a token says whose it is, for whom and until when, and nothing else (decisions E2)', async (t) => {
+  const tokens = open()
+  const { token, expiresAt } = await tokens.issue(WALLET)
+  t.is(expiresAt, SECOND + 12 * 3600)
+  t.deepEqual(decodeProtectedHeader(token), HEADER)
+  const { jti, ...claims } = decodeJwt(token)
+  t.regex(jti ?? '', /^[0-9a-f-]{36}$/)
+  t.deepEqual(claims, {
+    ...{ iss: ISSUER, aud: 'dashboard', sub: WALLET, iat: SECOND, exp: expiresAt },
+  })
+  t.deepEqual(await tokens.verify(token), { wallet: WALLET, tokenId: jti ?? '', expiresAt })
+  t.not((await tokens.issue(WALLET)).token, token)
+  t.truthy(
+    await tokens.verify(signed(HEADER, CLAIMS)),
+    'what the tests below change is good as it is',
+  )
+})
+
+test('a token that was taken back is none; others of its wallet are', async (t) => {
+  const tokens = open()
+  const [one, other] = [await tokens.issue(WALLET), await tokens.issue(WALLET)]
+  const session = await tokens.verify(one.token)
+  if (session === null) return t.fail()
+  await tokens.revoke(session)
+  t.is(await tokens.verify(one.token), null)
+  t.truthy(await tokens.verify(other.token))
+})
+
+function refuses(title: string, ...texts: string[]) {
+  test(title, async (t) => {
+    const tokens = open()
+    for (const one of texts) t.is(await tokens.verify(one), null, one)
+  })
+}
+
+const hmac = (header: object, secret: string | Buffer) => {
+  const head = unsigned(header, CLAIMS)
+  return `${head}.${createHmac('sha256', secret).update(head).digest('base64url')}`
+}
+const stranger = generateKeyPairSync('ed25519').privateKey
+const strangerJwk = stranger.export({ format: 'jwk' })
+const byStranger = (header: object) => {
+  const head = unsigned(header, CLAIMS)
+  return `${head}.${sign(null, Buffer.from(head), stranger).toString('base64url')}`
+}
+
+refuses(
+  'RFC 8725 3.1: the algorithm is ours to choose, not the token’s (none; HMAC with the public key; another name for it)',
+  `${unsigned({ ...HEADER, alg: 'none' }, CLAIMS)}.`,
+  `${unsigned({ ...HEADER, alg: 'none' }, CLAIMS)}.AA`,
+  signed({ ...HEADER, alg: 'none' }, CLAIMS),
+  hmac({ ...HEADER, alg: 'HS256' }, Buffer.from(x, 'base64url')),
+  hmac({ ...HEADER, alg: 'HS256' }, x),
+  hmac(HEADER, x),
+  ...['eddsa', 'Ed25519', 'ES256', 'RS256', '', null].map((alg) =>
+    signed({ ...HEADER, alg }, CLAIMS),
+  ),
+)
+
+test('RFC 8725 3.2: a key belongs to one algorithm, and Ed25519 it is (a set with any other key is refused)', async (t) => {
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
+  const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  const x25519 = generateKeyPairSync('x25519').privateKey
+  for (const key of [rsa, p256, x25519].map((one) => one.export({ format: 'jwk' })))
+    await t.throwsAsync(readJwtKeys(JSON.stringify({ keys: [key] }), 'f'), { code: 'bad_config' })
+  const hs = { kty: 'oct', k: x }
+  await t.throwsAsync(readJwtKeys(JSON.stringify({ keys: [hs] }), 'f'), { code: 'bad_config' })
+})
+
+refuses(
+  'RFC 8725 3.3: every signature is verified: changed claims, changed header, cut, foreign, empty',
+  ...[signed(HEADER, CLAIMS)].flatMap((good) => {
+    const [head = '', claims = '', signature = ''] = good.split('.')
+    const other = part({ ...CLAIMS, sub: '11111111111111111111111111111111' })
+    return [
+      `${head}.${other}.${signature}`,
+      `${part({ ...HEADER, more: 1 })}.${claims}.${signature}`,
+      `${head}.${claims}.${signature.slice(0, -2)}`,
+      `${head}.${claims}.`,
+      `${head}.${claims}`,
+      `${head}..${signature}`,
+    ]
+  }),
+  byStranger(HEADER),
+  // A nested token: JSON Web Encryption around one of ours, and one of ours as the claims.
+  `${signed(HEADER, CLAIMS)}.AA.AA`,
+)
+
+test('RFC 8725 3.4: cryptographic inputs are checked: a private part that is not of its public key is refused', async (t) => {
+  const keys = [{ ...publicJwk, d: strangerJwk.d }]
+  await t.throwsAsync(readJwtKeys(JSON.stringify({ keys }), 'f'), { code: 'bad_config' })
+})
+
+test('RFC 8725 3.5: keys have entropy: they are made by the system’s generator, 256 bits, no two alike', async (t) => {
+  const made = await Promise.all(Array.from({ length: 20 }, newJwtKeys))
+  const ds = made.map((one) => (JSON.parse(one) as { keys: { d: string }[] }).keys[0]?.d ?? '')
+  t.is(new Set(ds).size, 20)
+  t.true(ds.every((one) => Buffer.from(one, 'base64url').length === 32))
+})
+
+refuses(
+  'RFC 8725 3.6: nothing compressed or encrypted is unpacked (five parts; zip)',
+  signed({ ...HEADER, zip: 'DEF' }, CLAIMS).concat('.AA.AA'),
+  `${part({ alg: 'dir', enc: 'A256GCM', zip: 'DEF' })}..AAAA.AAAA.AAAA`,
+)
+
+refuses(
+  'RFC 8725 3.7: claims are UTF-8 JSON: other encodings and other text are refused',
+  ...[
+    Buffer.from('{"iss":"\xff"}', 'latin1'),
+    Buffer.from(JSON.stringify(CLAIMS), 'utf16le'),
+    'null',
+    '[]',
+    '"x"',
+    '',
+  ].map((claims) => {
+    const head = `${part(HEADER)}.${Buffer.from(claims as string).toString('base64url')}`
+    return `${head}.${sign(null, Buffer.from(head), privateKey).toString('base64url')}`
+  }),
+)
+
+refuses(
+  'RFC 8725 3.8: issuer and subject are checked: another issuer, none, a subject that is no wallet',
+  ...['https://evil.example', `${ISSUER}/`, '', null, [ISSUER]].map((iss) =>
+    signed(HEADER, { ...CLAIMS, iss }),
+  ),
+  ...['W1', '', null, 1, [WALLET], 'tw_x'].map((sub) => signed(HEADER, { ...CLAIMS, sub })),
+  signed(HEADER, without('iss')),
+  signed(HEADER, without('sub')),
+)
+
+refuses(
+  'RFC 8725 3.9: the audience is checked: another, several, none',
+  ...['api', '', null, ['dashboard', 'api'], ['dashboard']].map((aud) =>
+    signed(HEADER, { ...CLAIMS, aud }),
+  ),
+  signed(HEADER, without('aud')),
+)
+
+refuses(
+  'RFC 8725 3.10: no claim or header is trusted further than it is checked: keys that the token brings, places it names, parts it calls critical',
+  byStranger({ ...HEADER, jwk: { kty: 'OKP', crv: 'Ed25519', x: strangerJwk.x } }),
+  byStranger({ ...HEADER, kid: undefined, jwk: { kty: 'OKP', crv: 'Ed25519', x: strangerJwk.x } }),
+  byStranger({ ...HEADER, jku: 'http://127.0.0.1:1/jwks.json' }),
+  byStranger({ ...HEADER, x5u: 'http://127.0.0.1:1/cert' }),
+  signed({ ...HEADER, crit: ['exp'] }, CLAIMS),
+  signed({ ...HEADER, crit: ['b64'], b64: false }, CLAIMS),
+  ...['', '../../etc/passwd', '__proto__', 'constructor', "' OR 1=1--", null, 0].map((other) =>
+    signed({ ...HEADER, kid: other }, CLAIMS),
+  ),
+  signed({ alg: 'EdDSA', typ: 'dashboard+jwt' }, CLAIMS),
+)
+
+refuses(
+  'RFC 8725 3.11: the type is explicit: any other kind of token is refused',
+  ...['JWT', 'at+jwt', 'secevent+jwt', '', null].map((typ) => signed({ ...HEADER, typ }, CLAIMS)),
+  signed({ alg: 'EdDSA', kid }, CLAIMS),
+)
+
+refuses(
+  'RFC 8725 3.12: kinds of tokens exclude each other, also in time: expired, from the future, living too long, without id',
+  signed(HEADER, { ...CLAIMS, exp: SECOND }),
+  signed(HEADER, { ...CLAIMS, exp: SECOND - 1 }),
+  signed(HEADER, { ...CLAIMS, nbf: SECOND + 1 }),
+  signed(HEADER, { ...CLAIMS, iat: SECOND + 60 }),
+  signed(HEADER, { ...CLAIMS, iat: SECOND - 12 * 3600 - 1 }),
+  ...(['exp', 'iat', 'jti'] as const).map((name) => signed(HEADER, without(name))),
+  ...['1', null, true, {}].map((exp) => signed(HEADER, { ...CLAIMS, exp })),
+  signed(HEADER, { ...CLAIMS, jti: '' }),
+  signed(HEADER, { ...CLAIMS, jti: 7 }),
+)
+
+refuses(
+  'what is no token at all is refused without being looked at',
+  '',
+  'x',
+  'a.b',
+  'a.b.c',
+  '..',
+  `tw_${'1'.repeat(43)}`,
+  `${signed(HEADER, CLAIMS)} `,
+  ` ${signed(HEADER, CLAIMS)}`,
+  signed(HEADER, { ...CLAIMS, more: 'x'.repeat(5000) }),
+)
+
+test('keys are rotated: the first signs, all verify, one that is gone does not; only public parts are shown', async (t) => {
+  const next = await newJwtKeys()
+  const [older, newer] = [text, next].map((one) => (JSON.parse(one) as { keys: object[] }).keys[0])
+  const both = await readJwtKeys(JSON.stringify({ keys: [newer, older] }), 'both')
+  const publicOnly = await readJwtKeys(JSON.stringify({ keys: [newer, publicJwk] }), 'public')
+  const alone = await readJwtKeys(next, 'alone')
+  const { token } = await open().issue(WALLET)
+  t.truthy(await open({ keys: both }).verify(token))
+  t.truthy(await open({ keys: publicOnly }).verify(token))
+  t.is(await open({ keys: alone }).verify(token), null)
+  const { token: later } = await open({ keys: both }).issue(WALLET)
+  t.is(decodeProtectedHeader(later).kid, alone.signing.kid)
+  t.truthy(await open({ keys: alone }).verify(later))
+  t.is(await open().verify(later), null)
+  t.deepEqual(both.published, [
+    ...alone.published,
+    { ...publicJwk, kid, alg: 'EdDSA', use: 'sig' } as const,
+  ])
+  t.false(JSON.stringify(both.published).includes('"d"'))
+})
+
+test('a file of keys that is none is refused, and nothing of it repeated', async (t) => {
+  for (const bad of [
+    ...['', '{', '[]', '{}', '{"keys":[]}', '{"keys":{}}', 'null', d],
+    JSON.stringify({ keys: [publicJwk] }),
+    JSON.stringify({ keys: [{ ...publicJwk, d: `${d}A` }] }),
+    JSON.stringify({ keys: [{ ...publicJwk, d, alg: 'none' }] }),
+    JSON.stringify({ keys: [{ ...publicJwk, d, use: 'enc' }] }),
+    JSON.stringify({ keys: [{ ...publicJwk, d }, publicJwk] }),
+  ]) {
+    const error = await t.throwsAsync(readJwtKeys(bad, 'JWT_KEYS_FILE'), { code: 'bad_config' })
+    t.regex(error?.message ?? '', /^JWT_KEYS_FILE: /)
+    t.false(error?.message.includes(d))
+  }
+})
+
+test('keys made at the first start are the owner’s alone to read, and kept (decisions J2)', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'jwt-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const [one, other] = await Promise.all([
+    keptJwtKeys(folder),
+    keptJwtKeys(folder).catch(() => null),
+  ])
+  const path = join(folder, 'jwt-keys.json')
+  t.is((await stat(path)).mode & 0o777, 0o600)
+  if (other !== null) t.is(other.signing.kid, one.signing.kid)
+  t.is((await keptJwtKeys(folder)).signing.kid, one.signing.kid)
+  t.true((await readFile(path, 'utf8')).includes('"d"'))
+})
