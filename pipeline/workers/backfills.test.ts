@@ -1,7 +1,10 @@
 import test from 'ava'
+import type { OperatorParts } from '../../infra/operator/parts.ts'
+import { wallets as listCommand } from '../../infra/operator/wallets.ts'
 import type { Trouble } from '../../infra/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
 import type { ServiceError } from '../domain/service-error.ts'
+import type { SolPrice } from '../domain/slot.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createIngestMetrics } from '../ingest/telemetry.ts'
 import type { HistoryRange } from '../ingest/wallet-history.ts'
@@ -12,6 +15,7 @@ import { migrate } from '../store/migrate.ts'
 import { readStorageMarker } from '../store/read-storage-marker.ts'
 import type { Row } from '../store/store.ts'
 import { openTestStore, type TestStore } from '../testing/test-store.ts'
+import { createAutoBackfill } from './auto-backfill.ts'
 import { createBackfills } from './backfills.ts'
 import { startFold } from './fold.ts'
 import { startIngest } from './ingest.ts'
@@ -85,7 +89,11 @@ const market = {
 } as const
 
 /** The service's pipeline over a simulator, in this process, from slot `head` on. */
-async function startPipeline(simulator: Simulator, head: number) {
+async function startPipeline(
+  simulator: Simulator,
+  head: number,
+  { maxGapSlots = 3000, prices = [] }: { maxGapSlots?: number; prices?: readonly SolPrice[] } = {},
+) {
   const { store } = opened
   const registry = createRegistry()
   const log = createMemoryLog({ logger, registry })
@@ -93,6 +101,20 @@ async function startPipeline(simulator: Simulator, head: number) {
   await trackWallets(store, simulator.wallets, 'the simulator')
   const fold = await startFold({
     ...{ store, log, logger, registry },
+    onBug: (error) => {
+      throw error
+    },
+  })
+  const backfills = (onRequest?: (body: string) => void) =>
+    createBackfills({
+      ...{ store, log, logger, logIsDurable: false, rpcUrl: simulator.rpcUrl },
+      metrics: createIngestMetrics(createRegistry()),
+      priceMaxAgeSeconds: 3600,
+      ...(onRequest && { onRequest }),
+    })
+  const own = backfills()
+  const auto = createAutoBackfill({
+    ...{ store, logger, backfills: own },
     onBug: (error) => {
       throw error
     },
@@ -111,17 +133,12 @@ async function startPipeline(simulator: Simulator, head: number) {
       pricePool: simulator.solPricePool,
       priceMaxAgeSeconds: 3600,
     },
-    ...{ wallets, log, logger, registry },
-    limits: { recheckSlots: 0 }, // what it finds before the start has prices of the start alone
+    ...{ wallets, log, logger, registry, prices },
+    // What a recheck finds before the start has prices of the start alone.
+    limits: { recheckSlots: 0, maxGapSlots },
+    onGap: auto.onGap,
     checkpoint: async () => ({ slot: head, parent: head - 1, blockTime, solPrice }),
   })
-  const backfills = (onRequest?: (body: string) => void) =>
-    createBackfills({
-      ...{ store, log, logger, logIsDurable: false, rpcUrl: simulator.rpcUrl },
-      metrics: createIngestMetrics(createRegistry()),
-      priceMaxAgeSeconds: 3600,
-      ...(onRequest && { onRequest }),
-    })
   return {
     backfills,
     ingest,
@@ -129,7 +146,15 @@ async function startPipeline(simulator: Simulator, head: number) {
       while (((await readStorageMarker(store))?.slot ?? 0) < slot)
         await new Promise((resolve) => setTimeout(resolve, 20))
     },
+    /** Gaps whose backfill is not done. */
+    openGaps: () => own.jobs.open(['gap']),
+    async begin() {
+      const newest = ingest.status()
+      if (newest) await auto.begin(newest)
+    },
     async stop() {
+      await auto.close()
+      own.close()
       await ingest.stop()
       await fold.stop()
       await log.close()
@@ -162,6 +187,13 @@ async function startLate(trouble: Partial<Trouble> = {}) {
       await simulator.close()
     },
   }
+}
+
+/** What `operator wallets` says of coverage. */
+async function listWallets() {
+  const parts = { store: opened.store } as OperatorParts // it reads the store alone
+  const { document } = await listCommand.run([], parts, () => {})
+  return (document as { items: { complete_since: number | null; gaps: object[] }[] }).items
 }
 
 const wallets = Array.from({ length: WALLETS }, (_, at) => at + 1)
@@ -259,5 +291,59 @@ test.serial(
       if (table === 'sol_balances') t.true((rows?.length ?? 0) > 10)
       t.deepEqual(found[table]?.filter(ofRange), rows)
     }
+  },
+)
+
+test.serial(
+  'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (decisions K2)',
+  async (t) => {
+    await empty()
+    await opened.store.insert('sol_prices', seen.sol_prices ?? [])
+    const clock = { kind: 'manual', startSlot: START } as const
+    const simulator = await startSimulator({ ...market, clock, replaySlots: 10 })
+    const before = await startPipeline(simulator, START)
+    simulator.advance(20)
+    const head = simulator.confirmedSlot
+    await before.stored(head)
+    await before.begin()
+    await before.stop()
+    // Nobody follows while more slots pass than are fetched at once.
+    simulator.advance(80)
+
+    const after = await startPipeline(simulator, head, {
+      maxGapSlots: 50,
+      // The first slot behind the gap may not be the first of its second: prices are inputs (decisions C1).
+      prices: (seen.sol_prices ?? []).map(({ time, usd_e9 }) => ({
+        time: Number(time),
+        usdE9: BigInt(String(usd_e9)),
+      })),
+    })
+    const foundFrom = Math.floor(Date.now() / 1000)
+    while ((await after.openGaps()).length === 0) {
+      // What passes while the stream opens anew is part of the gap.
+      if (simulator.followers > 0) simulator.advance(1)
+      await new Promise((go) => setTimeout(go, 50))
+    }
+    const [gap] = await after.openGaps()
+    const lost = gap?.range.toSlot ?? 0
+    t.true(lost > head + 50)
+    const since = simulator.market.timeOf(head) // the newest slot when coverage began
+    for (const item of await listWallets()) {
+      t.deepEqual(item.gaps, [{ from_slot: head + 1, to_slot: lost }])
+      t.true((item.complete_since ?? 0) >= Math.max(foundFrom, since))
+    }
+    const inGap = `SELECT count() AS swaps FROM swaps FINAL WHERE slot BETWEEN ${head + 1} AND ${lost}`
+    t.deepEqual(await opened.store.query(inGap), [{ swaps: '0' }])
+
+    await after.stored(lost + 1)
+    await after.begin()
+    while ((await after.openGaps()).length > 0) await new Promise((go) => setTimeout(go, 20))
+    for (const item of await listWallets())
+      t.deepEqual([item.complete_since, item.gaps], [since, []])
+    simulator.advance(END + 1 - simulator.slot)
+    await after.stored(END)
+    await after.stop()
+    await simulator.close()
+    t.deepEqual(await readTables(), seen)
   },
 )
