@@ -2,15 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { Deployed } from './deployed.ts'
+import { STILL_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
 /** The clock waits when storage is so far behind. */
 const MAX_BEHIND = 200
 /** Nearer than this storage has caught up. */
 const NEAR = 30
-/** So long storage may stand still: a busy machine takes a minute to start a process. */
-export const STILL_MS = 300_000
-
 /** What moves the market's time, and what it looks at. */
 export interface Clock {
   readonly simulator: Simulator
@@ -23,33 +21,31 @@ export interface Clock {
 
 /** Lets the market begin when somebody follows it, and slots pass until the first is stored and `hasBegun`. */
 export async function begin(
-  { simulator, position }: Clock,
+  clock: Clock,
   isReady: () => boolean,
   hasBegun: () => boolean,
 ): Promise<void> {
-  const deadline = Date.now() + STILL_MS
-  while (position.slot === null || !hasBegun()) {
-    if (Date.now() > deadline) throw new Error('nothing is stored')
-    if (simulator.followers > 0 && isReady()) simulator.advance(1)
-    await pause(50)
-  }
+  const { simulator, position } = clock
+  const isSo = () => position.slot !== null && hasBegun()
+  let round = 0
+  await wait(clock, 'the first slot to be stored and the first trade to be sent', isSo, () => {
+    round += 1
+    if (round % 3 === 0 && simulator.followers > 0 && isReady()) simulator.advance(1)
+  })
 }
 
 /** Lets slots pass as fast as the service takes them; while something is away they pass without it. */
-export async function runTo(
-  { simulator, deployed, position, startSlot }: Clock,
-  slot: number,
-): Promise<void> {
+export async function runTo(clock: Clock, slot: number): Promise<void> {
+  const { simulator, deployed, position, startSlot } = clock
   let movedAt = Date.now()
   let seen = position.slot
   while (simulator.slot < slot) {
-    const [fallen] = deployed.fallen()
-    if (fallen) throw new Error(`a process ended by itself\n${fallen.stderr().slice(-4000)}`)
+    deployed.supervise()
     if (position.slot !== seen || deployed.away.size > 0) {
       seen = position.slot
       movedAt = Date.now()
     }
-    if (Date.now() - movedAt > STILL_MS) throw new Error('storage stands still')
+    if (Date.now() - movedAt > STILL_MS) throw new Error(`storage stands still at slot ${seen}`)
     const lost = deployed.away.has('all') || deployed.away.has('ingest')
     const behind = simulator.slot - (position.slot ?? startSlot)
     if (lost) simulator.advance(Math.min(20, slot - simulator.slot))
@@ -60,25 +56,53 @@ export async function runTo(
 }
 
 /** Waits until storage is near the newest slot; not while something is away. */
-export async function catchUp({ simulator, deployed, position }: Clock): Promise<void> {
-  const isNear = () => simulator.slot - (position.slot ?? 0) < NEAR
+export async function catchUp(clock: Clock): Promise<void> {
+  const { simulator, deployed, position } = clock
   if (deployed.away.size > 0) return
-  const [fault] = await until(isNear)
-  if (fault !== undefined) throw new Error(fault)
+  await wait(
+    clock,
+    'storage to come near the newest slot',
+    () => simulator.slot - (position.slot ?? 0) < NEAR,
+  )
 }
 
-/** Lets a slot pass each second until what was begun is done: some things wait for newer slots. */
-export async function tickUntil({ simulator }: Clock, work: Promise<void>): Promise<void> {
+/** Lets a slot pass each second until what was begun, and says that it is `what`, is done: some things wait for newer slots. */
+export async function tickUntil(clock: Clock, what: string, work: Promise<void>): Promise<void> {
   let over = false
   const done = work.finally(() => {
     over = true
   })
   done.catch(() => {}) // told below
-  for (let round = 1; !over; round += 1) {
-    await pause(100)
-    if (round % 10 === 0) simulator.advance(1)
-  }
+  let round = 0
+  await wait(
+    clock,
+    what,
+    () => over,
+    () => {
+      round += 1
+      if (round % 50 === 0) clock.simulator.advance(1)
+    },
+    2 * STILL_MS,
+  )
   await done
+}
+
+/** Waits until it is so; throws, with what was waited for, when that lasts longer than `ms`, or a process has ended by itself. */
+async function wait(
+  { deployed, position, simulator }: Clock,
+  what: string,
+  isSo: () => boolean,
+  onRound: () => void = () => {},
+  ms = STILL_MS,
+): Promise<void> {
+  for (const deadline = Date.now() + ms; !isSo(); await pause(20)) {
+    deployed.supervise()
+    if (Date.now() > deadline)
+      throw new Error(
+        `waited ${ms / 1000} s for ${what}; stored is slot ${position.slot}, the newest is ${simulator.slot}, away are [${[...deployed.away]}]`,
+      )
+    onRound()
+  }
 }
 
 /**
@@ -91,23 +115,25 @@ export async function settle(
   wallets: number,
   missing: () => Promise<Readonly<Record<string, number>>>,
 ): Promise<string[]> {
-  const { simulator, position, tell } = clock
+  const { simulator, position, deployed, tell } = clock
   let least = Number.POSITIVE_INFINITY
   let lessAt = Date.now()
   for (let round = 1; ; round += 1) {
+    deployed.supervise()
     chain.catchUp(wallets)
     const stored = await storedRecords(clock)
     const left: Record<string, number> = {
       records: chain.events.length + chain.balances.length - stored,
       slots: chain.tip - (position.slot ?? 0),
-      ...(await missing().catch(() => ({ answers: 1 }))),
+      ...(await within(STILL_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
     }
     const sum = Object.values(left).reduce((total, count) => total + Math.max(count, 0), 0)
     // Once everything is there one slot more has to pass: what follows from the last record is stored before the next slot is.
     if (sum === 0) {
       simulator.advance(1)
       chain.catchUp(wallets)
-      return until(() => (position.slot ?? 0) >= chain.tip)
+      await wait(clock, 'the last slot to be stored', () => (position.slot ?? 0) >= chain.tip)
+      return []
     }
     if (sum < least) {
       least = sum
@@ -119,12 +145,6 @@ export async function settle(
     if (round % 100 === 0) tell(`settling: missing are ${told.join(', ')}`)
     if (round % 20 === 0) simulator.advance(1)
   }
-}
-
-async function until(isSo: () => boolean): Promise<string[]> {
-  for (const deadline = Date.now() + STILL_MS; !isSo(); await pause(20))
-    if (Date.now() > deadline) return ['storage stands still']
-  return []
 }
 
 /** Events and balances that storage holds; 0 while it does not answer. */

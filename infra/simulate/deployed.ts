@@ -7,9 +7,8 @@ import { askOperator } from '../operator/socket.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
-import type { ServiceProcess } from '../whole-service/service-process.ts'
-import { STILL_MS } from './clock.ts'
 import type { Query } from './compare.ts'
+import { STILL_MS, within } from './patience.ts'
 import type { Part, ServerName, Step } from './script.ts'
 
 export interface DeployedOptions {
@@ -22,15 +21,26 @@ export interface DeployedOptions {
   readonly laterWallet: Address | null
   /** Rows by SQL when the service runs on servers; null: through the operator's socket of the one process. */
   readonly query: Query | null
+  /** Told of what happens besides the script. */
+  readonly tell: (line: string) => void
 }
 
-/** The service as it stands, some of it away, and what can be done to it. */
+/** A process or a server does what it is told within this, or the run gives up; the service itself has ten seconds to stop (decisions J5). */
+const OBEYS_MS = 60_000
+/** Servers have their own, shorter bounds. */
+const SERVER_MS = 600_000
+const QUERY_MS = 120_000
+
+/** The service as it stands, some of it away, and what can be done to it. Nothing here waits without a bound. */
 export class Deployed {
   /** Processes and servers that are away. */
   readonly away = new Set<Part | ServerName>()
-  readonly commands: Promise<void>[] = []
   readonly #options: DeployedOptions
+  readonly #commands: Promise<void>[] = []
   readonly #starting: Promise<void>[] = []
+  /** What went wrong beside the script's way. */
+  readonly #faults: Error[] = []
+  #isClosed = false
 
   constructor(options: DeployedOptions) {
     this.#options = options
@@ -43,7 +53,7 @@ export class Deployed {
     if ('server' in step) return this.#doServer(step.act, step.server)
     if (step.act === 'cut') return simulator.disconnect()
     if (step.act === 'operator') {
-      this.commands.push(this.#command(step.args))
+      this.#commands.push(this.#noted(this.#command(step.args)))
       return
     }
     const { WALLETS_FILE: file = '' } = deployment.env
@@ -57,13 +67,13 @@ export class Deployed {
     await Promise.all(this.#starting)
     for (const part of this.#options.parts)
       if (this.away.has(part)) await this.#doPart('start', part)
-    await Promise.all(this.commands)
+    await Promise.all(this.#commands)
   }
 
   /** Runs one query that reads. */
   readonly query: Query = async <T>(sql: string) => {
     const { query } = this.#options
-    if (query !== null) return query<T>(sql)
+    if (query !== null) return within(QUERY_MS, sql, query<T>(sql))
     return ((await this.#operator(['sql', sql])) as { items: T[] }).items // decisions J3
   }
 
@@ -74,26 +84,40 @@ export class Deployed {
     return ((await this.#operator(args)) as { api_key: string }).api_key // decisions J3
   }
 
-  /** Processes that ended though nobody ended them. One that found a server away at its start is started again, as a supervisor would. */
-  fallen(): ServiceProcess[] {
-    const { processes } = this.#options.deployment
-    const ended = [...processes].filter(
-      ([part, { child }]) =>
-        !this.away.has(part as Part) && (child.exitCode !== null || child.signalCode !== null),
-    )
-    const isEarly = (process: ServiceProcess) => /: nothing answers at /.test(process.stderr())
-    for (const [part, process] of ended)
-      if (isEarly(process)) this.#options.deployment.start(part as Part)
-    return ended.map(([, process]) => process).filter((process) => !isEarly(process))
+  /**
+   * What a supervisor does: whoever found a server away at its start is started again, once the servers are there. Throws when a process ended by
+   * itself in any other way, or something that goes on meanwhile has failed.
+   */
+  supervise(): void {
+    const [fault] = this.#faults
+    if (fault) throw fault
+    const { deployment, serversDir, tell } = this.#options
+    for (const [name, process] of deployment.processes) {
+      const part = name as Part // they are started by this name
+      const { exitCode, signalCode } = process.child
+      if (this.away.has(part) || (exitCode ?? signalCode) === null) continue
+      if (serversDir === null || !endedForLackOfServer(process.stderr()))
+        throw new Error(
+          `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
+        )
+      if (SERVER_NAMES.some((server) => this.away.has(server))) continue
+      tell(`${part} found a server away at its start: started again`)
+      deployment.start(part)
+    }
   }
 
   /** Stops every process cleanly; gives what did not end with 0. */
   async stop(): Promise<string[]> {
     const ends = [...this.#options.deployment.processes].map(async ([part, process]) => {
-      const code = await process.stop()
+      const code = await within(OBEYS_MS, `${part} to stop`, process.stop())
       return code === 0 ? [] : [`${part} ended with ${code}\n${process.stderr().slice(-2000)}`]
     })
     return (await Promise.all(ends)).flat()
+  }
+
+  /** Gives up commands that are still being given. */
+  close(): void {
+    this.#isClosed = true
   }
 
   async #doPart(act: 'kill' | 'stop' | 'start', part: Part): Promise<void> {
@@ -105,7 +129,8 @@ export class Deployed {
     }
     this.away.add(part)
     const process = deployment.processes.get(part)
-    const code = act === 'kill' ? await process?.kill() : await process?.stop()
+    const ended = act === 'kill' ? process?.kill() : process?.stop()
+    const code = await within(OBEYS_MS, `${act} of ${part}`, ended ?? Promise.resolve(0))
     // One that has just been started knows no signal yet; one that cannot finish because a server is away ends all the same.
     if (act === 'stop' && code !== 0 && code !== 'SIGTERM' && this.away.size === 1)
       throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
@@ -115,17 +140,22 @@ export class Deployed {
     const { serversDir } = this.#options
     if (serversDir === null) return
     if (act === 'start') {
-      this.#starting.push(
-        startServers(serversDir, { only }).then(() => {
-          this.away.delete(only)
-        }),
-      )
+      const started = within(SERVER_MS, `${only} to start`, startServers(serversDir, { only }))
+      this.#starting.push(this.#noted(started.then(() => void this.away.delete(only))))
       return
     }
     await Promise.all(this.#starting)
     this.away.add(only)
-    if (act === 'kill') await killServers(serversDir, { only })
-    else await stopServers(serversDir, { only })
+    const end = act === 'kill' ? killServers : stopServers
+    await within(SERVER_MS, `${act} of ${only}`, end(serversDir, { only }))
+  }
+
+  /** What goes on meanwhile: its failure is told when it is looked at. */
+  #noted(work: Promise<void>): Promise<void> {
+    work.catch((error: unknown) => {
+      this.#faults.push(error instanceof Error ? error : new Error(String(error)))
+    })
+    return work
   }
 
   /** A command may fail when what it works on goes away; then it is given again, as an operator would. */
@@ -135,7 +165,7 @@ export class Deployed {
         () => null,
         (failed: unknown) => failed,
       )
-      if (error === null) return
+      if (error === null || this.#isClosed) return
       if (Date.now() > deadline) throw error
       await pause(500)
     }
@@ -146,13 +176,26 @@ export class Deployed {
     const { query, deployment } = this.#options
     const name = args.join(' ')
     if (query !== null) {
-      const { code, document } = await deployment.operator(...args)
+      const { code, document } = await within(STILL_MS, name, deployment.operator(...args))
       if (code !== 0) throw new Error(`operator ${name}: ${code} ${JSON.stringify(document)}`)
       return document
     }
-    const reply = await askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
+    const asked = askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
+    const reply = await within(args[0] === 'sql' ? QUERY_MS : STILL_MS, name, asked)
     if (reply === null) throw new Error(`operator ${name}: the service is away`)
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
   }
+}
+
+const SERVER_NAMES: readonly ServerName[] = ['kafka', 'clickhouse', 'redis']
+
+/**
+ * Whether the last that a process told is that a server does not answer: so it ends while it starts, and then only (decisions J1). What ends as a
+ * bug leaves its stack, or a line of level `error` before.
+ */
+export function endedForLackOfServer(stderr: string): boolean {
+  const last = stderr.trim().split('\n').at(-1) ?? ''
+  const isLack = /^(?!\{| {4}at ).*(answers? at|no answer from|does not answer|cannot serve now)/
+  return isLack.test(last) && !/"level":(50|60)/.test(stderr)
 }

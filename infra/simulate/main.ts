@@ -9,7 +9,7 @@ const USAGE = `npm run -s simulate -- [options]
   --seeds A-B     one run after the other
   --hours H       hours of the market, as fast as the service takes them (0.1)
   --also LIST     of redecode, backfill (the operator's commands), wallet (one more by SIGHUP), absence (over 3,000 slots), facts (compares transactions, mints, coverage), feed (its union)
-  --port-base P   first of the ports of those servers (25000)
+  --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
   --servers DIR   three processes on the real servers of this folder (infra/servers), which are ended and started too; else one process`
 
 const SHOWN = 2
@@ -24,26 +24,32 @@ async function main(): Promise<number> {
       hours: { type: 'string', default: '0.1' },
       servers: { type: 'string' },
       also: { type: 'string', default: '' },
-      'port-base': { type: 'string', default: '25000' },
+      'port-base': { type: 'string' },
     },
   })
   if (values.help) {
     process.stdout.write(`${USAGE}\n`)
     return 0
   }
-  const [first, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
+  const [first = Number.NaN, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
   const hours = Number(values.hours)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
   const { servers } = values
   const asked = values.also.split(',').filter((name) => name !== '')
   const also = new Set(ALSO.filter((name) => asked.includes(name)))
   if (also.size !== asked.length) throw new Error(USAGE)
-  if (servers !== undefined) await startServers(servers, { portBase: Number(values['port-base']) })
-  let failed = 0
-  for (let seed = first ?? 1; seed <= (last ?? 1); seed += 1)
-    if (!(await runSeed(seed, hours, servers ?? null, also))) failed += 1
-  if (servers !== undefined) await stopServers(servers)
-  return failed === 0 ? 0 : 1
+  const portBase = values['port-base']
+  if (servers !== undefined)
+    await startServers(servers, portBase === undefined ? {} : { portBase: Number(portBase) })
+  const failed: number[] = []
+  try {
+    for (let seed = first; seed <= last; seed += 1)
+      if (!(await runSeed(seed, hours, servers ?? null, also))) failed.push(seed)
+  } finally {
+    if (servers !== undefined) await stopServers(servers)
+  }
+  if (failed.length > 0) process.stdout.write(`failing seeds: ${failed.join(', ')}\n`)
+  return failed.length === 0 ? 0 : 1
 }
 
 async function runSeed(

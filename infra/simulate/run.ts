@@ -9,21 +9,13 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
 import { freePort } from '../whole-service/free-port.ts'
-import {
-  begin,
-  type Clock,
-  catchUp,
-  Position,
-  runTo,
-  STILL_MS,
-  settle,
-  tickUntil,
-} from './clock.ts'
+import { begin, type Clock, catchUp, Position, runTo, settle, tickUntil } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
 import { Deployed } from './deployed.ts'
 import { wrongInFeed } from './followed.ts'
+import { STILL_MS, within } from './patience.ts'
 import { createScript, type Part, type Step, tellStep } from './script.ts'
 import { TrueChain } from './true-chain.ts'
 
@@ -51,6 +43,8 @@ const REPLAY_SLOTS = 256
 /** Slots without trouble at the beginning and at the end: what is late comes within 12. */
 const CALM_SLOTS = 40
 const WALLETS = 10
+/** What is closed at the end of a run, whatever became of it, has so long each. */
+const CLOSE_MS = 30_000
 
 /**
  * Lets the market run for some hours while the script of the seed breaks the service, then lets everything settle, and compares every table with
@@ -100,12 +94,14 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       laterWallet: simulator.wallets[WALLETS - 1] ?? null,
     },
     query: store === null ? null : (sql) => store.query(sql),
+    tell,
   })
   const position = new Position(deployment)
   let follower: Follower | null = null
   try {
     for (const part of parts) deployment.start(part)
-    await deployment.processes.get(parts[0] ?? 'all')?.line('url')
+    const url = deployment.processes.get(parts[0] ?? 'all')?.line('url')
+    await within(STILL_MS, 'the API to listen', url ?? Promise.resolve(''))
     const key = await deployed.createAccount(1_000_000_000)
     const followed = new Follower(await deployment.customer(key), STILL_MS)
     follower = followed
@@ -133,7 +129,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       await deployed.do(step)
     }
     await runTo(clock, START_SLOT + slots)
-    await tickUntil(clock, deployed.settle())
+    await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
     await runTo(clock, simulator.slot + CALM_SLOTS)
     tell(`${place()}calm`)
     const mayMiss = (swap: Swap) =>
@@ -170,15 +166,29 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       connections: followed.connections,
     }
     faults.push(...wrongInFeedNow())
-    await followed.stop()
+    await within(CLOSE_MS, 'the follower to stop', followed.stop())
     faults.push(...(await deployed.stop()))
     return { differences, faults, rows }
+  } catch (error) {
+    // At once: what is closed below may take its time.
+    tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
+    throw error
   } finally {
-    await follower?.stop().catch((error: unknown) => tell(String(error)))
     position.close()
-    await store?.close()
-    await deployment.remove().catch((error: unknown) => tell(String(error)))
-    await simulator.close()
+    deployed.close()
+    const closings: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
+      ['the follower', () => follower?.stop()],
+      ['the processes', () => deployment.remove()],
+      ['the database', () => emptied?.drop()],
+      ['the store', () => store?.close()],
+      ['the simulator', () => simulator.close()],
+    ]
+    for (const [what, close] of closings) {
+      const closed = Promise.resolve(close())
+      await within(CLOSE_MS, `${what} to close`, closed).catch((error: unknown) =>
+        tell(String(error)),
+      )
+    }
   }
 }
 

@@ -61,6 +61,7 @@ export async function deploy(
     ...env,
   }
   const processes = new Map<string, ServiceProcess>()
+  const commands = new Set<ServiceProcess>()
 
   function start(role: Role | 'all', own: Readonly<Record<string, string>> = {}): ServiceProcess {
     const roles = role === 'all' ? {} : { ROLES: role }
@@ -71,7 +72,9 @@ export async function deploy(
 
   async function operator(...args: string[]) {
     const command = startProcess('infra/operator/main.js', environment, args)
+    commands.add(command)
     const code = await command.ended
+    commands.delete(command)
     return { code, document: JSON.parse(command.stdout()) as unknown }
   }
 
@@ -98,7 +101,7 @@ export async function deploy(
       return new Customer(await api.line('url'), key)
     },
     async remove() {
-      await Promise.all([...processes.values()].map((one) => one.kill()))
+      await Promise.all([...processes.values(), ...commands].map((one) => one.kill()))
       await servers?.drop()
       rmSync(folder, { recursive: true, force: true })
     },
@@ -129,7 +132,8 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
       SECRET_KEY: randomBytes(32).toString('hex'),
     },
     async drop() {
-      await clickhouse.command({ query: `DROP DATABASE ${name}` })
+      for (const database of [name, `analyst_${name}`])
+        await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database}` })
       await clickhouse.close()
     },
   }

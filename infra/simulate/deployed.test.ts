@@ -1,0 +1,34 @@
+import test from 'ava'
+import { endedForLackOfServer } from './deployed.ts'
+import { within } from './patience.ts'
+
+test('a process that found a server away at its start is told from one that ended as a bug', (t) => {
+  const warned = '{"level":40,"msg":"checkpoint is read again"}\n'
+  const ends = {
+    'KAFKA_BROKERS: nothing answers at 127.0.0.1:29000\n': true,
+    [`${warned}KAFKA_BROKERS: no answer from 127.0.0.1:29000: Connection error\n`]: true,
+    'CLICKHOUSE_URL: no ClickHouse answers at 127.0.0.1:29002\n': true,
+    'REDIS_URL: 127.0.0.1:29003 does not answer\n': true,
+    'the store cannot serve now (code 159)\n': true,
+    'WALLETS_FILE: line 3 was changed\n': false,
+    '{"level":50,"msg":"flush failed for good"}\nthe store does not answer\n': false,
+    'Error: the store does not answer\n    at apply (fold.ts:1:1)\n': false,
+    '{"level":40,"reason":"KAFKA_BROKERS: no answer from 127.0.0.1:29000"}\n': false,
+    '': false,
+  }
+  t.deepEqual(
+    Object.fromEntries(Object.keys(ends).map((stderr) => [stderr, endedForLackOfServer(stderr)])),
+    ends,
+  )
+})
+
+test('what lasts too long is named by what was waited for', async (t) => {
+  const never = new Promise(() => {})
+  await t.throwsAsync(within(10, 'Kafka to start', never), {
+    message: 'waited 0.01 s for Kafka to start',
+  })
+  t.is(await within(10_000, 'an answer', Promise.resolve(7)), 7)
+  await t.throwsAsync(within(10_000, 'an answer', Promise.reject(new Error('refused'))), {
+    message: 'refused',
+  })
+})
