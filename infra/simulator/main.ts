@@ -35,6 +35,8 @@ async function main(): Promise<void> {
     ...(options.xToken === undefined ? {} : { YELLOWSTONE_X_TOKEN: options.xToken }),
     SOLANA_RPC_URL: simulator.rpcUrl,
     SOL_PRICE_POOL: simulator.solPricePool,
+    PAYMENT_ADDRESS_PRO: simulator.paymentAddresses.pro,
+    PAYMENT_ADDRESS_CREDITS: simulator.paymentAddresses.credits,
     ...(walletsFile === undefined ? {} : { WALLETS_FILE: walletsFile }),
   }
   if (walletsFile !== undefined) writeFileSync(walletsFile, `${simulator.wallets.join('\n')}\n`)

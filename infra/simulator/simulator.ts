@@ -1,11 +1,14 @@
 import type { Address } from '../../pipeline/domain/address.ts'
-import type { Chain } from './chain.ts'
 import { createChainShape } from './chain-shape.ts'
 import { type ClockOptions, createClock } from './clock.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
+import { associatedTokenAccount, derivedSigner } from './market/key.ts'
 import { createMarket, GENESIS_MS, type Market, SLOT_MS, type SlotTruth } from './market/market.ts'
 import { createMarketChain } from './market/market-chain.ts'
+import { TOKEN, USDT_MINT } from './market/programs.ts'
 import { NO_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
+import { createPaidChain, type Payments } from './payments/paid-chain.ts'
+import { paymentMethods } from './payments/payment-methods.ts'
 import { feePayersOfTrades } from './recorded/fee-payers.ts'
 import { loadBlocks } from './recorded/load.ts'
 import { createRecordedChain } from './recorded/recorded-chain.ts'
@@ -35,6 +38,10 @@ export interface Simulator {
   truth(slot: number): SlotTruth
   /** With a manual clock: lets slots pass. */
   advance(slots: number): void
+  /** Where USDT is paid to, for `PAYMENT_ADDRESS_PRO` and `PAYMENT_ADDRESS_CREDITS`; their keys are functions of the seed. */
+  readonly paymentAddresses: { readonly pro: Address; readonly credits: Address }
+  /** What people send over RPC. */
+  readonly payments: Payments
   /** Cuts all gRPC connections. */
   disconnect(): void
   close(): Promise<void>
@@ -72,6 +79,14 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const clockOptions: ClockOptions =
     options.clock ?? (played === null ? { kind: 'wall' } : { kind: 'running', speed: 1 })
 
+  const tracked =
+    blocks === null
+      ? market.universe.wallets.map((wallet) => wallet.key.address)
+      : feePayersOfTrades(blocks, recorded?.wallets ?? 100)
+  const paid = [
+    derivedSigner(seed, 'payments/pro').key,
+    derivedSigner(seed, 'payments/credits').key,
+  ] as const
   let yellowstone: Yellowstone | undefined
   const clock = createClock(clockOptions, {
     startSlot: played?.before ?? wallNow,
@@ -80,9 +95,16 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     next: (slot) => chain.step(slot, 1),
     tick: (slot) => yellowstone?.onSlot(slot),
   })
-  const chain: Chain =
+  const { chain, payments } = createPaidChain(
     played ??
-    createMarketChain(market, shape, options.firstSlot ?? Math.max(1, clock.slot - historySlots))
+      createMarketChain(market, shape, options.firstSlot ?? Math.max(1, clock.slot - historySlots)),
+    {
+      faucetSecret: derivedSigner(seed, 'faucet').secret,
+      newest: () => clock.slot,
+      strangers: paid.flatMap((key) => [key, associatedTokenAccount(key, USDT_MINT, TOKEN)]),
+      known: tracked,
+    },
+  )
   yellowstone = await startYellowstone(chain, {
     host,
     port: options.port ?? 0,
@@ -104,12 +126,13 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     },
   })
   const confirmed = () => chain.step(clock.slot, -confirmDelaySlots)
-  const methods = createRpcMethods(chain, {
+  const window = {
     processed: () => clock.slot,
     confirmed,
     finalized: () => chain.step(clock.slot, -FINALIZE_DELAY_SLOTS),
     first: () => Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
-  })
+  }
+  const methods = { ...createRpcMethods(chain, window), ...paymentMethods(payments) }
   const servers = [yellowstone]
   const rpcOptions = { host, port: options.rpcPort ?? 0, seed, trouble }
   const rpc = await startRpcServer(methods, rpcOptions).catch(async (error: unknown) => {
@@ -122,10 +145,6 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock.start()
   }
   const stream = yellowstone
-  const tracked =
-    blocks === null
-      ? market.universe.wallets.map((wallet) => wallet.key.address)
-      : feePayersOfTrades(blocks, recorded?.wallets ?? 100)
   return {
     endpoint: `http://${host}:${stream.port}`,
     rpcUrl: `http://${host}:${rpc.port}`,
@@ -147,6 +166,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return market.truth(slot)
     },
     advance: (slots) => clock.advance(slots),
+    payments,
+    paymentAddresses: {
+      pro: paid[0].address,
+      credits: paid[1].address,
+    },
     disconnect: () => stream.disconnect(),
     async close() {
       clock.stop()

@@ -1,0 +1,260 @@
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+  VersionedTransaction,
+} from '@solana/web3.js'
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import type { FailedTransactionMetadata as Failed, LiteSVM, TransactionMetadata } from 'litesvm'
+import type { AccountState, OwnedTokenAccount } from '../chain.ts'
+import { TOKEN, TOKEN_2022, USDT_MINT } from '../market/programs.ts'
+import { uiAmount } from '../market/transaction-info.ts'
+import { encodeTransactionError, type TransactionErrorJson } from '../rpc/transaction-error.ts'
+import { errorJson } from './svm-error.ts'
+import { createAssociated, mintTo } from './token-instructions.ts'
+
+/** Why a transaction was not taken, with the error as RPC writes it; null when it cannot be read. */
+export class Refused extends Error {
+  readonly reason: TransactionErrorJson | null
+  readonly logs: readonly string[]
+  constructor(message: string, reason: TransactionErrorJson | null, logs: readonly string[] = []) {
+    super(message)
+    this.reason = reason
+    this.logs = logs
+  }
+}
+
+type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
+type TokenBalance = Meta['preTokenBalances'][number]
+
+/**
+ * Executes transactions that somebody signed: the real programs (System, Token, Token-2022, Associated Token, Memo) on accounts of their own, beside those of
+ * the market. Signatures are checked, blockhashes are not.
+ */
+export interface Bank {
+  /** Gives it with its outcome, index 0. Throws `Refused` for what cannot be read or run; with `keepFailed` one that fails is executed like any other. */
+  execute(
+    wire: Uint8Array,
+    options: { readonly keepFailed: boolean },
+  ): SubscribeUpdateTransactionInfo
+  /** Puts lamports on an account, by a transaction. */
+  airdrop(to: PublicKey, lamports: bigint): SubscribeUpdateTransactionInfo
+  /** Mints USDT, raw units, to the associated account of an owner, by a transaction. */
+  airdropUsdt(owner: PublicKey, amount: bigint): SubscribeUpdateTransactionInfo
+  account(address: string): AccountState | null
+  tokenAccounts(owner: string): OwnedTokenAccount[]
+  /** Loads a program (bytes of an ELF file). */
+  addProgram(id: PublicKey, elf: Uint8Array): void
+}
+
+/** Opens a bank; rejects when `litesvm`, a development dependency, is not installed. The faucet's key, of 32 bytes, mints USDT and pays. */
+export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
+  const { FailedTransactionMetadata, LiteSVM } = await import('litesvm')
+  const svm = new LiteSVM().withBlockhashCheck(false)
+  const faucet = Keypair.fromSeed(faucetSecret)
+  const put = (key: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
+    svm.setAccount({
+      ...{ address: kit(key), programAddress: kit(owner), data, executable: false },
+      lamports: lamports as Parameters<LiteSVM['airdrop']>[1], // a branded bigint
+      space: BigInt(data.length),
+    })
+  put(faucet.publicKey, SystemProgram.programId, FAUCET_LAMPORTS, new Uint8Array())
+  put(USDT, new PublicKey(TOKEN.bytes), 1_461_600n, mintData(faucet.publicKey))
+  let sentBySelf = 0
+
+  function execute(wire: Uint8Array, { keepFailed }: { readonly keepFailed: boolean }) {
+    const tx = readWire(wire)
+    const { message, signatures } = tx
+    if (message.addressTableLookups.length > 0)
+      throw new Refused('address lookup tables are not known here', null)
+    const keys = message.staticAccountKeys
+    const parts = {
+      messageBytes: message.serialize(),
+      signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
+    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // the same two parts under another library's brands
+    if (!keepFailed) {
+      const tried = svm.simulateTransaction(parts)
+      if (tried instanceof FailedTransactionMetadata) throw refusal(tried)
+    }
+    const before = balancesOf(keys)
+    const done = svm.sendTransaction(parts)
+    const after = balancesOf(keys)
+    if (!(done instanceof FailedTransactionMetadata)) return infoOf(tx, done, null, before, after)
+    // What never ran (a bad signature, an unfunded payer) is in no block; what failed has paid its fee.
+    if (after.lamports[0] === before.lamports[0]) throw refusal(done)
+    return infoOf(tx, done.meta(), done, before, after)
+  }
+
+  function balancesOf(keys: readonly PublicKey[]): Balances {
+    const tokens = keys.flatMap((key, accountIndex): TokenBalance[] => {
+      const found = svm.getAccount(kit(key))
+      const account = found.exists ? readTokenAccount(found) : null
+      return account === null ? [] : [tokenBalance(account, accountIndex)]
+    })
+    return { lamports: keys.map((key) => BigInt(svm.getBalance(kit(key)) ?? 0n)), tokens }
+  }
+
+  /** Token account: 32 mint, 32 owner, u64 amount, ..., u8 state @108; with extensions the kind of account @165 (2: token account). */
+  function readTokenAccount(found: SvmAccount): OwnedTokenAccount | null {
+    const { address, lamports } = found
+    const program: string = found.programAddress
+    if (program !== TOKEN.address && program !== TOKEN_2022.address) return null
+    const data = Buffer.from(found.data)
+    if (data.length < 165 || (data.length > 165 && data[165] !== 2) || data[108] === 0) return null
+    const mint = new PublicKey(data.subarray(0, 32))
+    const mintAccount = svm.getAccount(kit(mint))
+    return {
+      ...{ address, program, lamports },
+      mint: mint.toBase58(),
+      owner: new PublicKey(data.subarray(32, 64)).toBase58(),
+      amount: data.readBigUInt64LE(64),
+      decimals: mintAccount.exists ? (mintAccount.data[44] ?? 0) : 0,
+    }
+  }
+
+  function bySelf(...instructions: readonly TransactionInstruction[]) {
+    const tx = new Transaction().add(...instructions)
+    const blockhash = Buffer.alloc(32)
+    blockhash.writeUInt32LE(++sentBySelf) // so that no two are the same
+    tx.recentBlockhash = new PublicKey(blockhash).toBase58()
+    tx.feePayer = faucet.publicKey
+    tx.sign(faucet)
+    return execute(tx.serialize(), { keepFailed: false })
+  }
+
+  return {
+    execute,
+    airdrop: (toPubkey, lamports) =>
+      bySelf(SystemProgram.transfer({ fromPubkey: faucet.publicKey, toPubkey, lamports })),
+    airdropUsdt(owner, amount) {
+      const { account, instruction } = createAssociated(faucet.publicKey, owner, USDT)
+      return bySelf(instruction, mintTo(USDT, account, faucet.publicKey, amount))
+    },
+    account(address) {
+      const found = svm.getAccount(kit(new PublicKey(address)))
+      if (!found.exists) return null
+      const { lamports, programAddress, data } = found
+      return { lamports, owner: programAddress, data: Buffer.from(data) }
+    },
+    tokenAccounts(owner) {
+      return [TOKEN, TOKEN_2022].flatMap((program) =>
+        svm.getProgramAccounts(kit(new PublicKey(program.bytes))).flatMap((found) => {
+          const account = readTokenAccount(found)
+          return account?.owner === owner ? [account] : []
+        }),
+      )
+    },
+    addProgram: (id, elf) => svm.addProgram(kit(id), elf),
+  }
+}
+
+const FAUCET_LAMPORTS = 100_000_000n * 1_000_000_000n
+const USDT = new PublicKey(USDT_MINT.bytes)
+
+interface Balances {
+  readonly lamports: readonly bigint[]
+  readonly tokens: readonly TokenBalance[]
+}
+
+type SvmAccount = ReturnType<LiteSVM['getProgramAccounts']>[number]
+
+function readWire(wire: Uint8Array): VersionedTransaction {
+  try {
+    return VersionedTransaction.deserialize(wire)
+  } catch {
+    throw new Refused('failed to deserialize the transaction', null)
+  }
+}
+
+function refusal(failed: Failed): Refused {
+  const reason = errorJson(failed)
+  const why = typeof reason === 'string' ? reason : JSON.stringify(reason)
+  return new Refused(`Transaction simulation failed: ${why}`, reason, failed.meta().logs())
+}
+
+function infoOf(
+  { message, signatures }: VersionedTransaction,
+  meta: TransactionMetadata,
+  failed: Failed | null,
+  before: Balances,
+  after: Balances,
+): SubscribeUpdateTransactionInfo {
+  const total = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n)
+  const inner = meta.innerInstructions().map((list, index) => ({
+    index,
+    instructions: list.map((called) => ({
+      programIdIndex: called.instruction().programIdIndex(),
+      accounts: called.instruction().accounts(),
+      data: called.instruction().data(),
+      stackHeight: called.stackHeight(),
+    })),
+  }))
+  return {
+    signature: signatures[0] ?? new Uint8Array(64),
+    isVote: false,
+    index: '0',
+    transaction: {
+      signatures,
+      message: {
+        header: message.header,
+        accountKeys: message.staticAccountKeys.map((key) => key.toBytes()),
+        recentBlockhash: new PublicKey(message.recentBlockhash).toBytes(),
+        instructions: message.compiledInstructions.map((instruction) => ({
+          programIdIndex: instruction.programIdIndex,
+          accounts: Uint8Array.from(instruction.accountKeyIndexes),
+          data: instruction.data,
+        })),
+        versioned: message.version === 0,
+        addressTableLookups: [],
+        config: undefined,
+      },
+    },
+    meta: {
+      err: failed === null ? undefined : { err: encodeTransactionError(errorJson(failed)) },
+      // What is on no account any more; programs of a transaction neither make nor burn lamports.
+      fee: String(total(before.lamports) - total(after.lamports)),
+      preBalances: before.lamports.map(String),
+      postBalances: after.lamports.map(String),
+      innerInstructions: inner.filter(({ instructions }) => instructions.length > 0),
+      innerInstructionsNone: false,
+      logMessages: meta.logs(),
+      logMessagesNone: false,
+      preTokenBalances: [...before.tokens],
+      postTokenBalances: [...after.tokens],
+      rewards: [],
+      loadedWritableAddresses: [],
+      loadedReadonlyAddresses: [],
+      returnData: undefined,
+      returnDataNone: true,
+      computeUnitsConsumed: String(meta.computeUnitsConsumed()),
+      costUnits: String(meta.computeUnitsConsumed()),
+    },
+  }
+}
+
+function tokenBalance(account: OwnedTokenAccount, accountIndex: number): TokenBalance {
+  const { mint, owner, program: programId, amount, decimals } = account
+  const text = uiAmount(amount, decimals)
+  const uiTokenAmount = {
+    ...{ uiAmount: Number(text), decimals },
+    ...{ amount: String(amount), uiAmountString: text },
+  }
+  return { accountIndex, mint, owner, programId, uiTokenAmount }
+}
+
+/** `Mint`, 82 bytes: u32 1 and the mint authority, u64 supply, u8 decimals, u8 initialised, u32 0 and no freeze authority. */
+function mintData(authority: PublicKey): Uint8Array {
+  const data = Buffer.alloc(82)
+  data.writeUInt32LE(1, 0)
+  data.set(authority.toBytes(), 4)
+  data.writeUInt8(6, 44)
+  data.writeUInt8(1, 45)
+  return data
+}
+
+/** Kit brands its address texts. */
+function kit(key: PublicKey): Parameters<LiteSVM['getAccount']>[0] {
+  return key.toBase58() as Parameters<LiteSVM['getAccount']>[0]
+}

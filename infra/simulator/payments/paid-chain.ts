@@ -1,0 +1,146 @@
+import type { PublicKey } from '@solana/web3.js'
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import type { Address } from '../../../pipeline/domain/address.ts'
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
+import type { Chain, Mentioned } from '../chain.ts'
+import { keysOf } from '../grpc/updates.ts'
+import { type Key, keyId } from '../market/key.ts'
+import { type Bank, openBank } from './bank.ts'
+
+/** What people send over RPC: executed at once, and in the block of the next slot. */
+export interface Payments {
+  /** Takes a signed transaction; gives its signature, base58. Rejects with `Refused`. */
+  send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
+  airdrop(to: PublicKey, lamports: bigint): Promise<string>
+  airdropUsdt(owner: PublicKey, amount: bigint): Promise<string>
+  /** Where they are executed; opened at the first use. */
+  bank(): Promise<Bank>
+}
+
+/** A chain on which people can pay. */
+export interface PaidChain {
+  /** The chain below, with what was sent at the end of its blocks. */
+  readonly chain: Chain
+  readonly payments: Payments
+}
+
+/** Transactions of a slot that were sent, in order. */
+interface Sent {
+  readonly info: SubscribeUpdateTransactionInfo
+  readonly named: ReadonlySet<string>
+}
+
+/**
+ * Adds to a chain what people send: the one thing that is no function of the seed, and gone with the process. `newest` is the slot that the clock
+ * shows. The bank costs 90 MB and is opened when somebody asks for it first.
+ */
+export function createPaidChain(
+  base: Chain,
+  options: {
+    readonly faucetSecret: Uint8Array
+    readonly newest: () => number
+    /** Keys of which the chain below knows nothing: looking for them there costs seconds. */
+    readonly strangers: Iterable<Key>
+    /** Keys that it does know, whoever else pays them. */
+    readonly known: Iterable<Address>
+  },
+): PaidChain {
+  const known = new Set<string>(options.known)
+  const strangers = new Set([...options.strangers].map(({ id }) => id))
+  const slots = new Map<number, Sent[]>()
+  const places = new Map<string, { readonly slot: number; readonly index: number }>()
+  let opening: Promise<Bank> | undefined
+  let opened: Bank | undefined
+
+  async function bank(): Promise<Bank> {
+    opening ??= openBank(options.faucetSecret)
+    opened = await opening
+    return opened
+  }
+
+  function place(info: SubscribeUpdateTransactionInfo): string {
+    const after = options.newest() + 1
+    const slot = base.nextProduced(after, Number.MAX_SAFE_INTEGER)
+    if (slot === null) throw new Error('a chain goes on for ever')
+    const sent = slots.get(slot) ?? []
+    slots.set(slot, sent)
+    const index = base.signatures(slot).length + sent.length
+    const placed = { ...info, index: String(index) }
+    sent.push({ info: placed, named: keysOf(placed).named })
+    places.set(keyId(info.signature), { slot, index })
+    // What had nothing before somebody paid is nobody's of the chain below.
+    info.transaction?.message?.accountKeys.forEach((key, at) => {
+      const isNew = info.meta?.preBalances[at] === '0' && info.meta.postBalances[at] !== '0'
+      if (isNew && !known.has(encodeBase58(key))) strangers.add(keyId(key))
+    })
+    return encodeBase58(info.signature)
+  }
+
+  const payments: Payments = {
+    bank,
+    async send(wire, how) {
+      const { execute } = await bank()
+      // A transaction is in one block at most, however often it is sent: the first signature follows the count.
+      const known = places.has(keyId(wire.subarray(1, 65)))
+      return known ? encodeBase58(wire.subarray(1, 65)) : place(execute(wire, how))
+    },
+    async airdrop(to, lamports) {
+      return place((await bank()).airdrop(to, lamports))
+    },
+    async airdropUsdt(owner, amount) {
+      return place((await bank()).airdropUsdt(owner, amount))
+    },
+  }
+
+  const sentAt = (slot: number, index: number) =>
+    slots.get(slot)?.find(({ info }) => info.index === String(index))
+
+  /** Those that name the key in slots `from` down to `last`, newest first. */
+  function* sentDown(id: string, from: number, last: number): Generator<Mentioned> {
+    for (const slot of [...slots.keys()].sort((a, b) => b - a)) {
+      if (slot > from || slot < last) continue
+      for (const { info, named } of [...(slots.get(slot) ?? [])].reverse())
+        if (named.has(id))
+          yield { slot, index: Number(info.index), failed: info.meta?.err !== undefined }
+    }
+  }
+
+  const chain: Chain = {
+    ...base,
+    block(slot) {
+      const block = base.block(slot)
+      const sent = base.kind(slot) === 'produced' ? slots.get(slot) : undefined
+      if (sent === undefined) return block
+      return { ...block, transactions: [...block.transactions, ...sent.map(({ info }) => info)] }
+    },
+    find: (signature) => places.get(keyId(signature)) ?? base.find(signature),
+    transaction: (slot, index) => sentAt(slot, index)?.info ?? base.transaction(slot, index),
+    signature: (slot, index) => sentAt(slot, index)?.info.signature ?? base.signature(slot, index),
+    signatures: (slot) => [
+      ...base.signatures(slot),
+      ...(slots.get(slot) ?? []).map(({ info }) => info.signature),
+    ],
+    *mentionsDown(id, from, last) {
+      // Of one slot those that were sent come last, so they are told first.
+      const sent = [...sentDown(id, from, last)]
+      for (const found of strangers.has(id) ? [] : base.mentionsDown(id, from, last)) {
+        while (found !== null && sent[0] !== undefined && sent[0].slot >= found.slot)
+          yield sent.shift() ?? null
+        yield found
+      }
+      yield* sent
+    },
+    mentions: (id, slot) => [
+      ...(strangers.has(id) ? [] : base.mentions(id, slot)),
+      ...(slots.get(slot) ?? [])
+        .filter(({ named }) => named.has(id))
+        .map(({ info }) => Number(info.index)),
+    ],
+    account: (address, slot) => base.account(address, slot) ?? opened?.account(address) ?? null,
+    tokenAccounts: (owner, slot) => [
+      ...base.tokenAccounts(owner, slot),
+      ...(opened?.tokenAccounts(owner) ?? []),
+    ],
+  }
+  return { chain, payments }
+}

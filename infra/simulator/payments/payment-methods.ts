@@ -1,0 +1,58 @@
+import { PublicKey } from '@solana/web3.js'
+import bs58 from 'bs58'
+import { RpcError, type RpcMethods } from '../rpc/methods.ts'
+import { Refused } from './bank.ts'
+import type { Payments } from './paid-chain.ts'
+
+/** RPC methods by which people pay: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it, and the simulator's own `requestUsdtAirdrop [owner, raw amount]`. */
+export function paymentMethods(payments: Payments): RpcMethods {
+  return {
+    sendTransaction([text, config]) {
+      const { encoding = 'base58', skipPreflight = false } = record(config)
+      const wire =
+        encoding === 'base64'
+          ? Buffer.from(String(text), 'base64')
+          : bs58.decodeUnsafe(String(text))
+      if (wire === undefined) throw new RpcError(INVALID_PARAMS, 'invalid base58 encoding')
+      return told(payments.send(wire, { keepFailed: skipPreflight === true }))
+    },
+    requestAirdrop([to, lamports]) {
+      return told(payments.airdrop(key(to), amount(lamports)))
+    },
+    requestUsdtAirdrop([owner, raw]) {
+      return told(payments.airdropUsdt(key(owner), amount(raw)))
+    },
+  }
+}
+
+const INVALID_PARAMS = -32_602
+const PREFLIGHT_FAILURE = -32_002
+
+async function told(sent: Promise<string>): Promise<string> {
+  try {
+    return await sent
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error
+    const { message, reason: err, logs } = error
+    if (err === null) throw new RpcError(INVALID_PARAMS, message)
+    throw new RpcError(PREFLIGHT_FAILURE, message, { err, logs })
+  }
+}
+
+function key(value: unknown): PublicKey {
+  const bytes = bs58.decodeUnsafe(String(value))
+  if (bytes?.length !== 32) throw new RpcError(INVALID_PARAMS, 'Invalid param: Invalid')
+  return new PublicKey(bytes)
+}
+
+function amount(value: unknown): bigint {
+  const isAmount =
+    typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= 1e15
+  if (!isAmount) throw new RpcError(INVALID_PARAMS, 'Invalid params: not an amount')
+  return BigInt(value)
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  // Of an object any key may be asked.
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,84 @@
+import test from 'ava'
+import { startSimulator } from '../simulator.ts'
+import { callRpc } from '../testing/client.ts'
+import { createPayer, USDT } from '../testing/payer.ts'
+import { transfer } from './token-instructions.ts'
+
+const START = 405_000_000
+const FULL = { commitment: 'confirmed', maxSupportedTransactionVersion: 0 } as const
+
+interface Told {
+  readonly slot: number
+  readonly meta: {
+    readonly err: unknown
+    readonly fee: number
+    readonly preBalances: readonly number[]
+    readonly postBalances: readonly number[]
+    readonly preTokenBalances: readonly Balance[]
+    readonly postTokenBalances: readonly Balance[]
+    readonly innerInstructions: readonly unknown[]
+  }
+}
+interface Balance {
+  readonly owner: string
+  readonly mint: string
+  readonly uiTokenAmount: { readonly amount: string }
+}
+
+test('what somebody signed and sent is executed, and in the next block for everybody', async (t) => {
+  const clock = { kind: 'manual', startSlot: START } as const
+  const simulator = await startSimulator({ clock, wallets: 5, coins: 40, othersPerSlot: 2 })
+  t.teardown(() => simulator.close())
+  const { pro } = simulator.paymentAddresses
+  const payer = await createPayer(simulator, 10_000_000n)
+  const signature = await payer.pay(pro, 4_000_001n)
+  t.is(await callRpc(simulator, 'getTransaction', signature, FULL), null)
+  simulator.advance(1)
+  const status = { slot: START + 1, confirmations: 0, err: null, status: { Ok: null } }
+  t.deepEqual(
+    ((await callRpc(simulator, 'getSignatureStatuses', [signature])) as { value: unknown }).value,
+    [{ ...status, confirmationStatus: 'processed' }],
+  )
+  simulator.advance(1)
+  const told = (await callRpc(simulator, 'getTransaction', signature, FULL)) as Told
+  t.is(told.slot, START + 1)
+  const { err, fee, innerInstructions } = told.meta
+  t.deepEqual([err, fee], [null, 5000])
+  t.true(innerInstructions.length > 0)
+  const usdt = ({ owner, mint, uiTokenAmount }: Balance) => [owner, mint, uiTokenAmount.amount]
+  const mint = USDT.toBase58()
+  t.deepEqual(told.meta.preTokenBalances.map(usdt), [[payer.address, mint, '10000000']])
+  t.deepEqual(
+    told.meta.postTokenBalances.map(usdt).toSorted(),
+    [
+      [payer.address, mint, '5999999'],
+      [pro, mint, '4000001'],
+    ].toSorted(),
+  )
+  const block = (await callRpc(simulator, 'getBlock', START + 1, {
+    ...FULL,
+    transactionDetails: 'signatures',
+  })) as { signatures: string[] }
+  t.is(block.signatures.at(-1), signature)
+  const listed = (await callRpc(simulator, 'getSignaturesForAddress', pro, FULL)) as {
+    signature: string
+  }[]
+  t.deepEqual(
+    listed.map((entry) => entry.signature),
+    [signature],
+  )
+  const accounts = (await callRpc(simulator, 'getTokenAccountsByOwner', pro, { mint }, FULL)) as {
+    value: { account: { data: [string, string] } }[]
+  }
+  t.is(accounts.value.length, 1)
+
+  // Refused before it is sent, unless the sender wants it in a block all the same.
+  const tooMuch = [transfer(payer.usdt, payer.usdt, payer.key.publicKey, 99_000_000n)]
+  await t.throwsAsync(payer.send(tooMuch), { message: /-32002.*Custom/ })
+  const failed = await payer.send(tooMuch, { skipPreflight: true })
+  simulator.advance(2)
+  const { meta } = (await callRpc(simulator, 'getTransaction', failed, FULL)) as Told
+  t.deepEqual([meta.err, meta.fee], [{ InstructionError: [0, { Custom: 1 }] }, 5000])
+  const garbage = await callRpc(simulator, 'sendTransaction', 'AAAA', { encoding: 'base64' })
+  t.like(garbage, { error: { code: -32_602 } })
+})

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto'
+import {
+  Keypair,
+  PublicKey,
+  SystemProgram,
+  Transaction,
+  type TransactionInstruction,
+} from '@solana/web3.js'
+import { TOKEN, USDT_MINT } from '../market/programs.ts'
+import {
+  associatedAccount,
+  createAssociated,
+  initializeAccount,
+  initializeMint,
+  transfer,
+} from '../payments/token-instructions.ts'
+import type { Simulator } from '../simulator.ts'
+import { callRpc } from './client.ts'
+
+/** The mint of USDT. */
+export const USDT = new PublicKey(USDT_MINT.bytes)
+const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
+
+/** Somebody with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
+export interface Payer {
+  readonly key: Keypair
+  readonly address: string
+  /** The associated account of USDT. */
+  readonly usdt: PublicKey
+  /** Signs and sends; gives the signature. Rejects with what RPC says against it. */
+  send(
+    instructions: readonly TransactionInstruction[],
+    options?: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean },
+  ): Promise<string>
+  /** Sends raw units of USDT to the associated account of an owner, which is opened first. */
+  pay(owner: string, amount: bigint): Promise<string>
+  /** Opens an account that is not the associated one. */
+  openAccount(
+    owner: PublicKey,
+    options?: { mint?: PublicKey; program?: PublicKey; space?: number },
+  ): Promise<PublicKey>
+  /** Makes a mint of SPL Token whose authority this is. */
+  makeMint(decimals: number): Promise<PublicKey>
+}
+
+/** Somebody with SOL and so many raw units of USDT, from the simulator's faucet. */
+export async function createPayer(
+  simulator: Pick<Simulator, 'rpcUrl'>,
+  usdt: bigint,
+): Promise<Payer> {
+  const key = Keypair.generate()
+  const { publicKey } = key
+  await ask('requestAirdrop', publicKey.toBase58(), 10_000_000_000)
+  if (usdt > 0n) await ask('requestUsdtAirdrop', publicKey.toBase58(), Number(usdt))
+
+  async function ask(method: string, ...params: unknown[]): Promise<unknown> {
+    const answer = await callRpc(simulator, method, ...params)
+    if (typeof answer === 'object' && answer !== null && 'error' in answer)
+      throw new Error(JSON.stringify(answer.error))
+    return answer
+  }
+
+  async function send(
+    instructions: readonly TransactionInstruction[],
+    options: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean } = {},
+  ): Promise<string> {
+    const { signers = [], skipPreflight = false } = options
+    const tx = new Transaction().add(...instructions)
+    tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // so that no two are the same
+    tx.feePayer = publicKey
+    tx.sign(key, ...signers)
+    const wire = tx.serialize().toString('base64')
+    return String(await ask('sendTransaction', wire, { encoding: 'base64', skipPreflight }))
+  }
+
+  const usdtAccount = associatedAccount(publicKey, USDT)
+  return {
+    key,
+    address: publicKey.toBase58(),
+    usdt: usdtAccount,
+    send,
+    async pay(owner, amount) {
+      const { account, instruction } = createAssociated(publicKey, new PublicKey(owner), USDT)
+      return send([instruction, transfer(usdtAccount, account, publicKey, amount)])
+    },
+    async openAccount(owner, { mint = USDT, program = TOKEN_PROGRAM, space = 165 } = {}) {
+      const account = Keypair.generate()
+      const create = SystemProgram.createAccount({
+        ...{ fromPubkey: publicKey, newAccountPubkey: account.publicKey },
+        ...{ lamports: rentOf(space), space, programId: program },
+      })
+      await send([create, initializeAccount(account.publicKey, mint, owner, program)], {
+        signers: [account],
+      })
+      return account.publicKey
+    },
+    async makeMint(decimals) {
+      const mint = Keypair.generate()
+      const create = SystemProgram.createAccount({
+        ...{ fromPubkey: publicKey, newAccountPubkey: mint.publicKey },
+        ...{ lamports: rentOf(82), space: 82, programId: TOKEN_PROGRAM },
+      })
+      await send([create, initializeMint(mint.publicKey, publicKey, decimals)], { signers: [mint] })
+      return mint.publicKey
+    },
+  }
+}
+
+/** Lamports that keep an account of so many bytes alive for ever. */
+export function rentOf(space: number): number {
+  return (space + 128) * 6960
+}
