@@ -389,6 +389,26 @@ test.serial(
   },
 )
 
+test.serial('a price is stored before the swaps that have it (K1, K4)', async (t) => {
+  // A process may be killed in between, and then nothing may replay the price: RPC blocks hold no account.
+  const { store } = testStore
+  await empty(store)
+  await track(store)
+  const { slots } = aChain({ seed: 1, slots: 20, wallets: 2 })
+  const both = slots.filter(
+    ({ marker, records }) => marker.solPrice && records.some(({ kind }) => kind === 'swap'),
+  )
+  const order: string[] = []
+  const insert: Store['insert'] = async (table, rows, options) => {
+    order.push(table)
+    await store.insert(table, rows, options)
+    order.push(`${table} stored`)
+  }
+  await run({ ...store, insert }, { slots: both.slice(0, 1), late: [] })
+  const told = order.filter((text) => /^(sol_prices|swaps)/.test(text))
+  t.deepEqual(told, ['sol_prices', 'sol_prices stored', 'swaps', 'swaps stored'])
+})
+
 test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
   const { store } = testStore
   for (let seed = 1; seed <= 2; seed += 1) {

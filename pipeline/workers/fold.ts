@@ -156,12 +156,14 @@ async function storeRecords(
   const fresh = [...batch.values()]
   const news = newsByWallet(fresh)
   await books.announce(news, preparation)
-  // Before the swaps: who sees a late one stored sees its place.
-  await insertRows(store, 'late_swaps', fresh.flatMap(lateRows))
+  // Before the swaps: who sees a late one stored sees its place, and whoever finds a swap finds the price that it has.
   await Promise.all([
-    ...Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
+    insertRows(store, 'late_swaps', fresh.flatMap(lateRows)),
     insertRows(store, 'sol_prices', prices),
   ])
+  await Promise.all(
+    Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
+  )
   // Whoever finds a transaction finds its events.
   await Promise.all([storeKept(store, keptRows(fresh)), books.fold(news, preparation)])
 }
