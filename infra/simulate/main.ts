@@ -7,6 +7,7 @@ const USAGE = `npm run -s simulate -- [options]
 
   --seed N        what the market does and what is done to the service (1)
   --seeds A-B     one run after the other
+  --jobs N        as many runs at once (1); not with --servers
   --hours H       hours of the market, as fast as the service takes them (0.1)
   --also LIST     of redecode, backfill (the operator's commands), wallet (one more by SIGHUP), absence (over 3,000 slots), facts (compares transactions, mints, coverage), feed (its union)
   --port-base P   first of the ports of those servers (29000, or what the folder was last used with)
@@ -16,11 +17,13 @@ const SHOWN = 2
 
 /** Runs one seed or several; the exit code is 0 when every table of every run was right. */
 async function main(): Promise<number> {
+  const beganAt = Date.now()
   const { values } = parseArgs({
     options: {
       help: { type: 'boolean' },
       seed: { type: 'string', default: '1' },
       seeds: { type: 'string' },
+      jobs: { type: 'string', default: '1' },
       hours: { type: 'string', default: '0.1' },
       servers: { type: 'string' },
       also: { type: 'string', default: '' },
@@ -33,8 +36,10 @@ async function main(): Promise<number> {
   }
   const [first = Number.NaN, last = first] = (values.seeds ?? values.seed).split('-').map(Number)
   const hours = Number(values.hours)
+  const jobs = Number(values.jobs)
   if (!Number.isInteger(first) || !Number.isInteger(last) || !(hours > 0)) throw new Error(USAGE)
   const { servers } = values
+  if (!(jobs >= 1) || (servers !== undefined && jobs > 1)) throw new Error(USAGE)
   const asked = values.also.split(',').filter((name) => name !== '')
   const also = new Set(ALSO.filter((name) => asked.includes(name)))
   if (also.size !== asked.length) throw new Error(USAGE)
@@ -42,13 +47,22 @@ async function main(): Promise<number> {
   if (servers !== undefined)
     await startServers(servers, portBase === undefined ? {} : { portBase: Number(portBase) })
   const failed: number[] = []
-  try {
-    for (let seed = first; seed <= last; seed += 1)
+  let next = first
+  const lane = async () => {
+    while (next <= last) {
+      const seed = next
+      next += 1
       if (!(await runSeed(seed, hours, servers ?? null, also))) failed.push(seed)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: jobs }, lane))
   } finally {
     if (servers !== undefined) await stopServers(servers)
   }
-  if (failed.length > 0) process.stdout.write(`failing seeds: ${failed.join(', ')}\n`)
+  const seconds = ((Date.now() - beganAt) / 1000).toFixed(0)
+  const told = failed.length === 0 ? 'every seed is right' : `failing seeds: ${failed.join(', ')}`
+  process.stdout.write(`${told}; ${seconds} s\n`)
   return failed.length === 0 ? 0 : 1
 }
 
@@ -59,10 +73,10 @@ async function runSeed(
   also: ReadonlySet<Also>,
 ): Promise<boolean> {
   const beganAt = Date.now()
-  const tell = (line: string) => process.stdout.write(`${line}\n`)
+  const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
   const repeat = `npm run -s simulate -- --seed ${seed} --hours ${hours}${serversDir === null ? '' : ` --servers ${serversDir}`}${also.size === 0 ? '' : ` --also ${[...also].join(',')}`}`
   const where = serversDir === null ? 'one process' : 'three processes on real servers'
-  tell(`seed ${seed}: ${hours} hours of the market, ${where}`)
+  tell(`${hours} hours of the market, ${where}`)
   const result: RunResult = await runSimulation({ seed, hours, serversDir, also, tell }).catch(
     (error: unknown) => ({
       differences: [],
@@ -74,7 +88,7 @@ async function runSeed(
   const seconds = ((Date.now() - beganAt) / 1000).toFixed(1)
   const counts = Object.entries(rows).map(([table, count]) => `${table} ${count}`)
   if (differences.length === 0 && faults.length === 0) {
-    tell(`seed ${seed}: every table is right (${counts.join(', ')}) after ${seconds} s\n`)
+    tell(`every table is right (${counts.join(', ')}) after ${seconds} s`)
     return true
   }
   for (const fault of faults) tell(`FAULT ${fault}`)
@@ -84,7 +98,7 @@ async function runSeed(
     tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} are not what they should be`)
     for (const difference of own.slice(0, SHOWN)) tell(`  ${tellDifference(difference)}`)
   }
-  tell(`seed ${seed}: FAILED after ${seconds} s; again: ${repeat}\n`)
+  tell(`FAILED after ${seconds} s; again: ${repeat}`)
   return false
 }
 
