@@ -24,14 +24,17 @@ export interface SolanaRpc {
 export interface HistoryRpc {
   /**
    * Transactions that name the address, failed ones too, the newest first, 1000 at most. `before` is any transaction of the chain: only what is older
-   * comes. A server that has not reached slot `minContextSlot` is asked again.
+   * comes; what is as old as `until`, or older, does not. A server that has not reached slot `minContextSlot` is asked again.
    */
   getSignaturesForAddress(
     address: Address,
     page: {
       readonly limit: number
       readonly before?: string | undefined
+      readonly until?: string | undefined
       readonly minContextSlot?: number | undefined
+      /** Default `confirmed`. */
+      readonly commitment?: 'confirmed' | 'finalized'
     },
   ): Promise<SignatureInfo[]>
   /** The answer in encoding `json` as it came; null when this server does not have the transaction. */
@@ -42,8 +45,8 @@ export interface HistoryRpc {
   getBlockTime(slot: number): Promise<number | null>
   /** The oldest block that the server has; null when it does not say (the method is not asked of a server, decisions J10). */
   getFirstAvailableBlock(): Promise<number | null>
-  /** Token accounts of both token programs that the owner has now. */
-  getTokenAccountsByOwner(owner: Address): Promise<Address[]>
+  /** Token accounts that the owner has now: of both token programs, or of one mint. */
+  getTokenAccountsByOwner(owner: Address, mint?: Address): Promise<Address[]>
 }
 
 export interface SignatureInfo {
@@ -183,8 +186,8 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
     async getBlock(slot) {
       return orMissing(async () => readBlock(await call('getBlock', [slot, BLOCK_OPTIONS]), slot))
     },
-    async getSignaturesForAddress(address, { limit, before, minContextSlot }) {
-      const config = { commitment: 'confirmed', limit, before, minContextSlot }
+    async getSignaturesForAddress(address, page) {
+      const config = { commitment: 'confirmed', ...page }
       const entries = await call('getSignaturesForAddress', [address, config])
       if (!Array.isArray(entries)) throw unexpected('getSignaturesForAddress')
       return entries.map(readSignatureInfo)
@@ -211,15 +214,15 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
       })
       return slot === null ? null : count(slot, 'getFirstAvailableBlock')
     },
-    async getTokenAccountsByOwner(owner) {
+    async getTokenAccountsByOwner(owner, mint) {
       const config = {
         commitment: 'confirmed',
         encoding: 'base64',
         dataSlice: { offset: 0, length: 0 },
       }
       const answers = await Promise.all(
-        TOKEN_PROGRAMS.map((programId) =>
-          call('getTokenAccountsByOwner', [owner, { programId }, config]),
+        (mint === undefined ? TOKEN_PROGRAMS.map((programId) => ({ programId })) : [{ mint }]).map(
+          (filter) => call('getTokenAccountsByOwner', [owner, filter, config]),
         ),
       )
       return answers.flatMap((answer) => {
