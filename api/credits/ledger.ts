@@ -16,6 +16,8 @@ export interface LedgerEntry {
   readonly credits: number
   readonly cause: 'grant' | 'deposit' | 'adjustment'
   readonly reason: string
+  /** USDT of a deposit, in raw units. */
+  readonly depositAmount?: bigint
 }
 
 /** A difference that `ledger check` found. */
@@ -47,10 +49,21 @@ export class Ledger {
 
   /** Appends an entry and lets the meter know of it; gives the credits left. */
   async add(entry: LedgerEntry): Promise<number> {
-    const { account, key, credits, cause, reason } = entry
-    await this.#store.insert('ledger_entries', [
-      this.#row({ wallet: account, idempotency_key: key, credits, cause, reason }),
-    ])
+    return this.addAll(entry.account, [entry])
+  }
+
+  /** Appends entries of one account, all or none. */
+  async addAll(
+    account: Account,
+    entries: readonly Omit<LedgerEntry, 'account'>[],
+  ): Promise<number> {
+    await this.#store.insert(
+      'ledger_entries',
+      entries.map(({ key, credits, cause, reason, depositAmount = 0n }) => {
+        const entry = { wallet: account, idempotency_key: key, credits, cause, reason }
+        return this.#row({ ...entry, deposit_amount: depositAmount })
+      }),
+    )
     await this.load(account)
     return (await this.#meter.left(account)) ?? 0
   }
@@ -161,7 +174,7 @@ export class Ledger {
 
   #row(entry: Record<string, unknown>) {
     const created_at = new Date(this.#now()).toISOString().replace('T', ' ').replace('Z', '')
-    return { usage_ms: 0, usage_sequence: 0, created_at, ...entry }
+    return { usage_ms: 0, usage_sequence: 0, deposit_amount: 0n, created_at, ...entry }
   }
 }
 

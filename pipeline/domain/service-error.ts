@@ -11,6 +11,8 @@ export type ServiceErrorCode =
   | 'account_exists'
   | 'account_not_found'
   | 'wallet_not_found'
+  | 'deposit_not_found'
+  | 'already_redeemed'
   | 'invalid_argument'
   | 'internal'
 

@@ -1,0 +1,106 @@
+import type { Address } from '../../pipeline/domain/address.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { inTime } from '../../pipeline/store/timely-store.ts'
+import type { Credits } from '../credits/credits.ts'
+import type { Ledger } from '../credits/ledger.ts'
+import { type Deposit, readUnredeemed, redemptionKey } from './deposit-rows.ts'
+import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
+import { type BillingTerms, creditsFor } from './terms.ts'
+import type { Turns } from './turns.ts'
+
+/** What a check of credits found. */
+export interface CreditCheck {
+  /** Credits that this check added. */
+  readonly credited: number
+  /** What is left now. */
+  readonly balance: number
+}
+
+export interface BillingDeps {
+  readonly store: Store
+  readonly ledger: Ledger
+  readonly credits: Pick<Credits, 'left'>
+  readonly terms: BillingTerms
+  /** Resolves when every deposit that is finalized by now is in the store; rejects with `unavailable` when that cannot be told. */
+  readonly catchUp: () => Promise<void>
+  /** Makes the wallet's account when there is none (decisions E3). */
+  readonly ensureAccount: (wallet: Address) => Promise<void>
+  readonly turns: Turns
+  readonly now?: () => number
+  /** How long a check waits for the chain. */
+  readonly patienceMs?: number
+}
+
+/**
+ * Redeems deposits (decisions E5, E6). A check first has the chain's finalized history read up to now, then redeems what the wallet has not redeemed yet, once for each
+ * signature, wallet and purpose, whatever happens in between: facts are in `deposits`, redemptions in the ledger and `subscriptions`, under the key that follows from the
+ * fact. Rejects with `unavailable` when RPC, store or meter do not answer; then nothing is lost, and the next check goes on.
+ */
+export class Billing {
+  readonly #deps: BillingDeps
+  readonly #now: () => number
+
+  constructor(deps: BillingDeps) {
+    this.#deps = deps
+    this.#now = deps.now ?? Date.now
+  }
+
+  get terms(): BillingTerms {
+    return this.#deps.terms
+  }
+
+  /** Credits the wallet's deposits; of several checks at once one adds them. */
+  async checkCredits(wallet: Address): Promise<CreditCheck> {
+    const { store, ledger, credits, turns, terms } = this.#deps
+    await this.#prepare(wallet)
+    return turns.take(wallet, async () => {
+      let credited = 0
+      for (;;) {
+        const deposits = await readUnredeemed(store, wallet, 'credits')
+        if (deposits.length === 0) return { credited, balance: await credits.left(wallet) }
+        const entries = deposits.map((deposit) => entryOf(deposit, terms))
+        await ledger.addAll(wallet, entries)
+        credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
+      }
+    })
+  }
+
+  /** Redeems the wallet's payments that equal a plan's price, oldest first. */
+  async checkPro(wallet: Address): Promise<ProStatus> {
+    const { store, turns, terms } = this.#deps
+    await this.#prepare(wallet)
+    return turns.take(wallet, async () => {
+      const prices = terms.plans.map(({ price }) => price)
+      const deposits = await readUnredeemed(store, wallet, 'pro', prices)
+      const bought = deposits.flatMap((deposit) => {
+        const plan = terms.plans.find(({ price }) => price === deposit.amount)
+        return plan === undefined ? [] : [{ key: redemptionKey(deposit), plan, ...deposit }]
+      })
+      await redeemPlans(store, wallet, bought, this.#now())
+      return this.pro(wallet)
+    })
+  }
+
+  /** Whether the wallet has Pro now, and until when; expired at the very second. */
+  pro(wallet: string): Promise<ProStatus> {
+    return readPro(this.#deps.store, wallet, this.#now())
+  }
+
+  async #prepare(wallet: Address): Promise<void> {
+    const { catchUp, ensureAccount, patienceMs = 10_000 } = this.#deps
+    await inTime(catchUp(), patienceMs)
+    await ensureAccount(wallet)
+  }
+}
+
+/** The ledger entry that a deposit becomes. */
+export function entryOf(deposit: Deposit, terms: BillingTerms) {
+  const { amount } = deposit
+  return {
+    key: redemptionKey(deposit),
+    credits: creditsFor(amount, terms),
+    cause: 'deposit',
+    reason: '',
+    depositAmount: amount,
+  } as const
+}

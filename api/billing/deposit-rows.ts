@@ -1,0 +1,45 @@
+import type { Purpose } from '../../pipeline/domain/payment.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+
+/** What a wallet paid to a payment address in one transaction, finalized. */
+export interface Deposit {
+  readonly wallet: string
+  readonly purpose: Purpose
+  readonly signature: string
+  /** USDT in raw units. */
+  readonly amount: bigint
+}
+
+/** Under which key a deposit is redeemed, once, whatever for (decisions E5). */
+export function redemptionKey({ signature, wallet, purpose }: Deposit): string {
+  return `deposit:${signature}:${wallet}:${purpose}`
+}
+
+/** The same in SQL, of a row of `deposits`. */
+export const REDEMPTION_KEY = `concat('deposit:', signature, ':', wallet, ':', purpose)`
+
+/**
+ * The wallet's finalized deposits of one purpose that are neither redeemed nor given to somebody by hand, oldest first, 1000 at most; with `amounts` (raw units) only such.
+ */
+export async function readUnredeemed(
+  store: Store,
+  wallet: string,
+  purpose: Purpose,
+  amounts: readonly bigint[] | null = null,
+): Promise<Deposit[]> {
+  const redeemed = purpose === 'credits' ? 'ledger_entries' : 'subscriptions'
+  const rows = await store.query<{ signature: string; amount: string }>(
+    `SELECT signature, amount FROM deposits FINAL
+     WHERE wallet = {wallet:String} AND purpose = {purpose:String} AND finalized = 1
+       ${amounts === null ? '' : 'AND amount IN {amounts:Array(UInt64)}'}
+       AND signature NOT IN (SELECT signature FROM deposit_assignments WHERE wallet = {wallet:String} AND purpose = {purpose:String})
+       AND ${REDEMPTION_KEY} NOT IN (
+         SELECT idempotency_key FROM ${redeemed} WHERE wallet = {wallet:String} AND startsWith(idempotency_key, 'deposit:'))
+     ORDER BY slot, tx_index, signature LIMIT 1000`,
+    { wallet, purpose, ...(amounts !== null && { amounts: amounts.map(String) }) },
+  )
+  return rows.map(({ signature, amount }) => ({
+    ...{ wallet, purpose, signature },
+    amount: BigInt(amount),
+  }))
+}

@@ -1,0 +1,153 @@
+import { type Address, addressBytes, addressFromBytes } from '../domain/address.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import { sameBytes } from './bytes.ts'
+import type { Move } from './movements.ts'
+import { PLUMBING } from './plumbing.ts'
+import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
+import { settleTransferFees } from './transfer-fees.ts'
+
+/** What is a payment to whom. */
+export interface PaymentTerms {
+  readonly mint: Address
+  /** Addresses that are paid: owners of token accounts, associated or not. */
+  readonly owners: readonly Address[]
+}
+
+/** What one wallet paid to one payment address in one transaction, over all of its instructions (decisions E5). */
+export interface PaidDeposit {
+  readonly owner: Address
+  /** Owner of the token accounts that the tokens came from, whoever signed for them. */
+  readonly wallet: Address
+  /** Raw units that arrived, after the mint's transfer fee. Above zero. */
+  readonly amount: bigint
+}
+
+/**
+ * Reads what a transaction paid, by wallet and payment address: transfers at any depth, of either token program, from accounts to accounts as they were
+ * owned at that moment. What the payment address sends back to the wallet in the same transaction is taken off. A failed transaction pays nothing; neither do other
+ * mints, freshly minted tokens, and moves between accounts of the payment address. Pure; throws on no data.
+ */
+export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[] {
+  const { mint, owners } = terms
+  if (tx.failed || !owners.some((owner) => tx.tokenOwners.includes(owner))) return []
+  const accounts = new TokenAccounts(tx, mint)
+  const transfers: { readonly move: Move; readonly from: Address; readonly to: Address }[] = []
+  const moves: Move[] = []
+  let isToken2022 = false
+  tx.instructions.forEach(({ programIndex, accounts: indexes, data }, at) => {
+    const program = TOKEN_PROGRAMS.find(({ key }) => sameBytes(key, tx.accountKeys[programIndex]!))
+    if (program === undefined) return
+    readTokenInstruction(indexes, data, (step) => {
+      const move = moveOf(at, step, accounts)
+      if (move !== null) {
+        moves.push(move)
+        isToken2022 ||= program.token2022
+        const [from, to] = [accounts.owner(move.source), accounts.owner(move.destination)]
+        if (move.kind === 'token' && from !== null && to !== null)
+          transfers.push({ move, from, to })
+      }
+      accounts.apply(step)
+    })
+  })
+  if (isToken2022) settleTransferFees(tx, moves, [MINT])
+  return sumUp(transfers, owners)
+}
+
+/** Number that the one mint of interest has in moves. */
+const MINT = 0
+
+const TOKEN_PROGRAMS = PLUMBING.flatMap((program) =>
+  program.kind === 'token' ? [{ key: addressBytes(program.id), token2022: program.token2022 }] : [],
+)
+
+function sumUp(
+  transfers: readonly { readonly move: Move; readonly from: Address; readonly to: Address }[],
+  owners: readonly Address[],
+): PaidDeposit[] {
+  const sums = new Map<string, { owner: Address; wallet: Address; amount: bigint }>()
+  const add = (owner: Address, wallet: Address, amount: bigint) => {
+    const key = `${owner} ${wallet}`
+    const sum = sums.get(key) ?? { owner, wallet, amount: 0n }
+    sum.amount += amount
+    sums.set(key, sum)
+  }
+  for (const { move, from, to } of transfers) {
+    if (from === to) continue
+    if (owners.includes(to)) add(to, from, move.received)
+    if (owners.includes(from)) add(from, to, -move.sent)
+  }
+  return [...sums.values()].filter(({ amount }) => amount > 0n)
+}
+
+/** What an instruction does to amounts of the mint; null for everything else. */
+function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Move | null {
+  const move = (kind: 'token' | 'mint' | 'burn', from: number, to: number, fee: bigint): Move => ({
+    ...{ at, kind, mint: MINT, source: from, destination: to, from: 0, to: 0 },
+    ...{ sent: amount, received: fee > amount ? 0n : amount - fee, ontoCreated: false },
+  })
+  const amount = 'amount' in step ? (step.amount ?? 0n) : 0n
+  switch (step.kind) {
+    case 'transfer': {
+      const { source, destination, fee } = step
+      if (source === destination) return null
+      if (!accounts.isOfMint(source) || !accounts.isOfMint(destination)) return null
+      return move('token', source, destination, fee ?? 0n)
+    }
+    case 'mint':
+      return accounts.isOfMint(step.account) ? move('mint', -1, step.account, 0n) : null
+    case 'burn':
+      return accounts.isOfMint(step.account) ? move('burn', step.account, -1, 0n) : null
+    default:
+      return null
+  }
+}
+
+/** Owners of the token accounts of one mint at the step in hand, by index in `accountKeys`. */
+class TokenAccounts {
+  readonly #tx: Transaction
+  readonly #mintKey: Uint8Array
+  /** Null: of a balance that names no owner. */
+  readonly #owners = new Map<number, Address | null>()
+
+  /** As before the first step. An account that comes into being later has the owner that it will have, until it is opened. */
+  constructor(tx: Transaction, mint: Address) {
+    this.#tx = tx
+    this.#mintKey = addressBytes(mint)
+    for (const balances of [tx.postTokenBalances, tx.preTokenBalances]) {
+      for (const { accountIndex, mint: held, owner } of balances) {
+        if (held === mint) this.#owners.set(accountIndex, owner)
+        else this.#owners.delete(accountIndex)
+      }
+    }
+  }
+
+  isOfMint(account: number): boolean {
+    return this.#owners.has(account)
+  }
+
+  owner(account: number): Address | null {
+    return this.#owners.get(account) ?? null
+  }
+
+  apply(step: TokenInstruction): void {
+    const { accountKeys } = this.#tx
+    switch (step.kind) {
+      case 'initialize_account': {
+        const mint = accountKeys[step.mint]
+        if (mint === undefined || !sameBytes(mint, this.#mintKey)) this.#owners.delete(step.account)
+        else this.#setOwner(step.account, step.owner)
+        return
+      }
+      case 'set_owner':
+        if (this.#owners.has(step.account)) this.#setOwner(step.account, step.owner)
+        return
+      case 'close':
+        this.#owners.delete(step.account)
+    }
+  }
+
+  #setOwner(account: number, owner: number | Uint8Array): void {
+    const key = typeof owner === 'number' ? this.#tx.accountKeys[owner] : owner
+    if (key !== undefined) this.#owners.set(account, addressFromBytes(key))
+  }
+}

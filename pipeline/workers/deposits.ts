@@ -1,0 +1,332 @@
+import { readDeposits } from '../decode/deposits.ts'
+import { type Address, addressFromBytes } from '../domain/address.ts'
+import { encodeBase58 } from '../domain/base58.ts'
+import { type PaymentAddresses, PURPOSES, type Purpose } from '../domain/payment.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import { normalizeRpc } from '../ingest/normalize-rpc.ts'
+import type { HistoryRpc, SignatureInfo } from '../ingest/rpc.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { Row, Store } from '../store/store.ts'
+
+/** Payments to the service, in table `deposits` (decisions E5). */
+export interface DepositIndex {
+  /** Stores what a confirmed transaction paid, if anything, as soon as the store takes it. What is lost on the way, `catchUp` finds. */
+  note(transaction: Transaction, blockTime: number): void
+  /**
+   * Resolves when every deposit that was finalized when it was called is stored, finalized. Whoever asks while it runs shares the next run. Rejects with a retriable
+   * `unavailable` when RPC or store do not answer; what was found until then stays.
+   */
+  catchUp(): Promise<void>
+  /** Payment addresses and their known token accounts, for the stream: at most 100 in all. */
+  accounts(): readonly Address[]
+  /** Catches up now and then, so that a check has little to do. */
+  start(): void
+  close(): Promise<void>
+}
+
+export interface DepositIndexDeps {
+  readonly store: Store
+  readonly rpc: Pick<
+    HistoryRpc,
+    'getSignaturesForAddress' | 'getTransaction' | 'getTokenAccountsByOwner'
+  >
+  readonly payments: PaymentAddresses
+  readonly logger: Logger
+  readonly now?: () => number
+  readonly pollMs?: number
+}
+
+/**
+ * Indexes payments. The stream brings them first; what is redeemed was read from finalized history over RPC: of the payment addresses and all of their token accounts of the
+ * mint, associated or not, from the last transaction seen on. Rows are the same however often and by whom they are written.
+ */
+export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
+  return new Index(deps)
+}
+
+/** A row of `deposits`. */
+interface DepositRow extends Row {
+  readonly wallet: string
+  readonly purpose: Purpose
+  readonly signature: string
+  readonly slot: number
+  readonly tx_index: number
+  readonly block_time: number
+  readonly amount: bigint | string
+  readonly finalized: 0 | 1
+}
+
+/** How far the history of an account was read. */
+interface Position {
+  readonly signature: string
+  readonly slot: number
+}
+
+interface PositionRow {
+  readonly signature: string
+  readonly slot: string
+}
+
+class Index implements DepositIndex {
+  readonly #deps: DepositIndexDeps
+  readonly #terms
+  readonly #now: () => number
+  /** Whose history is read, and for which purpose it is paid. */
+  readonly #accounts = new Map<Address, Purpose>()
+  readonly #positions = new Map<Address, Position>()
+  /** Of each account what lies after its position and was looked at. */
+  readonly #looked = new Map<Address, Set<string>>()
+  #isLoaded = false
+  #running: Promise<void> = Promise.resolve()
+  #queued: Promise<void> | null = null
+  #noted: DepositRow[] = []
+  #storing: Promise<void> | null = null
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+  #failing = false
+
+  constructor(deps: DepositIndexDeps) {
+    this.#deps = deps
+    this.#now = deps.now ?? Date.now
+    const { mint } = deps.payments
+    this.#terms = { mint, owners: PURPOSES.map((purpose) => deps.payments[purpose]) }
+    for (const purpose of PURPOSES) this.#accounts.set(deps.payments[purpose], purpose)
+  }
+
+  note(transaction: Transaction, blockTime: number): void {
+    const rows = this.#rowsOf(transaction, blockTime, 0)
+    if (rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed) return
+    this.#noted.push(...rows)
+    this.#storing ??= this.#storeNoted().finally(() => {
+      this.#storing = null
+    })
+  }
+
+  accounts(): readonly Address[] {
+    return [...this.#accounts.keys()].slice(0, MOST_FOLLOWED)
+  }
+
+  catchUp(): Promise<void> {
+    this.#queued ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#running = this.#queued ?? Promise.resolve()
+        this.#queued = null
+        return this.#run()
+      })
+    return this.#queued
+  }
+
+  start(): void {
+    const { logger, pollMs = 10_000 } = this.#deps
+    const poll = async () => {
+      try {
+        await this.catchUp()
+        if (this.#failing) logger.info('deposits are read again')
+        this.#failing = false
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        if (!this.#failing) logger.warn({ reason: error.message }, 'deposits cannot be read')
+        this.#failing = true
+      }
+      if (!this.#closed) this.#timer = setTimeout(poll, pollMs)
+    }
+    void poll()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    await this.#storing
+    await this.#running.catch(() => {})
+  }
+
+  async #storeNoted(): Promise<void> {
+    while (this.#noted.length > 0) {
+      const rows = this.#noted.splice(0)
+      try {
+        await this.#insert(rows)
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error
+        this.#deps.logger.debug({ reason: error.message }, 'deposits are left to the next reading')
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    if (this.#closed) throw new ServiceError('closed', 'deposits are read no longer')
+    await this.#load()
+    const { rpc, payments } = this.#deps
+    await Promise.all(
+      PURPOSES.map(async (purpose) => {
+        const owner = payments[purpose]
+        for (const account of await rpc.getTokenAccountsByOwner(owner, payments.mint))
+          this.#follow(account, purpose)
+      }),
+    )
+    // What is looked at may name further accounts.
+    const looks = new Map<string, Promise<void>>()
+    const read = new Set<Address>()
+    for (;;) {
+      const unread = [...this.#accounts].filter(([account]) => !read.has(account))
+      if (unread.length === 0) return
+      for (const [account] of unread) read.add(account)
+      await Promise.all(unread.map(([account, purpose]) => this.#read(account, purpose, looks)))
+    }
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isLoaded) return
+    const { store, payments } = this.#deps
+    // Those of addresses that are paid no longer are left alone.
+    const rows = await store.query<{ account: Address; owner: string } & PositionRow>(
+      `SELECT account, owner, signature, slot FROM deposit_positions FINAL
+       WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_READ}`,
+      { owners: this.#terms.owners },
+    )
+    for (const { account, owner, signature, slot } of rows) {
+      this.#positions.set(account, { signature, slot: Number(slot) })
+      for (const purpose of PURPOSES)
+        if (payments[purpose] === owner) this.#follow(account, purpose)
+    }
+    this.#isLoaded = true
+  }
+
+  #follow(account: Address, purpose: Purpose): void {
+    if (this.#accounts.has(account)) return
+    if (this.#accounts.size < MOST_READ) this.#accounts.set(account, purpose)
+  }
+
+  /** Reads the finalized history of an account from its position on, newest first, and stores the deposits of it. */
+  async #read(
+    account: Address,
+    purpose: Purpose,
+    looks: Map<string, Promise<void>>,
+  ): Promise<void> {
+    const until = this.#positions.get(account)
+    const looked = this.#looked.get(account) ?? new Set<string>()
+    const listed: Position[] = []
+    let next: Position | null = null
+    let before: string | undefined
+    for (;;) {
+      const page = await this.#deps.rpc.getSignaturesForAddress(account, {
+        ...{ limit: PAGE, before, commitment: 'finalized' },
+        ...(until !== undefined && until.signature !== '' && { until: until.signature }),
+      })
+      const unknown = page.filter(({ signature }) => !looked.has(signature))
+      await this.#look(unknown, purpose, looks)
+      for (const { signature, slot } of page) {
+        // A server may list a transaction later than one after it: the last stretch is listed again each time.
+        const newest = listed[0]?.slot ?? slot
+        if (next === null && slot <= newest - OVERLAP_SLOTS) next = { signature, slot }
+        if (next === null) listed.push({ signature, slot })
+      }
+      before = page.at(-1)?.signature
+      if (page.length < PAGE) break
+    }
+    this.#looked.set(account, new Set(listed.map(({ signature }) => signature)))
+    const { store, payments } = this.#deps
+    // At the first time at least that there is such an account: it may be closed when it is looked for next.
+    const reached = next ?? (until === undefined && listed.length > 0 ? NOWHERE : null)
+    if (reached === null || reached.slot < (until?.slot ?? 0)) return
+    await store.insert('deposit_positions', [{ account, owner: payments[purpose], ...reached }])
+    this.#positions.set(account, reached)
+  }
+
+  /** Stores the deposits of finalized transactions; one that several accounts name is looked at once. */
+  async #look(
+    infos: readonly SignatureInfo[],
+    purpose: Purpose,
+    looks: Map<string, Promise<void>>,
+  ): Promise<void> {
+    const succeeded = infos.filter(({ failed }) => !failed)
+    const fresh = succeeded.filter(({ signature }) => !looks.has(signature))
+    for (let at = 0; at < fresh.length; at += STORED_AT_ONCE) {
+      const some = fresh.slice(at, at + STORED_AT_ONCE)
+      const task = this.#index(some, purpose)
+      for (const { signature } of some) looks.set(signature, task)
+    }
+    await Promise.all(succeeded.map(({ signature }) => looks.get(signature)))
+  }
+
+  async #index(infos: readonly SignatureInfo[], purpose: Purpose): Promise<void> {
+    const stored = await this.#stored(infos)
+    const found = await Promise.all(
+      infos.map((info) => {
+        const known = stored.get(info.signature) ?? []
+        if (known.some(({ finalized }) => finalized === 1)) return []
+        const isSame = known.length > 0 && known.every(({ slot }) => Number(slot) === info.slot)
+        if (isSame) return known.map((row): DepositRow => ({ ...row, finalized: 1 }))
+        return this.#fetch(info, purpose)
+      }),
+    )
+    await this.#insert(found.flat())
+  }
+
+  async #stored(infos: readonly SignatureInfo[]): Promise<Map<string, DepositRow[]>> {
+    const rows = await this.#deps.store.query<DepositRow>(
+      `SELECT wallet, purpose, signature, slot, tx_index, block_time, amount, finalized FROM deposits FINAL
+       WHERE signature IN {signatures:Array(String)}`,
+      { signatures: infos.map(({ signature }) => signature) },
+    )
+    const bySignature = new Map<string, DepositRow[]>()
+    for (const row of rows)
+      bySignature.set(row.signature, [...(bySignature.get(row.signature) ?? []), row])
+    return bySignature
+  }
+
+  async #fetch(info: SignatureInfo, purpose: Purpose): Promise<DepositRow[]> {
+    const { signature, slot, blockTime } = info
+    const json = await this.#deps.rpc.getTransaction(signature)
+    if (json === null)
+      throw new ServiceError('unavailable', 'SOLANA_RPC_URL: a listed transaction is not there', {
+        retriable: true,
+      })
+    const transaction = normalizeRpc(json, { slot })
+    if (transaction.kind === 'transaction') return this.#rowsOf(transaction, blockTime ?? 0, 1)
+    const { reason } = transaction
+    this.#deps.logger.error({ reason }, 'a transaction of a payment account cannot be read')
+    const place = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
+    return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
+  }
+
+  /** What a transaction paid; accounts of the payment addresses that it names are followed from now on. */
+  #rowsOf(transaction: Transaction, blockTime: number, finalized: 0 | 1): DepositRow[] {
+    const { payments } = this.#deps
+    const { slot, index, signature, tokenOwners } = transaction
+    const paid = PURPOSES.filter((purpose) => tokenOwners.includes(payments[purpose]))
+    if (paid.length === 0) return []
+    for (const { owner, mint, accountIndex } of transaction.postTokenBalances) {
+      const purpose = paid.find((purpose) => payments[purpose] === owner)
+      const key = transaction.accountKeys[accountIndex]
+      if (purpose !== undefined && mint === payments.mint && key !== undefined)
+        this.#follow(addressFromBytes(key), purpose)
+    }
+    return readDeposits(transaction, this.#terms).flatMap(({ owner, wallet, amount }) => {
+      const [purpose] = paid.filter((purpose) => payments[purpose] === owner)
+      if (purpose === undefined) return []
+      const place = { slot, tx_index: index, block_time: blockTime, finalized }
+      return [{ wallet, purpose, signature: encodeBase58(signature), amount, ...place }]
+    })
+  }
+
+  async #insert(rows: readonly DepositRow[]): Promise<void> {
+    const seen_at = new Date(this.#now()).toISOString().replace('T', ' ').replace('Z', '')
+    await this.#deps.store.insert(
+      'deposits',
+      rows.map((row) => ({ ...row, seen_at })),
+    )
+  }
+}
+
+const PAGE = 1000
+const STORED_AT_ONCE = 50
+/** Before the first transaction of an account. */
+const NOWHERE: Position = { signature: '', slot: 0 }
+/** About a minute. */
+const OVERLAP_SLOTS = 150
+/** Accounts whose history is read, and that the stream is asked for by name; opening one costs its maker 0.002 SOL. */
+const MOST_READ = 1000
+const MOST_FOLLOWED = 100
+const MOST_NOTED = 10_000
