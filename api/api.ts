@@ -9,6 +9,8 @@ import { createTimelyStore, inTime } from '../pipeline/store/timely-store.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { createKeyCache } from './accounts/key-cache.ts'
 import { createApp } from './app.ts'
+import { createMemorySet, createRedisSet } from './auth/expiring-set.ts'
+import { createLogin, MOST_NONCES } from './auth/login.ts'
 import { Revocations } from './auth/revocations.ts'
 import { createTokens } from './auth/tokens.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
@@ -67,7 +69,7 @@ export interface Api {
 
 /** The API of one process: REST and the feed on one port (decisions D, F). */
 export function createApi(deps: ApiDeps): Api {
-  const { config, log, feed, credits, accounts, logger, registry, readMs = 10_000 } = deps
+  const { config, log, feed, credits, accounts, redis, logger, registry, readMs = 10_000 } = deps
   const store = createTimelyStore(deps.store, readMs)
   const position = followStorage({ store, logger })
   const server = createHttpServer()
@@ -93,8 +95,17 @@ export function createApi(deps: ApiDeps): Api {
   })
   const now = deps.now ?? Date.now
   const publicUrl = () => config.publicUrl ?? url
-  const revocations = new Revocations({ store, redis: deps.redis, now })
+  const revocations = new Revocations({ store, redis, now })
   const tokens = createTokens({ keys: config.jwtKeys, issuer: publicUrl, revocations, now })
+  const metrics = createApiMetrics(registry)
+  const nonceSet = { limit: MOST_NONCES, now }
+  const login = createLogin({
+    url: publicUrl,
+    nonces: redis === null ? createMemorySet(nonceSet) : createRedisSet(redis, 'nonces', nonceSet),
+    tokens,
+    onOutcome: (outcome) => metrics.logins.inc({ outcome }),
+    now,
+  })
   const app = createApp({
     store,
     position,
@@ -106,11 +117,14 @@ export function createApi(deps: ApiDeps): Api {
     feed,
     checks: () => ({ ...deps.otherChecks, ...checks }),
     upgradeOf: server.upgradeOf,
-    metrics: createApiMetrics(registry),
+    metrics,
     logger,
     tokens,
-    rateLimit: createRateLimit('default', config.rateLimitPerMinute, deps.redis),
-    loginLimit: createRateLimit('login', config.loginRateLimitPerMinute, deps.redis),
+    login,
+    jwtKeys: config.jwtKeys,
+    rateLimit: createRateLimit('default', config.rateLimitPerMinute, redis),
+    loginLimit: createRateLimit('login', config.loginRateLimitPerMinute, redis),
+    walletLimit: createRateLimit('login-wallet', config.loginRateLimitPerMinute, redis),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     now,

@@ -4,6 +4,8 @@ import Koa from 'koa'
 import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { JwtKeys } from './auth/jwt-keys.ts'
+import type { Login } from './auth/login.ts'
 import type { Tokens } from './auth/tokens.ts'
 import type { Credits } from './credits/credits.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -15,7 +17,7 @@ import { errors } from './middleware/errors.ts'
 import { findResource } from './middleware/find-resource.ts'
 import { headers } from './middleware/headers.ts'
 import { limitBody } from './middleware/limit-body.ts'
-import { limitRate } from './middleware/limit-rate.ts'
+import { limitRate, limitWallet } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -43,8 +45,12 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
   readonly metrics: ApiMetrics
   readonly logger: Logger
   readonly tokens: Tokens
+  readonly login: Login
+  readonly jwtKeys: JwtKeys
   readonly rateLimit: RateLimit | null
   readonly loginLimit: RateLimit | null
+  /** The same for each wallet. */
+  readonly walletLimit: RateLimit | null
   readonly trustedProxies: number
   readonly corsOrigins: readonly string[]
   readonly now: () => number
@@ -84,6 +90,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
             limitBody,
             ...(resource.requestBody ? [readBody] : []),
             validate(resource),
+            ...(isLogin ? [limitWallet(deps.walletLimit)] : []),
             answer,
           ]
         : [

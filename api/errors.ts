@@ -9,6 +9,7 @@ export const PROBLEMS = {
     401,
     'A valid API key, or for the dashboard a valid token, is needed: Authorization: Bearer <...>.',
   ],
+  invalid_signature: [401, 'The wallet has not signed this message, or not the newest one.'],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
   not_found: [404, 'There is nothing at this path.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],

@@ -17,6 +17,12 @@ export function createApiMetrics(registry: Registry) {
       labelNames: ['resource'],
       registers,
     }),
+    logins: new Counter({
+      name: 'api_logins_total',
+      help: 'Attempts to log in, by how they ended: ok, or what was wrong.',
+      labelNames: ['outcome'],
+      registers,
+    }),
   }
 }
 

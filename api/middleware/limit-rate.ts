@@ -1,6 +1,7 @@
+import type { ParameterizedContext as Context } from 'koa'
 import { ApiError } from '../errors.ts'
 import { clientOf } from '../rate-limits/client-of.ts'
-import type { RateLimit } from '../rate-limits/rate-limit.ts'
+import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
 import type { Step } from './context.ts'
 
 /**
@@ -9,19 +10,34 @@ import type { Step } from './context.ts'
  */
 export function limitRate(limit: RateLimit | null, trustedProxies: number): Step {
   if (limit === null) return (_ctx, next) => next()
-  const { name, quota, windowSeconds } = limit
-  const policy = `"${name}";q=${quota};w=${windowSeconds}`
   return async function limitRate(ctx, next) {
     const client = clientOf(
       ctx.req.socket.remoteAddress,
       ctx.get('X-Forwarded-For'),
       trustedProxies,
     )
-    const { allowed, left, resetSeconds } = await limit.take(client)
-    ctx.set('RateLimit-Policy', policy)
-    ctx.set('RateLimit', `"${name}";r=${left};t=${resetSeconds}`)
-    if (!allowed)
-      throw new ApiError('rate_limited', { headers: { 'Retry-After': String(resetSeconds) } })
+    tell(ctx, limit.name, limit, await limit.take(client))
     await next()
   }
+}
+
+/** Counts the request for the wallet that its body names, after it was counted for its client; the answer tells of the budget that refuses it. */
+export function limitWallet(limit: RateLimit | null): Step {
+  if (limit === null) return (_ctx, next) => next()
+  return async function limitWallet(ctx, next) {
+    // `validate` has read it by the schema of the resource.
+    const { wallet } = (ctx.state.input as { body: { wallet: string } }).body
+    const allowance = await limit.take(wallet)
+    if (!allowance.allowed) tell(ctx, 'login', limit, allowance)
+    await next()
+  }
+}
+
+function tell(ctx: Context, name: string, limit: RateLimit, allowance: Allowance): void {
+  const { quota, windowSeconds } = limit
+  const { allowed, left, resetSeconds } = allowance
+  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${windowSeconds}`)
+  ctx.set('RateLimit', `"${name}";r=${left};t=${resetSeconds}`)
+  if (!allowed)
+    throw new ApiError('rate_limited', { headers: { 'Retry-After': String(resetSeconds) } })
 }

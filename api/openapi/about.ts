@@ -4,7 +4,7 @@ export const VERSION = '1.0.0'
 /** What every reader of the documents has to know first. Markdown. */
 export const ABOUT = `Activity and performance of a fixed set of tracked Solana wallets, each known by its alias \`W1\` ... \`Wn\` alone.
 
-**Authentication.** \`Authorization: Bearer <API_KEY>\`. The key is never taken from the URL.
+**Authentication.** \`Authorization: Bearer <API_KEY>\`. The key is never taken from the URL. \`/me\` and \`/billing\` are asked with a token instead, which \`POST /auth/login\` gives for a wallet's signature; a key is no token, and a token no key.
 
 **Credits.** Each answer says what it cost (\`X-Credits-Cost\`) and what is left (\`X-Credits-Remaining\`). Only 2xx and 304 cost; a refusal costs nothing.
 
@@ -18,7 +18,7 @@ differ for airdrops, and what leaves a wallet and comes back (liquidity, staking
 
 **Lists.** Lists with \`page\` count from 1; a page past the end is empty. Lists with \`cursor\` are walked backwards in time: pass \`next_cursor\` until \`has_more\` is false. New items appear only at the head, so a walk skips and repeats nothing. A cursor is opaque.
 
-**Parameters.** A value that is not allowed is refused with 400 \`invalid_parameter\`, never changed; unknown parameters are ignored. Where several refusals apply, the first of 404 (path), 405, 429, 401, 413, 415, 400, 402, 404 (wallet), 503 is told.
+**Parameters.** A value that is not allowed is refused with 400 \`invalid_parameter\`, never changed; unknown parameters are ignored. Where several refusals apply, the first of 404 (path), 405, 429, 401, 413, 415, 400, 402, 403, 404 (wallet), 503 is told.
 
 **Refusals** are \`application/problem+json\` with a \`code\` to decide by.
 

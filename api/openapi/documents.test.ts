@@ -34,17 +34,21 @@ interface OpenApi {
   readonly paths: Readonly<
     Record<
       string,
-      {
-        readonly get: {
-          readonly 'x-credits-cost'?: number
-          readonly parameters: readonly {
-            readonly name: string
-            readonly in: string
-            readonly schema: object
-          }[]
-          readonly responses: Readonly<Record<string, object>>
-        }
-      }
+      Readonly<
+        Record<
+          string,
+          {
+            readonly 'x-credits-cost'?: number
+            readonly security: readonly object[]
+            readonly parameters: readonly {
+              readonly name: string
+              readonly in: string
+              readonly schema: object
+            }[]
+            readonly responses: Readonly<Record<string, object>>
+          }
+        >
+      >
     >
   >
   readonly components: {
@@ -63,19 +67,29 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
   t.regex(document.openapi, /^3\.1\./)
   t.deepEqual(document.servers, [{ url: api.url }])
   t.deepEqual(
-    Object.entries(document.paths).map(([path, { get }]) => [path, get['x-credits-cost'] ?? 0]),
+    Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => [
+        `${method} ${path}`,
+        operation['x-credits-cost'] ?? 0,
+        operation.security.flatMap((one) => Object.keys(one)).join(),
+      ]),
+    ),
     [
-      ['/tokens/{mint}/swaps', 3],
-      ['/tokens/{mint}/wallet-aggregates', 3],
-      ['/tokens/held', 3],
-      ['/wallets', 1],
-      ['/wallets/{alias}/metrics', 1],
-      ['/wallets/holdings', 1],
-      ['/wallets/{alias}/holdings', 1],
-      ['/trades', 3],
-      ['/status', 0],
-      ['/healthz', 0],
-      ['/readyz', 0],
+      ['get /tokens/{mint}/swaps', 3, 'apiKey'],
+      ['get /tokens/{mint}/wallet-aggregates', 3, 'apiKey'],
+      ['get /tokens/held', 3, 'apiKey'],
+      ['get /wallets', 1, 'apiKey'],
+      ['get /wallets/{alias}/metrics', 1, 'apiKey'],
+      ['get /wallets/holdings', 1, 'apiKey'],
+      ['get /wallets/{alias}/holdings', 1, 'apiKey'],
+      ['get /trades', 3, 'apiKey'],
+      ['post /auth/nonce', 0, ''],
+      ['post /auth/login', 0, ''],
+      ['post /auth/logout', 0, 'dashboardToken'],
+      ['get /.well-known/jwks.json', 0, ''],
+      ['get /status', 0, ''],
+      ['get /healthz', 0, ''],
+      ['get /readyz', 0, ''],
     ],
   )
   const trades = document.paths['/trades']?.get
@@ -84,7 +98,7 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
   t.deepEqual(cursor?.schema, { type: 'string', format: 'cursor' })
   const statuses = ['200', '304', '400', '401', '402', '405', '413', '429', '500', '503']
   t.deepEqual(Object.keys(trades?.responses ?? {}), statuses)
-  t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get.responses ?? {}))
+  t.true('404' in (document.paths['/wallets/{alias}/metrics']?.get?.responses ?? {}))
   for (const [code, [status]] of Object.entries(PROBLEMS))
     t.true(document.components.responses[status]?.description.includes(`\`${code}\``), code)
   // Everything named is described.

@@ -1,7 +1,14 @@
 import type { ReadyCheck } from '../../pipeline/runtime/health-server.ts'
+import type { JwtKeys } from '../auth/jwt-keys.ts'
+import type { Login } from '../auth/login.ts'
+import type { Tokens } from '../auth/tokens.ts'
+import { authLogin } from './auth-login.ts'
+import { authLogout } from './auth-logout.ts'
+import { authNonce } from './auth-nonce.ts'
 import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
+import { jwks } from './jwks.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { type FeedStatus, status } from './status.ts'
 import { tokenSwaps } from './token-swaps.ts'
@@ -17,6 +24,9 @@ export function createResources(
     readonly feed: FeedStatus
     readonly checks: () => Readonly<Record<string, ReadyCheck>>
     readonly now: () => number
+    readonly login: Login
+    readonly tokens: Tokens
+    readonly jwtKeys: JwtKeys
   },
 ): readonly Resource[] {
   return [
@@ -28,6 +38,10 @@ export function createResources(
     holdings(deps),
     walletHoldings(deps),
     trades(deps),
+    authNonce(deps),
+    authLogin(deps),
+    authLogout(deps),
+    jwks(deps),
     status(deps),
     healthz(),
     readyz(deps.checks),

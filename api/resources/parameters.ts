@@ -75,21 +75,29 @@ export const page = integer(1, 10_000, 1).meta({
   description: 'Page of the list, from 1; a page past the end has no items',
 })
 
-/** A mint of the path. */
-export const mintParameter = z
-  .string()
-  .transform((text, context): Address => {
-    const mint = parseAddress(text)
-    if (mint !== null) return mint
-    context.addIssue({ code: 'custom', message: 'expected a token address, base58 of 32 bytes' })
+/** The wallet that a body names. */
+export const walletMember = addressText('a wallet address').meta({
+  type: 'string',
+  format: 'solana-address',
+  description: 'Address of the wallet, base58 of 32 bytes',
+})
+
+function addressText(what: string) {
+  return z.string().transform((text, context): Address => {
+    const address = parseAddress(text)
+    if (address !== null) return address
+    context.addIssue({ code: 'custom', message: `expected ${what}, base58 of 32 bytes` })
     return z.NEVER
   })
-  .meta({
-    type: 'string',
-    format: 'solana-address',
-    description: 'Token address, base58 of 32 bytes',
-    examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
-  })
+}
+
+/** A mint of the path. */
+export const mintParameter = addressText('a token address').meta({
+  type: 'string',
+  format: 'solana-address',
+  description: 'Token address, base58 of 32 bytes',
+  examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
+})
 
 /** An alias of the path; what is no alias of a tracked wallet is told by `trackedWallet`. */
 export const aliasParameter = z

@@ -5,7 +5,7 @@ import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
-import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { createApi } from '../api.ts'
@@ -23,6 +23,7 @@ import { checkAnswers } from './check-answers.ts'
 
 export interface TestApi {
   readonly url: string
+  readonly config: ApiConfig
   readonly meter: Meter
   readonly ledger: Ledger
   readonly credits: Credits
@@ -45,10 +46,12 @@ export async function startApi(
     readonly redis?: Redis
     readonly perturb?: Perturb
     readonly logger?: Logger
+    readonly now?: () => number
+    readonly registry?: Registry
   } = {},
 ): Promise<TestApi> {
   const { logger = createLogger('silent') } = options
-  const registry = createRegistry()
+  const { registry = createRegistry(), now = Date.now } = options
   const { meter = createMemoryMeter(), readMs = 10_000 } = options
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
@@ -74,7 +77,20 @@ export async function startApi(
   })
   const { redis = null, perturb = null } = options
   const api = createApi({
-    ...{ config, store, log, feed, credits, accounts, redis, perturb, logger, registry, readMs },
+    ...{
+      config,
+      store,
+      log,
+      feed,
+      credits,
+      accounts,
+      redis,
+      perturb,
+      logger,
+      registry,
+      readMs,
+      now,
+    },
   })
   const checks = checkAnswers()
   const { url } = await api.listen()
@@ -82,11 +98,11 @@ export async function startApi(
     keys: config.jwtKeys,
     issuer: () => config.publicUrl ?? url,
     revocations: { has: async () => false, add: async () => {} },
-    now: Date.now,
+    now,
   })
   return {
     url,
-    ...{ meter, ledger, credits, accounts, log },
+    ...{ config, meter, ledger, credits, accounts, log },
     async customer(granted) {
       const wallet = bs58.encode(randomBytes(32)) as Address // 32 bytes
       const { apiKey } = await accounts.create(wallet, granted)

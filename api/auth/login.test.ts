@@ -1,0 +1,441 @@
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { parseSignInMessageText } from '@solana/wallet-standard-util'
+import test from 'ava'
+import bs58 from 'bs58'
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { pino } from 'pino'
+import { WebSocket } from 'ws'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
+import { ask } from '../testing/ask.ts'
+import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
+
+/*
+ * Logging in over HTTP, with real key pairs (decisions E1, E2, D6).
+ */
+
+const clock = { now: Date.UTC(2026, 10, 21, 12) }
+const registry = createRegistry()
+const stranger = newWallet()
+let opened: TestStore
+let api: TestApi
+let logged = ''
+
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged += chunk
+      done()
+    },
+  })
+  api = await startApi(opened.store, {
+    ...{ registry, now: () => clock.now, logger: pino({ level: 'debug' }, sink) },
+    config: { corsOrigins: ['https://app.example'] },
+  })
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+interface Challenge {
+  readonly nonce: string
+  readonly message: string
+  readonly expires_at: number
+}
+const challenge = async (wallet: Address) =>
+  (await post(api, '/auth/nonce', { wallet })).body as unknown as Challenge
+const attempt = (wallet: Address, message: string, signature: string) =>
+  post(api, '/auth/login', { wallet, message, signature })
+const PROTECTED = ['POST /auth/logout'] as const
+const call = (line: (typeof PROTECTED)[number], bearer?: string) => {
+  const [method = '', path = ''] = line.split(' ')
+  return ask(api, path, bearer, { method })
+}
+
+test.serial(
+  'a wallet signs the message as it is, and is logged in until it logs out',
+  async (t) => {
+    const wallet = newWallet()
+    const { nonce, message, expires_at } = await challenge(wallet.address)
+    t.is(expires_at, clock.now / 1000 + 300)
+    const fields = parseSignInMessageText(message)
+    t.is(fields?.nonce, nonce)
+    t.is(`http://${fields?.domain}`, api.url)
+    t.is(fields?.address, wallet.address)
+    const { status, headers, body } = await attempt(
+      wallet.address,
+      message,
+      wallet.signText(message),
+    )
+    t.is(status, 200)
+    t.is(headers.get('cache-control'), 'no-store')
+    const { token, ...rest } = body
+    t.deepEqual(rest as object, {
+      ...{ token_type: 'Bearer', expires_at: clock.now / 1000 + 12 * 3600 },
+      wallet: wallet.address,
+    })
+    // Anybody can verify it with the published keys.
+    const { body: keys, headers: keyHeaders } = await ask(api, '/.well-known/jwks.json')
+    t.is(keyHeaders.get('cache-control'), 'public, max-age=300')
+    const { payload } = await jwtVerify(
+      String(token),
+      createLocalJWKSet(keys as unknown as JSONWebKeySet),
+      { issuer: api.url, audience: 'dashboard', currentDate: new Date(clock.now) },
+    )
+    t.is(payload.sub, wallet.address)
+    const out = await call('POST /auth/logout', String(token))
+    t.is(out.status, 204)
+    t.is(out.headers.get('cache-control'), 'no-store')
+    t.is((await call('POST /auth/logout', String(token))).status, 401)
+  },
+)
+
+test.serial('what `signIn` of a wallet gives logs in too, as does base64', async (t) => {
+  const wallet = newWallet()
+  const { message } = await challenge(wallet.address)
+  const { address: _own, ...input } = parseSignInMessageText(message) ?? {}
+  const { signedMessage, signature } = wallet.signIn({ ...input, requestId: 'added-by-the-wallet' })
+  const text = new TextDecoder().decode(signedMessage)
+  t.not(text, message)
+  const base64 = Buffer.from(signature).toString('base64')
+  t.is((await attempt(wallet.address, text, base64)).status, 200)
+  const again = await challenge(wallet.address)
+  t.is((await attempt(wallet.address, again.message, wallet.signText(again.message))).status, 200)
+})
+
+test.serial('whatever is wrong is invalid_signature, and says no more', async (t) => {
+  const wallet = newWallet()
+  const change = async (
+    edit: (message: string) => string,
+    sign: (text: string) => string = wallet.signText,
+    as: TestWallet = wallet,
+  ) => {
+    const { message } = await challenge(wallet.address)
+    const text = edit(message)
+    return attempt(as.address, text, sign(text))
+  }
+  const same = (text: string) => text
+  const other = await challenge(stranger.address)
+  const bad = [
+    await change(same, stranger.signText),
+    await change(same, () => ''),
+    await change(same, () => 'x'.repeat(88)),
+    await change(same, () => bs58.encode(new Uint8Array(64))),
+    await change(same, (text) => wallet.signText(`${text} `)),
+    await change((text) => text.replace(/(Nonce: ).*/, '$1AAAAAAAAAAAAAAAAAAAAAA')),
+    await change((text) => text.replace(/Nonce: .*/, `Nonce: ${other.nonce}`)),
+    await change((text) => text.replace(/^\S+/, 'evil.example')),
+    await change((text) => text.replace(/Chain ID: .*/, 'Chain ID: devnet')),
+    await change((text) => text.replace(/\nExpiration Time: .*/, '')),
+    await change((text) => text.replace(wallet.address, stranger.address)),
+    await change(same, stranger.signText, stranger),
+    await change(() => ''),
+    await change(() => 'x'.repeat(5000)),
+  ]
+  const [{ body } = { body: null }] = bad
+  for (const answer of bad) {
+    t.is(answer.status, 401)
+    t.is(answer.headers.get('www-authenticate'), 'Bearer')
+    t.deepEqual({ ...answer.body, request_id: '' }, { ...body, request_id: '' } as never)
+  }
+  t.is(body?.code, 'invalid_signature')
+  const counted = await registry.metrics()
+  for (const outcome of ['bad_signature', 'unknown_nonce', 'domain', 'chain', 'no_message'])
+    t.regex(counted, new RegExp(`api_logins_total\\{outcome="${outcome}"\\} [1-9]`))
+})
+
+test.serial(
+  'a nonce is good once, whatever came of it, and of thirty at once one gets in',
+  async (t) => {
+    const wallet = newWallet()
+    const one = await challenge(wallet.address)
+    t.is((await attempt(wallet.address, one.message, stranger.signText(one.message))).status, 401)
+    t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 401)
+    const { message } = await challenge(wallet.address)
+    const signature = wallet.signText(message)
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => attempt(wallet.address, message, signature)),
+    )
+    t.is(answers.filter(({ status }) => status === 200).length, 1)
+    t.is(answers.filter(({ status }) => status === 401).length, 29)
+  },
+)
+
+test.serial('a nonce ends after five minutes, a token after twelve hours', async (t) => {
+  const wallet = newWallet()
+  const { message } = await challenge(wallet.address)
+  const started = clock.now
+  clock.now += 300_000
+  t.is((await attempt(wallet.address, message, wallet.signText(message))).status, 401)
+  const token = await logIn(api, wallet)
+  const from = clock.now
+  clock.now = from + 12 * 3600_000
+  t.is((await call('POST /auth/logout', token)).status, 401)
+  clock.now = from + 12 * 3600_000 - 1000
+  t.is((await call('POST /auth/logout', token)).status, 204)
+  clock.now = started
+})
+
+test.serial('a logout outlives a restart', async (t) => {
+  const wallet = newWallet()
+  const token = await logIn(api, wallet)
+  const kept = await logIn(api, wallet)
+  t.is((await call('POST /auth/logout', token)).status, 204)
+  const revoked = await opened.store.query('SELECT token_id FROM revoked_tokens')
+  t.true(revoked.length > 0)
+  const again = await startApi(opened.store, {
+    now: () => clock.now,
+    config: { jwtKeys: api.config.jwtKeys, publicUrl: api.url },
+  })
+  const out = (bearer: string) => ask(again, '/auth/logout', bearer, { method: 'POST' })
+  t.deepEqual([(await out(token)).status, (await out(kept)).status], [401, 204])
+  await again.close()
+})
+
+test.serial(
+  'a key is no token and a token no key; without either, or in the URL, it is 401',
+  async (t) => {
+    const { key } = await api.customer(100)
+    const token = await logIn(api, newWallet())
+    for (const line of PROTECTED) {
+      const [, path = ''] = line.split(' ')
+      for (const bearer of [undefined, key, 'x', `${token}x`, token.slice(0, -4), ''])
+        t.is((await call(line, bearer)).status, 401, `${line} ${bearer?.slice(0, 5)}`)
+      const method = line.startsWith('POST') ? 'POST' : 'GET'
+      t.is((await ask(api, `${path}?token=${token}`, undefined, { method })).status, 401)
+      const cookie = { headers: { cookie: `token=${token}` }, method }
+      t.is((await ask(api, path, undefined, cookie)).status, 401)
+      const basic = Buffer.from(`x:${token}`).toString('base64')
+      const fields = { headers: { authorization: `Basic ${basic}` }, method }
+      t.is((await ask(api, path, undefined, fields)).status, 401)
+    }
+    for (const path of ['/wallets', '/trades', '/ws'])
+      t.is((await ask(api, path, token)).status, 401)
+    const socket = new WebSocket(`${api.url.replace('http', 'ws')}/ws`, ['bearer', token])
+    const [, response] = await once(socket, 'unexpected-response')
+    t.is(response.statusCode, 401)
+  },
+)
+
+test.serial('what is no request is refused in the order of decisions D2', async (t) => {
+  const send = (path: string, body: string | Uint8Array, type = 'application/json', more = {}) =>
+    ask(api, path, undefined, { method: 'POST', body, headers: { 'content-type': type, ...more } })
+  const wallet = stranger.address
+  const good = JSON.stringify({ wallet })
+  const cases: readonly (readonly [Promise<{ status: number; body: object }>, number, string])[] = [
+    [ask(api, '/auth/nonce'), 405, 'method_not_allowed'],
+    [ask(api, '/auth/nonce/', undefined, { method: 'POST' }), 404, 'not_found'],
+    [send('/auth/nonce', good, 'text/plain'), 415, 'unsupported_media_type'],
+    [send('/auth/nonce', good, 'application/x-www-form-urlencoded'), 415, 'unsupported_media_type'],
+    [
+      send('/auth/nonce', good, 'application/json', { 'content-encoding': 'gzip' }),
+      415,
+      'unsupported_media_type',
+    ],
+    [ask(api, '/auth/nonce', undefined, { method: 'POST' }), 415, 'unsupported_media_type'],
+    [send('/auth/nonce', 'x'.repeat(16_385), 'text/plain'), 413, 'payload_too_large'],
+    [
+      send('/auth/nonce', JSON.stringify({ wallet, x: 'x'.repeat(16_384) })),
+      413,
+      'payload_too_large',
+    ],
+    ...[
+      '',
+      '{',
+      'null',
+      '[]',
+      '"x"',
+      '1',
+      '{}',
+      '{"wallet":1}',
+      '{"wallet":null}',
+      '{"wallet":""}',
+    ].map((body) => [send('/auth/nonce', body), 400, 'invalid_parameter'] as const),
+    ...['W1', wallet.slice(9), `${wallet}1`, `${wallet} `, '0'.repeat(44), '__proto__'].map(
+      (bad) =>
+        [send('/auth/nonce', JSON.stringify({ wallet: bad })), 400, 'invalid_parameter'] as const,
+    ),
+    [send('/auth/nonce', Buffer.from([0x7b, 0xff, 0x7d])), 400, 'invalid_parameter'],
+    [send('/auth/login', good), 400, 'invalid_parameter'],
+    [
+      send('/auth/login', JSON.stringify({ wallet, message: 1, signature: {} })),
+      400,
+      'invalid_parameter',
+    ],
+  ]
+  for (const [asked, status, code] of cases) {
+    const answer = await asked
+    t.is(answer.status, status, code)
+    t.is((answer.body as { code?: string }).code, code)
+  }
+  const { body } = await send('/auth/login', JSON.stringify({ wallet: 'W1', message: 'x' }))
+  t.deepEqual(body.errors, [
+    { in: 'body', name: 'wallet', message: 'expected a wallet address, base58 of 32 bytes' },
+    {
+      in: 'body',
+      name: 'signature',
+      message: 'Invalid input: expected string, received undefined',
+    },
+  ])
+  t.deepEqual((await send('/auth/nonce', '{')).body.errors, [
+    { in: 'body', name: '', message: 'expected a JSON object' },
+  ])
+  // A body with what nobody asked for, and one in pieces without a length, are read.
+  t.is(
+    (
+      await send(
+        '/auth/nonce',
+        JSON.stringify({ wallet, more: 1 }),
+        'application/json; charset=utf-8',
+      )
+    ).status,
+    200,
+  )
+  const stream = new ReadableStream({
+    start(controller) {
+      for (const part of good) controller.enqueue(Buffer.from(part))
+      controller.close()
+    },
+  })
+  const pieces = {
+    method: 'POST',
+    body: stream,
+    duplex: 'half',
+    headers: { 'content-type': 'application/json' },
+  }
+  t.is((await ask(api, '/auth/nonce', undefined, pieces as RequestInit)).status, 200)
+  const endless = {
+    ...pieces,
+    body: new ReadableStream({ pull: (one) => one.enqueue(Buffer.alloc(4096, 32)) }),
+  }
+  t.is(
+    (await fetch(`${api.url}/auth/nonce`, endless as RequestInit).catch(() => ({ status: 413 })))
+      .status,
+    413,
+  )
+})
+
+test.serial('a page of an allowed origin may log in, another may not', async (t) => {
+  const preflight = (origin: string) =>
+    fetch(`${api.url}/auth/login`, {
+      method: 'OPTIONS',
+      headers: {
+        ...{ origin, 'access-control-request-method': 'POST' },
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    })
+  const allowed = await preflight('https://app.example')
+  t.is(allowed.status, 204)
+  t.is(allowed.headers.get('access-control-allow-origin'), 'https://app.example')
+  t.regex(allowed.headers.get('access-control-allow-methods') ?? '', /POST/)
+  t.regex(allowed.headers.get('access-control-allow-headers') ?? '', /authorization.*content-type/i)
+  t.is(allowed.headers.get('access-control-allow-credentials'), null)
+  const refused = await preflight('https://evil.example')
+  t.is(refused.headers.get('access-control-allow-origin'), null)
+})
+
+test.serial(
+  'logins are limited by one budget for each client, and for each wallet (decisions D6)',
+  async (t) => {
+    const limited = await startApi(opened.store, {
+      config: { loginRateLimitPerMinute: 3, rateLimitPerMinute: 100, trustedProxies: 1 },
+    })
+    const nonce = (wallet: Address, from: string, path = '/auth/nonce') =>
+      ask(limited, path, undefined, {
+        method: 'POST',
+        body: JSON.stringify({ wallet, message: 'x', signature: 'x' }),
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': from },
+      })
+    const wallets = Array.from({ length: 6 }, () => newWallet().address)
+    const [a, b, c, d] = wallets as [Address, Address, Address, Address]
+    const first = await nonce(a, '192.0.2.1')
+    t.is(first.status, 200)
+    t.is(first.headers.get('ratelimit-policy'), '"login";q=3;w=60')
+    t.regex(first.headers.get('ratelimit') ?? '', /^"login";r=2;t=\d+$/)
+    t.is((await nonce(b, '192.0.2.1', '/auth/login')).status, 401)
+    t.is((await nonce(c, '192.0.2.1')).status, 200)
+    const over = await nonce(d, '192.0.2.1', '/auth/login')
+    t.is(over.status, 429)
+    t.is(over.body.code, 'rate_limited')
+    t.regex(over.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
+    t.regex(over.headers.get('retry-after') ?? '', /^\d+$/)
+    // The limit comes before the body is looked at, and is none of other endpoints.
+    const unread = { method: 'POST', headers: { 'x-forwarded-for': '192.0.2.1' } }
+    t.is((await ask(limited, '/auth/nonce', undefined, unread)).status, 429)
+    const keys = await ask(
+      limited,
+      '/.well-known/jwks.json',
+      undefined,
+      unread && { headers: unread.headers },
+    )
+    t.is(keys.status, 200)
+    t.regex(keys.headers.get('ratelimit') ?? '', /^"default";r=99;/)
+    // A wallet from everywhere: `a` has two left.
+    t.is((await nonce(a, '192.0.2.2')).status, 200)
+    t.is((await nonce(a, '192.0.2.3', '/auth/login')).status, 401)
+    const everywhere = await nonce(a, '192.0.2.4')
+    t.is(everywhere.status, 429)
+    t.regex(everywhere.headers.get('ratelimit') ?? '', /^"login";r=0;t=\d+$/)
+    t.regex(everywhere.headers.get('retry-after') ?? '', /^\d+$/)
+    t.is((await nonce(d, '192.0.2.4')).status, 200)
+    await limited.close()
+  },
+)
+
+test.serial('while the store is away a logout is 503, and yet holds here', async (t) => {
+  let isAway = false
+  const away = await startApi(
+    {
+      ...opened.store,
+      async insert(table, ...rest) {
+        if (isAway && table === 'revoked_tokens')
+          throw new ServiceError('unavailable', 'away', { retriable: true })
+        return opened.store.insert(table, ...rest)
+      },
+    },
+    {},
+  )
+  const token = await logIn(away, newWallet())
+  isAway = true
+  t.is((await ask(away, '/auth/logout', token, { method: 'POST' })).status, 503)
+  t.is((await ask(away, '/auth/logout', token, { method: 'POST' })).status, 401)
+  await away.close()
+})
+
+test.serial(
+  'no log line, metric or refusal holds a token, a nonce, a signature or a message',
+  async (t) => {
+    const wallet = newWallet()
+    const { nonce, message } = await challenge(wallet.address)
+    const signature = wallet.signText(message)
+    const { body } = await attempt(wallet.address, message, signature)
+    const token = String(body.token)
+    const refusals = [
+      await attempt(wallet.address, message, signature),
+      await ask(api, '/wallets', token),
+      await post(api, '/auth/login', { wallet: token, message, signature }),
+      await post(api, `/auth/login?token=${token}`, { wallet: wallet.address, message, signature }),
+      await post(api, `/auth/${token}`, {}),
+    ]
+    t.true(refusals.every(({ status }) => status >= 400))
+    const outside = [
+      logged,
+      await registry.metrics(),
+      ...refusals.map((one) => JSON.stringify([one.body, ...one.headers])),
+    ]
+    const [, claims = ''] = token.split('.')
+    for (const secret of [token, claims, nonce, signature, message, wallet.address])
+      t.false(
+        outside.some((text) => text.includes(secret)),
+        secret.slice(0, 6),
+      )
+    const rows = JSON.stringify(await opened.store.query('SELECT * FROM revoked_tokens'))
+    t.false(rows.includes(claims))
+  },
+)

@@ -1,0 +1,61 @@
+import { z } from 'zod'
+import type { Login } from '../auth/login.ts'
+import { time } from '../items/fields.ts'
+import { NONE, walletMember } from './parameters.ts'
+import { resource } from './resource.ts'
+
+const LoginAnswer = z
+  .strictObject({
+    token: z.string().meta({ description: 'For `Authorization: Bearer <token>`' }),
+    token_type: z.literal('Bearer'),
+    expires_at: time,
+    wallet: z.string(),
+  })
+  .meta({ id: 'LoginAnswer', description: 'Who is logged in, and the token that says so.' })
+
+/** `POST /auth/login`: a token for who signed the message of `POST /auth/nonce` (decisions E1, E2). */
+export function authLogin({ login }: { readonly login: Login }) {
+  return resource({
+    path: '/auth/login',
+    method: 'POST',
+    price: null,
+    isLogin: true,
+    docs: {
+      tag: 'Login',
+      summary: 'A token for a signature',
+      description:
+        '`message` is the text that was signed: what `/auth/nonce` gave, or what the wallet made of its fields (`new TextDecoder().decode(output.signedMessage)`). `signature` are its 64 bytes in base58 or base64. The token is for `/me` and `/billing`, for 12 hours. Each message is good for one attempt; whatever is wrong is `invalid_signature`.',
+      problems: ['invalid_signature'],
+      requestExample: { wallet: WALLET, message: MESSAGE, signature: SIGNATURE },
+      example: {
+        token: 'eyJhbGciOiJFZERTQSIsInR5cCI6ImRhc2hib2FyZCtqd3QiLCJraWQiOiIuLi4ifQ.eyJ...',
+        token_type: 'Bearer',
+        expires_at: 1795305600,
+        wallet: WALLET,
+      },
+    },
+    params: NONE,
+    query: NONE,
+    requestBody: z.object({
+      wallet: walletMember,
+      message: z.string(),
+      signature: z.string().meta({ description: '64 bytes, base58 or base64' }),
+    }),
+    answer: LoginAnswer,
+    async handle({ body }) {
+      const { token, expiresAt } = await login.login(body)
+      return {
+        body: {
+          ...{ token, token_type: 'Bearer' as const },
+          ...{ expires_at: expiresAt, wallet: body.wallet },
+        },
+        headers: { 'Cache-Control': 'no-store' },
+      }
+    },
+  })
+}
+
+const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
+const MESSAGE = 'api.example wants you to sign in with your Solana account:\n...'
+const SIGNATURE =
+  '2pH9DqD5rve2qV4yBDshcAjWd2y8TqMx8BPb7f3KoNnuLEhE5JwjruYi4jaFaD4HN6wriLz2Vdr32kRBAJmHcyny'

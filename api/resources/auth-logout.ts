@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import type { Tokens } from '../auth/tokens.ts'
+import { NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+/** `POST /auth/logout`: the token that asks for it is none from now on (decisions E1). */
+export function authLogout({ tokens }: { readonly tokens: Tokens }) {
+  return dashboardResource({
+    path: '/auth/logout',
+    method: 'POST',
+    docs: {
+      tag: 'Login',
+      summary: 'Take the token back',
+      description: 'The token that asks for it is not valid any more, anywhere.',
+      statuses: [204],
+      example: undefined,
+    },
+    params: NONE,
+    query: NONE,
+    answer: z.undefined(),
+    async handle(_input, session) {
+      await tokens.revoke(session)
+      return { status: 204, body: undefined }
+    },
+  })
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import type { Login } from '../auth/login.ts'
+import { STATEMENT } from '../auth/sign-in-message.ts'
+import { time } from '../items/fields.ts'
+import { NONE, walletMember } from './parameters.ts'
+import { resource } from './resource.ts'
+
+const NonceAnswer = z
+  .strictObject({
+    nonce: z.string(),
+    message: z.string().meta({ description: 'To be signed as it is, as UTF-8' }),
+    expires_at: time.meta({ description: 'Until then the message is good, once' }),
+  })
+  .meta({ id: 'NonceAnswer', description: 'A message that a wallet is to sign.' })
+
+/** `POST /auth/nonce`: the message by which a wallet logs in (decisions E1). */
+export function authNonce({ login }: { readonly login: Login }) {
+  return resource({
+    path: '/auth/nonce',
+    method: 'POST',
+    price: null,
+    isLogin: true,
+    docs: {
+      tag: 'Login',
+      summary: 'A message for the wallet to sign',
+      description:
+        'Sign-In With Solana. Give `message` to the wallet: to `signMessage` as it is, or its fields to `signIn`. It is good once, for five minutes, and for this wallet alone. Signing sends no transaction. At most 10 requests a minute to `/auth/nonce` and `/auth/login` together, for each client address and for each wallet.',
+      requestExample: { wallet: WALLET },
+      example: {
+        nonce: 'MvjZFHvnbkJvqgNHhfBBjN',
+        message: [
+          'api.example wants you to sign in with your Solana account:',
+          ...[WALLET, '', STATEMENT, ''],
+          ...['URI: https://api.example', 'Version: 1', 'Chain ID: mainnet'],
+          'Nonce: MvjZFHvnbkJvqgNHhfBBjN',
+          'Issued At: 2026-11-21T12:00:00.000Z',
+          'Expiration Time: 2026-11-21T12:05:00.000Z',
+        ].join('\n'),
+        expires_at: 1795262700,
+      },
+    },
+    params: NONE,
+    query: NONE,
+    requestBody: z.object({ wallet: walletMember }),
+    answer: NonceAnswer,
+    async handle({ body: { wallet } }) {
+      const { nonce, message, expiresAt } = await login.nonce(wallet)
+      return { body: { nonce, message, expires_at: expiresAt }, headers: NOT_STORED }
+    },
+  })
+}
+
+const WALLET = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
+const NOT_STORED = { 'Cache-Control': 'no-store' }

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { type JwtKeys, PublicJwk } from '../auth/jwt-keys.ts'
+import { NONE } from './parameters.ts'
+import { resource } from './resource.ts'
+
+const JwkSet = z
+  .strictObject({ keys: z.array(PublicJwk) })
+  .meta({ id: 'JwkSet', description: 'A JSON Web Key Set (RFC 7517).' })
+
+/** `GET /.well-known/jwks.json`: the public keys of dashboard tokens (decisions E2). */
+export function jwks({ jwtKeys }: { readonly jwtKeys: JwtKeys }) {
+  return resource({
+    path: '/.well-known/jwks.json',
+    price: null,
+    docs: {
+      tag: 'Login',
+      summary: 'Public keys of dashboard tokens',
+      description: 'The first signs new tokens; tokens of all of them are valid.',
+      example: {
+        keys: [
+          {
+            ...{ kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' },
+            ...{ kid: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k', alg: 'EdDSA', use: 'sig' },
+          },
+        ],
+      },
+    },
+    params: NONE,
+    query: NONE,
+    answer: JwkSet,
+    async handle() {
+      return {
+        body: { keys: [...jwtKeys.published] },
+        headers: { 'Cache-Control': 'public, max-age=300' },
+      }
+    },
+  })
+}
