@@ -160,6 +160,10 @@ function contradictions(values: ServiceEnv): string[] {
   }
   if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
     need(
+      'JWT_KEYS_FILE',
+      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md makes one in a line',
+    )
+    need(
       'SECRET_KEY',
       'by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32',
     )

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createClient } from '@clickhouse/client'
 import bs58 from 'bs58'
 import { Redis } from 'ioredis'
+import { newJwtKeys } from '../../api/auth/jwt-keys.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { Customer } from './customer.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
@@ -123,18 +124,27 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
   const redis = new Redis(redisUrl.href)
   await redis.flushdb() // numbers 1 to 15 belong to tests
   await redis.quit()
+  const secrets = mkdtempSync(join(tmpdir(), 'secrets-'))
   return {
     env: {
       KAFKA_BROKERS: KAFKA_BROKERS ?? '',
       KAFKA_TOPIC_PREFIX: `${name}-`,
       CLICKHOUSE_URL: clickhouseUrl.href,
       REDIS_URL: redisUrl.href,
-      SECRET_KEY: randomBytes(32).toString('hex'),
+      ...(await newSecrets(secrets)),
     },
     async drop() {
       for (const database of [name, `analyst_${name}`])
         await clickhouse.command({ query: `DROP DATABASE IF EXISTS ${database}` })
       await clickhouse.close()
+      rmSync(secrets, { recursive: true, force: true })
     },
   }
+}
+
+/** The secrets that processes share (decisions J2); the file of keys goes into `folder`. */
+export async function newSecrets(folder: string) {
+  const JWT_KEYS_FILE = join(folder, 'jwt-keys.json')
+  writeFileSync(JWT_KEYS_FILE, await newJwtKeys(), { mode: 0o600 })
+  return { SECRET_KEY: randomBytes(32).toString('hex'), JWT_KEYS_FILE }
 }

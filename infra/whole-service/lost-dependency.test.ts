@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import anyTest, { type ExecutionContext } from 'ava'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import { type Answer, type Customer, type TradeItem, until } from './customer.ts'
-import { type Deployment, deploy, type Role } from './deployment.ts'
+import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
 import { Follower } from './follower.ts'
 import { marketTruth } from './market-truth.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
@@ -54,7 +53,7 @@ anyTest.before('servers, a market, and three processes', async (t) => {
   simulator = startSimulator()
   deployment = await deploy('embedded', truth.wallets, {
     ...servers,
-    SECRET_KEY: randomBytes(32).toString('hex'),
+    ...(await newSecrets(dir)),
     YELLOWSTONE_ENDPOINT: await simulator.line('YELLOWSTONE_ENDPOINT'),
     SOLANA_RPC_URL: await simulator.line('SOLANA_RPC_URL'),
     SOL_PRICE_POOL: await simulator.line('SOL_PRICE_POOL'),

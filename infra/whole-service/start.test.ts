@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
@@ -228,6 +228,8 @@ function file(name: string, ...lines: string[]): string {
 const SECRET_KEY = 'ab'.repeat(32)
 const [w1 = '', w2 = ''] = truth.wallets
 const absent = join(folder, 'no-such-file')
+const aKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+const JWT_KEYS_FILE = file('jwt-keys.json', JSON.stringify({ keys: [aKey] }))
 const wallets = file('wallets.txt', ...truth.wallets)
 const other = 'So11111111111111111111111111111111111111112'
 
@@ -277,11 +279,24 @@ refused({
 `,
 })
 refused({
-  title: 'a server and no secret key',
+  title: 'a server and no secrets',
   env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
   says: `bad configuration:
+  JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md makes one in a line
   SECRET_KEY: required by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
 `,
+})
+refused({
+  title: 'a file of keys that is absent',
+  env: { JWT_KEYS_FILE: absent },
+  says: `JWT_KEYS_FILE: cannot read ${absent}\n`,
+})
+refused({
+  title: 'a file of keys that holds none',
+  env: {
+    JWT_KEYS_FILE: file('no-keys.json', JSON.stringify({ keys: [{ kty: 'oct', k: PASSWORD }] })),
+  },
+  says: `JWT_KEYS_FILE: expected a JWK set of Ed25519 keys, {"keys":[{"kty":"OKP","crv":"Ed25519","x":"...","d":"..."}]}\n`,
 })
 refused({
   title: 'one port for two purposes',
@@ -353,12 +368,12 @@ refused({
 })
 refused({
   title: 'a ClickHouse that does not answer',
-  env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}/x`, SECRET_KEY },
+  env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}/x`, SECRET_KEY, JWT_KEYS_FILE },
   says: `CLICKHOUSE_URL: nothing answers at ${nowhere}\n`,
 })
 refused({
   title: 'a Redis that does not answer',
-  env: { REDIS_URL: `redis://user:${PASSWORD}@${nowhere}/3`, SECRET_KEY },
+  env: { REDIS_URL: `redis://user:${PASSWORD}@${nowhere}/3`, SECRET_KEY, JWT_KEYS_FILE },
   says: `REDIS_URL: nothing answers at ${nowhere}\n`,
 })
 refused({
