@@ -8,6 +8,7 @@ import type { Store } from '../pipeline/store/store.ts'
 import { createTimelyStore, inTime } from '../pipeline/store/timely-store.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import { createKeyCache } from './accounts/key-cache.ts'
+import { KeyUses } from './accounts/key-uses.ts'
 import { createApp } from './app.ts'
 import { createMemorySet, createRedisSet } from './auth/expiring-set.ts'
 import { createLogin, MOST_NONCES } from './auth/login.ts'
@@ -83,17 +84,18 @@ export function createApi(deps: ApiDeps): Api {
     },
   }
   let url = ''
+  const now = deps.now ?? Date.now
+  const keyUses = new KeyUses({ store, logger, now })
   const { channel = createMemoryChannel() } = deps
-  const keys = createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs), {
+  const cache = createKeyCache((hash) => inTime(accounts.accountOfKey(hash), readMs), {
     // Of a key that is revoked elsewhere nothing is heard while the channel is down.
     isTrusted: () => channel.isUp,
   })
   channel.listen({
-    onRotated: (_account, keySha256) => keys.revoke(keySha256),
+    onRotated: (_account, keySha256) => cache.revoke(keySha256),
     onSuperseded() {},
     onBack() {},
   })
-  const now = deps.now ?? Date.now
   const publicUrl = () => config.publicUrl ?? url
   const revocations = new Revocations({ store, redis, now })
   const tokens = createTokens({ keys: config.jwtKeys, issuer: publicUrl, revocations, now })
@@ -113,7 +115,16 @@ export function createApi(deps: ApiDeps): Api {
     perturb: deps.perturb,
     epoch: log.epoch,
     credits,
-    keys,
+    accounts,
+    keyUses,
+    channel,
+    keys: {
+      async accountOf(text) {
+        const account = await cache.accountOf(text)
+        if (account !== null) keyUses.mark(account)
+        return account
+      },
+    },
     feed,
     checks: () => ({ ...deps.otherChecks, ...checks }),
     upgradeOf: server.upgradeOf,
@@ -137,6 +148,7 @@ export function createApi(deps: ApiDeps): Api {
       await revocations.start()
       await feed.start(position, store)
       credits.start()
+      keyUses.start()
       const port = await server.listen(app.callback(), config.host, config.port)
       url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`
       logger.info({ port }, 'api listens')
@@ -146,6 +158,7 @@ export function createApi(deps: ApiDeps): Api {
       await Promise.all([server.close(GRACE_MS), feed.stop(GRACE_MS)])
       await position.stop()
       await credits.stop()
+      await keyUses.stop()
     },
   }
 }

@@ -3,10 +3,13 @@ import Router from '@koa/router'
 import Koa from 'koa'
 import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { Accounts } from './accounts/accounts.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { KeyUses } from './accounts/key-uses.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
 import type { Login } from './auth/login.ts'
 import type { Tokens } from './auth/tokens.ts'
+import type { AccountChannel } from './channel/account-channel.ts'
 import type { Credits } from './credits/credits.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
@@ -38,7 +41,10 @@ import type { ApiMetrics } from './telemetry.ts'
 
 export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositions'> {
   readonly credits: Credits
-  readonly keys: KeyLookUp
+  readonly accounts: Accounts
+  readonly keyUses: KeyUses
+  readonly channel: AccountChannel
+  readonly keys: Pick<KeyLookUp, 'accountOf'>
   readonly feed: UpgradeHandler & FeedStatus
   readonly checks: () => Readonly<Record<string, ReadyCheck>>
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import bs58 from 'bs58'
+import fc from 'fast-check'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
@@ -51,10 +52,10 @@ test('an account is made once, with its credits; of its key the store knows hash
   await t.throwsAsync(accounts.adjust(aWallet(), 1, 'who?', 'key 2'), { code: 'account_not_found' })
   t.deepEqual((await ledger.check()).mismatches, [])
   const [row] = await opened.store.query<Record<string, unknown>>(
-    'SELECT key_sha256, last4 FROM api_keys WHERE wallet = {wallet:String}',
+    'SELECT key_sha256, key_last4 FROM accounts FINAL WHERE wallet = {wallet:String}',
     { wallet },
   )
-  t.deepEqual(row, { key_sha256: hashApiKey(apiKey), last4: apiKey.slice(-4) })
+  t.deepEqual(row, { key_sha256: hashApiKey(apiKey), key_last4: apiKey.slice(-4) })
 })
 
 test('an account whose making was cut short can be made again', async (t) => {
@@ -75,21 +76,82 @@ test('an account whose making was cut short can be made again', async (t) => {
   t.is((await accounts.create(wallet, 7)).left, 7)
 })
 
-test('a revoked key is none', async (t) => {
+test('a key is valid until another takes its place, whatever was stored in between (decisions E3)', async (t) => {
   const { accounts } = parts()
   const wallet = aWallet()
-  const { apiKey } = await accounts.create(wallet, 0)
-  await opened.store.insert('api_keys', [
-    {
-      key_sha256: hashApiKey(apiKey),
-      wallet,
-      last4: apiKey.slice(-4),
-      created_at: '2026-01-01 00:00:00',
-      revoked_at: '2026-01-02 00:00:00',
-      version: Date.now() + 1000,
-    },
+  const { apiKey: first } = await accounts.create(wallet, 0)
+  const { apiKey: second, revokedSha256, key } = await accounts.rotateKey(wallet)
+  t.is(revokedSha256, hashApiKey(first))
+  t.is(key.last4, second.slice(-4))
+  t.deepEqual(
+    await Promise.all([first, second].map((one) => accounts.accountOfKey(hashApiKey(one)))),
+    [null, wallet],
+  )
+  // A process that ended between its two rows gave out a key that never was valid.
+  const lost = newApiKey()
+  const row = { key_sha256: hashApiKey(lost), wallet, created_at: '2030-01-01 00:00:00' }
+  await opened.store.insert('api_keys', [row])
+  t.is(await accounts.accountOfKey(hashApiKey(lost)), null)
+  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  // One that made the account without a key at the same time changes nothing.
+  await opened.store.insert('accounts', [{ wallet, created_at: '2030-01-01 00:00:00', version: 0 }])
+  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  const since = async (at: number) =>
+    (await accounts.revokedSince(at)).filter(({ account }) => account === wallet).length
+  t.deepEqual([await since(key.rotatedAt ?? 0), await since((key.rotatedAt ?? 0) + 1)], [1, 0])
+})
+
+test('an account is there without a key until its key is asked for; its credits stay', async (t) => {
+  const { accounts, ledger } = parts()
+  const wallet = aWallet()
+  await Promise.all([
+    accounts.ensure(wallet),
+    accounts.ensure(wallet),
+    parts().accounts.ensure(wallet),
   ])
-  t.is(await accounts.accountOfKey(hashApiKey(apiKey)), null)
+  t.true(await accounts.exists(wallet))
+  const deposit = { account: wallet, key: 'd', credits: 70, cause: 'deposit', reason: '' } as const
+  await ledger.add(deposit)
+  const opening = await Promise.all(Array.from({ length: 20 }, () => accounts.openKey(wallet)))
+  t.is(opening.filter(({ apiKey }) => apiKey !== null).length, 1)
+  t.is(new Set(opening.map(({ key }) => key.last4)).size, 1)
+  await parts().accounts.ensure(wallet)
+  t.is((await accounts.openKey(wallet)).apiKey, null)
+  t.is(await accounts.adjust(wallet, -20, 'x', 'k'), 50)
+  await t.throwsAsync(accounts.create(wallet, 1), { code: 'account_exists' })
+})
+
+test('of keys made at once, in whatever order, exactly one is valid, and everybody knows its last four', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('open', 'rotate', 'ensure'), { minLength: 1, maxLength: 12 }),
+      async (steps) => {
+        const { accounts } = parts()
+        const wallet = aWallet()
+        const shown = await Promise.all(
+          steps.map(async (step) => {
+            if (step === 'ensure') return accounts.ensure(wallet)
+            return step === 'open' ? accounts.openKey(wallet) : accounts.rotateKey(wallet)
+          }),
+        )
+        const keys = shown.flatMap((one) => (one?.apiKey ? [one.apiKey] : []))
+        const valid = await Promise.all(keys.map((key) => accounts.accountOfKey(hashApiKey(key))))
+        const good = keys.filter((_, at) => valid[at] === wallet)
+        const { apiKey, key } = await accounts.openKey(wallet)
+        const asked = steps.some((step) => step !== 'ensure')
+        t.is(good.length, asked ? 1 : 0)
+        t.is(apiKey === null, asked)
+        if (asked)
+          t.deepEqual(
+            [key.last4],
+            good.map((one) => one.slice(-4)),
+          )
+        const rotations = steps.filter((step) => step === 'rotate').length
+        t.true(keys.length === rotations || keys.length === rotations + 1)
+      },
+    ),
+    { numRuns: 25 },
+  )
 })
 
 test('a key is looked up once a while, whoever asks; what is no key never is', async (t) => {

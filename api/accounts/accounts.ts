@@ -1,57 +1,99 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import { createTurns, type Turns } from '../billing/turns.ts'
 import type { Ledger } from '../credits/ledger.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
+import { dateTime } from './date-time.ts'
+
+/** The API key of an account as its owner may see it. Times in unix milliseconds. */
+export interface KeyState {
+  readonly last4: string
+  /** Of the first key. */
+  readonly createdAt: number
+  /** Of the latest rotation; null before the first. */
+  readonly rotatedAt: number | null
+}
 
 /**
- * Accounts of customers, named by the wallet they connected, and their API keys. Every method rejects with a retriable ServiceError `unavailable`
- * when the store does not answer.
+ * Accounts of customers, named by the wallet they connected, and their API keys: one for each account, the one that the newest row of `accounts` names. Every method rejects
+ * with a retriable ServiceError `unavailable` when the store does not answer.
  */
 export class Accounts {
   readonly #store: Store
   readonly #ledger: Ledger
+  readonly #turns: Turns
   readonly #now: () => number
+  /** Accounts that are known to be there; none is ever deleted. */
+  readonly #ensured = new Set<Address>()
 
+  /** `turns`: who may change a key; default: this process alone. */
   constructor(deps: {
     readonly store: Store
     readonly ledger: Ledger
+    readonly turns?: Turns
     readonly now?: () => number
   }) {
     this.#store = deps.store
     this.#ledger = deps.ledger
+    this.#turns = deps.turns ?? createTurns(null)
     this.#now = deps.now ?? Date.now
   }
 
   /** Makes an account with its key and its first credits; the raw key is known to the caller alone. Rejects with `account_exists`. */
-  async create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
-    if (await this.exists(wallet))
-      throw new ServiceError('account_exists', 'this wallet has an account already')
-    const apiKey = newApiKey()
-    const now = this.#now()
-    await this.#store.insert('api_keys', [
-      {
-        key_sha256: hashApiKey(apiKey),
-        wallet,
-        last4: apiKey.slice(-4),
-        created_at: dateTime(now),
-        revoked_at: null,
-        version: now,
-      },
-    ])
-    const entry = { account: wallet, key: 'created', credits, cause: 'grant', reason: '' } as const
-    const left = credits === 0 ? 0 : await this.#ledger.add(entry)
-    // Last: only now there is an account. What a process leaves that ends before is overwritten by the next attempt or never used.
-    await this.#store.insert('accounts', [{ wallet, created_at: dateTime(now), version: now }])
-    return { apiKey, left }
+  create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
+    return this.#inTurn(wallet, async () => {
+      if ((await this.#read(wallet)) !== null)
+        throw new ServiceError('account_exists', 'this wallet has an account already')
+      const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
+      const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
+      // Last: only now there is an account. What a process leaves that ends before is used by the next attempt or never.
+      const { apiKey } = await this.#putKey(wallet, null)
+      return { apiKey, left }
+    })
+  }
+
+  /** Makes the account of a wallet that has none, without a key and without credits (decisions E3). */
+  async ensure(wallet: Address): Promise<void> {
+    if (this.#ensured.has(wallet)) return
+    if (!(await this.exists(wallet))) {
+      // Version 0: whatever else makes or changes the account at the same time wins.
+      const created_at = dateTime(this.#now())
+      await this.#store.insert('accounts', [{ wallet, created_at, version: 0 }])
+    }
+    if (this.#ensured.size >= MOST_ENSURED) this.#ensured.clear()
+    this.#ensured.add(wallet)
   }
 
   async exists(wallet: Address): Promise<boolean> {
-    const rows = await this.#store.query(
-      'SELECT 1 FROM accounts WHERE wallet = {wallet:String} LIMIT 1',
-      { wallet },
-    )
-    return rows.length > 0
+    return (await this.#read(wallet)) !== null
+  }
+
+  /**
+   * The key of a wallet's account; account and key are made where they are missing. `apiKey` is the raw key for the one caller that made it, null for everybody else, for good.
+   */
+  async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
+    const known = stateOf(await this.#read(wallet))
+    if (known !== null) return { apiKey: null, key: known }
+    return this.#inTurn(wallet, async () => {
+      const account = await this.#read(wallet)
+      const key = stateOf(account)
+      return key === null ? this.#putKey(wallet, account) : { apiKey: null, key }
+    })
+  }
+
+  /**
+   * Puts a new key in the place of the old one, of which it gives the hash (null: there was none): in the store it is invalid from now on, and who remembers it has to be told.
+   */
+  rotateKey(
+    wallet: Address,
+  ): Promise<{ apiKey: ApiKey; key: KeyState; revokedSha256: string | null }> {
+    return this.#inTurn(wallet, async () => {
+      const account = await this.#read(wallet)
+      const put = await this.#putKey(wallet, account)
+      return { ...put, revokedSha256: account?.key_sha256 || null }
+    })
   }
 
   /** Adds credits (or takes some, below zero) by an operator's decision; gives what is left. Rejects with `account_not_found`. */
@@ -61,27 +103,91 @@ export class Accounts {
     return this.#ledger.add({ account: wallet, key, credits, cause: 'adjustment', reason })
   }
 
-  /** Accounts of which a key was revoked since a time (unix milliseconds), and when. */
+  /** Accounts whose key was rotated since a time (unix milliseconds), and when last. */
   async revokedSince(unixMs: number): Promise<{ account: string; at: number }[]> {
     const rows = await this.#store.query<{ wallet: string; at: string }>(
-      `SELECT wallet, toUnixTimestamp64Milli(max(revoked_at)) AS at FROM api_keys FINAL
-       WHERE revoked_at >= fromUnixTimestamp64Milli({since:Int64}) GROUP BY wallet LIMIT 100000`,
+      `SELECT wallet, toUnixTimestamp64Milli(assumeNotNull(key_rotated_at)) AS at FROM accounts FINAL
+       WHERE key_rotated_at >= fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000`,
       { since: unixMs },
     )
     return rows.map(({ wallet, at }) => ({ account: wallet, at: Number(at) }))
   }
 
-  /** The account of a valid key, by its hash; null when there is none or it was revoked. */
+  /** The account of a valid key, by its hash; null when there is none or another took its place. */
   async accountOfKey(keySha256: string): Promise<string | null> {
-    const [row] = await this.#store.query<{ wallet: string }>(
-      'SELECT wallet FROM api_keys FINAL WHERE key_sha256 = {key:String} AND revoked_at IS NULL LIMIT 1',
+    const [row] = await this.#store.query<{ wallet: string; key_sha256: string }>(
+      `SELECT wallet, key_sha256 FROM accounts FINAL
+       WHERE wallet IN (SELECT wallet FROM api_keys WHERE key_sha256 = {key:String}) LIMIT 1`,
       { key: keySha256 },
     )
-    return row?.wallet ?? null
+    return row !== undefined && isSameHash(row.key_sha256, keySha256) ? row.wallet : null
+  }
+
+  #inTurn<T>(wallet: Address, task: () => Promise<T>): Promise<T> {
+    return this.#turns.take(`key:${wallet}`, task)
+  }
+
+  async #read(wallet: Address): Promise<AccountRow | null> {
+    const [row] = await this.#store.query<AccountRow>(
+      `SELECT toUnixTimestamp64Milli(created_at) AS created, key_sha256, key_last4, toUnixTimestamp64Milli(key_created_at) AS key_created,
+              toUnixTimestamp64Milli(key_rotated_at) AS key_rotated, version
+       FROM accounts FINAL WHERE wallet = {wallet:String} LIMIT 1`,
+      { wallet },
+    )
+    return row ?? null
+  }
+
+  /** One row makes the new key valid and the old one invalid. */
+  async #putKey(
+    wallet: Address,
+    account: AccountRow | null,
+  ): Promise<{ apiKey: ApiKey; key: KeyState }> {
+    const apiKey = newApiKey()
+    const now = this.#now()
+    const key_sha256 = hashApiKey(apiKey)
+    const before = stateOf(account)
+    const key: KeyState = {
+      last4: apiKey.slice(-4),
+      createdAt: before?.createdAt ?? now,
+      rotatedAt: before === null ? null : now,
+    }
+    const row: Row = {
+      wallet,
+      created_at: dateTime(account === null ? now : Number(account.created)),
+      key_sha256,
+      key_last4: key.last4,
+      key_created_at: dateTime(key.createdAt),
+      key_rotated_at: key.rotatedAt === null ? null : dateTime(key.rotatedAt),
+      version: Math.max(now, Number(account?.version ?? 0) + 1),
+    }
+    await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
+    await this.#store.insert('accounts', [row])
+    return { apiKey, key }
   }
 }
 
-/** Unix milliseconds as ClickHouse reads a DateTime64(3, 'UTC'). */
-function dateTime(unixMs: number): string {
-  return new Date(unixMs).toISOString().replace('T', ' ').replace('Z', '')
+interface AccountRow {
+  readonly created: string
+  readonly key_sha256: string
+  readonly key_last4: string
+  readonly key_created: string | null
+  readonly key_rotated: string | null
+  readonly version: string
 }
+
+function stateOf(account: AccountRow | null): KeyState | null {
+  if (account === null || account.key_sha256 === '') return null
+  return {
+    last4: account.key_last4,
+    createdAt: Number(account.key_created),
+    rotatedAt: account.key_rotated === null ? null : Number(account.key_rotated),
+  }
+}
+
+/** In constant time, though who could choose a hash would know its key. */
+function isSameHash(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+const MOST_ENSURED = 10_000

@@ -52,7 +52,7 @@ const challenge = async (wallet: Address) =>
   (await post(api, '/auth/nonce', { wallet })).body as unknown as Challenge
 const attempt = (wallet: Address, message: string, signature: string) =>
   post(api, '/auth/login', { wallet, message, signature })
-const PROTECTED = ['POST /auth/logout'] as const
+const PROTECTED = ['POST /auth/logout', 'GET /me/api', 'POST /me/api/rotate'] as const
 const call = (line: (typeof PROTECTED)[number], bearer?: string) => {
   const [method = '', path = ''] = line.split(' ')
   return ask(api, path, bearer, { method })

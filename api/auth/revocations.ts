@@ -1,4 +1,5 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { dateTime } from '../accounts/date-time.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
 import { TOKEN_SECONDS } from './tokens.ts'
@@ -41,8 +42,7 @@ export class Revocations {
     // No token lives longer, so this one has ended by then.
     const until = this.#now() + TOKEN_SECONDS * 1000
     await this.#set.add(tokenId, until)
-    const forget_at = new Date(until).toISOString().replace('T', ' ').replace('Z', '')
-    await this.#store.insert('revoked_tokens', [{ token_id: tokenId, forget_at }])
+    await this.#store.insert('revoked_tokens', [{ token_id: tokenId, forget_at: dateTime(until) }])
   }
 }
 

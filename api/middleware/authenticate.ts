@@ -7,7 +7,7 @@ import type { Step } from './context.ts'
  * Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`, and for browsers that open a WebSocket
  * `Sec-WebSocket-Protocol: bearer, <API_KEY>` (decisions F1). Never from the URL.
  */
-export function authenticate(keys: KeyLookUp): Step {
+export function authenticate(keys: Pick<KeyLookUp, 'accountOf'>): Step {
   return async function authenticate(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
     const account = text === null ? null : await keys.accountOf(text)

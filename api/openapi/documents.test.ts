@@ -87,6 +87,8 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['post /auth/login', 0, ''],
       ['post /auth/logout', 0, 'dashboardToken'],
       ['get /.well-known/jwks.json', 0, ''],
+      ['get /me/api', 0, 'dashboardToken'],
+      ['post /me/api/rotate', 0, 'dashboardToken'],
       ['get /status', 0, ''],
       ['get /healthz', 0, ''],
       ['get /readyz', 0, ''],

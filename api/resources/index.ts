@@ -2,6 +2,8 @@ import type { ReadyCheck } from '../../pipeline/runtime/health-server.ts'
 import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
 import type { Tokens } from '../auth/tokens.ts'
+import type { AccountChannel } from '../channel/account-channel.ts'
+import { type AccountDeps, meApi } from './api-account.ts'
 import { authLogin } from './auth-login.ts'
 import { authLogout } from './auth-logout.ts'
 import { authNonce } from './auth-nonce.ts'
@@ -10,6 +12,7 @@ import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
+import { rotateApiKey } from './rotate-api-key.ts'
 import { type FeedStatus, status } from './status.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
@@ -20,14 +23,16 @@ import { wallets } from './wallets.ts'
 
 /** Everything the API answers over HTTP, in the order of the documents. */
 export function createResources(
-  deps: ResourceDeps & {
-    readonly feed: FeedStatus
-    readonly checks: () => Readonly<Record<string, ReadyCheck>>
-    readonly now: () => number
-    readonly login: Login
-    readonly tokens: Tokens
-    readonly jwtKeys: JwtKeys
-  },
+  deps: ResourceDeps &
+    AccountDeps & {
+      readonly channel: Pick<AccountChannel, 'rotated'>
+      readonly feed: FeedStatus
+      readonly checks: () => Readonly<Record<string, ReadyCheck>>
+      readonly now: () => number
+      readonly login: Login
+      readonly tokens: Tokens
+      readonly jwtKeys: JwtKeys
+    },
 ): readonly Resource[] {
   return [
     tokenSwaps(deps),
@@ -42,6 +47,8 @@ export function createResources(
     authLogin(deps),
     authLogout(deps),
     jwks(deps),
+    meApi(deps),
+    rotateApiKey(deps),
     status(deps),
     healthz(),
     readyz(deps.checks),

@@ -11,6 +11,8 @@ import { Accounts } from '../accounts/accounts.ts'
 import { createApi } from '../api.ts'
 import { newJwtKeys, readJwtKeys } from '../auth/jwt-keys.ts'
 import { createTokens } from '../auth/tokens.ts'
+import { createTurns } from '../billing/turns.ts'
+import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { ApiConfig } from '../config.ts'
 import { Credits } from '../credits/credits.ts'
 import { Ledger } from '../credits/ledger.ts'
@@ -44,6 +46,8 @@ export async function startApi(
     readonly readMs?: number
     readonly config?: Partial<ApiConfig>
     readonly redis?: Redis
+    /** Default: one of its own. */
+    readonly channel?: AccountChannel
     readonly perturb?: Perturb
     readonly logger?: Logger
     readonly now?: () => number
@@ -55,7 +59,8 @@ export async function startApi(
   const { meter = createMemoryMeter(), readMs = 10_000 } = options
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
-  const accounts = new Accounts({ store, ledger })
+  const { redis = null, perturb = null, channel = createMemoryChannel() } = options
+  const accounts = new Accounts({ store, ledger, turns: createTurns(redis), now })
   const log = createMemoryLog({ logger, registry })
   const config: ApiConfig = {
     host: '127.0.0.1',
@@ -71,17 +76,17 @@ export async function startApi(
     ...options.config,
   }
   const feed = createFeed({
-    ...{ log, credits, logger, registry },
+    ...{ channel, log, credits, logger, registry },
     cursors: createCursorCodec(config.secretKey),
     connectionsPerKey: config.connectionsPerKey,
   })
-  const { redis = null, perturb = null } = options
   const api = createApi({
     ...{
       config,
       store,
       log,
       feed,
+      channel,
       credits,
       accounts,
       redis,

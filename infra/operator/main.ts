@@ -11,7 +11,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { type DataConfig, loadDataConfig } from '../service/config.ts'
-import { createMoney, openMeter } from '../service/money.ts'
+import { createMoney, openLimits, openMeter } from '../service/money.ts'
 import { keepsData } from '../service/preflight.ts'
 import type { Outcome } from './command.ts'
 import { runCommand } from './commands.ts'
@@ -50,8 +50,9 @@ async function runHere(config: DataConfig): Promise<Outcome> {
   try {
     await migrate(store)
     const meter = await openMeter(config.meter, logger)
+    const redis = await openLimits(config.meter, logger)
     try {
-      const { ledger, accounts } = createMoney(store, meter, logger)
+      const { ledger, accounts } = createMoney(store, meter, logger, redis)
       const log = openLater(config, store, logger)
       const backfills = backfillsLater(config, store, log.open, logger)
       const stop = stopOnSignal()
@@ -65,6 +66,7 @@ async function runHere(config: DataConfig): Promise<Outcome> {
         await log.close()
       }
     } finally {
+      redis?.disconnect()
       await meter.close()
     }
   } finally {

@@ -39,7 +39,7 @@ test.before(async () => {
     solPriceMaxAgeSeconds: 3600,
     backfills: () => Promise.reject(new Error('no RPC here')),
     stop: new AbortController().signal,
-    ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger),
+    ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger, null),
   }
 })
 test.after.always(async () => {

@@ -1,4 +1,5 @@
 import { Accounts } from '../../api/accounts/accounts.ts'
+import { createTurns } from '../../api/billing/turns.ts'
 import { type AccountChannel, createMemoryChannel } from '../../api/channel/account-channel.ts'
 import { createRedisChannel } from '../../api/channel/redis.ts'
 import { Credits } from '../../api/credits/credits.ts'
@@ -9,6 +10,7 @@ import { createRedisMeter } from '../../api/credits/redis.ts'
 import { connectRedis, type Redis } from '../../api/redis-connection.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { createTimelyStore } from '../../pipeline/store/timely-store.ts'
 import type { ServiceConfig } from './config.ts'
 
 /** What knows of accounts and their credits, over one store and one meter. */
@@ -43,9 +45,22 @@ export async function openChannel(
   return config.kind === 'redis' ? createRedisChannel(config.url, logger) : createMemoryChannel()
 }
 
-/** Puts ledger and accounts over a store and a meter; whoever opened these closes them. */
-export function createMoney(store: Store, meter: Meter, logger: Logger): Money {
+/** Puts ledger and accounts over a store and a meter; whoever opened these closes them. `redis`: where processes take turns; null: there is one. */
+export function createMoney(
+  store: Store,
+  meter: Meter,
+  logger: Logger,
+  redis: Redis | null,
+): Money {
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
-  return { meter, ledger, credits, accounts: new Accounts({ store, ledger }) }
+  const accounts = new Accounts({
+    store: createTimelyStore(store, READ_MS),
+    ledger,
+    turns: createTurns(redis),
+  })
+  return { meter, ledger, credits, accounts }
 }
+
+/** How long a question to the store may take. */
+const READ_MS = 10_000

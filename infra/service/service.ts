@@ -116,7 +116,9 @@ async function start(
   opened.push(() => log.close())
   const store = await createStore(config.store)
   opened.push(() => store.close())
-  const money = createMoney(store, meter, logger)
+  const redis = await openLimits(config.meter, logger)
+  if (redis) opened.push(async () => redis.disconnect())
+  const money = createMoney(store, meter, logger, redis)
   checks.store = () => store.ping()
   checks.schema = () => checkSchema(store)
   checks.log = () => log.ping()
@@ -172,8 +174,6 @@ async function start(
     const { connectionsPerKey, retentionHours } = settings
     const cursors = createCursorCodec(secrets.secretKey)
     const perturb = createPerturb(config.privacySalt)
-    const redis = await openLimits(config.meter, logger)
-    if (redis) opened.push(async () => redis.disconnect())
     const channel = await openChannel(config.meter, logger)
     opened.push(() => channel.close())
     const feed = createFeed({

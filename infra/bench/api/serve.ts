@@ -36,7 +36,7 @@ print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
 
 const meter = await openMeter(config.meter, logger)
 const redis = await openLimits(config.meter, logger)
-const { credits, accounts } = createMoney(store, meter, logger)
+const { credits, accounts } = createMoney(store, meter, logger, redis)
 const log = createMemoryLog({ logger, registry })
 const secretKey = Buffer.alloc(32, 1)
 const cursors = createCursorCodec(secretKey)

@@ -104,7 +104,7 @@ async function startFeed() {
   const store = await createStore(config.store)
   await migrate(store)
   const meter = await openMeter(config.meter, logger)
-  const { credits, ledger } = createMoney(store, meter, logger)
+  const { credits, ledger } = createMoney(store, meter, logger, null)
   for (const account of ACCOUNTS)
     await ledger.add({ account, key: 'bench', credits: 1e12, cause: 'grant', reason: '' })
   credits.start()

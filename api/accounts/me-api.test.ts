@@ -1,0 +1,274 @@
+import { randomBytes } from 'node:crypto'
+import { Writable } from 'node:stream'
+import test from 'ava'
+import { pino } from 'pino'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { createMemoryChannel } from '../channel/account-channel.ts'
+import { createRedisChannel } from '../channel/redis.ts'
+import { connectRedis } from '../redis-connection.ts'
+import { logIn, newWallet } from '../testing/a-wallet.ts'
+import { ask } from '../testing/ask.ts'
+import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { markStored, trackWallets } from '../testing/rows.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
+import { connect } from '../testing/start-feed.ts'
+
+/*
+ * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; decisions E3).
+ */
+
+const { REDIS_URL } = process.env
+if (!REDIS_URL) test.skip('accounts with several processes: REDIS_URL is not set', () => {})
+
+const clock = { now: 1_790_000_000_000 }
+const registry = createRegistry()
+const written: string[] = []
+let opened: TestStore
+let store: Store
+let api: TestApi
+let logged = ''
+
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  await trackWallets(opened.store, 3)
+  await markStored(opened.store, 100)
+  store = {
+    ...opened.store,
+    async insert(table, ...rest) {
+      written.push(table)
+      await opened.store.insert(table, ...rest)
+    },
+  }
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      logged += chunk
+      done()
+    },
+  })
+  const logger = pino({ level: 'debug' }, sink)
+  api = await startApi(store, { registry, now: () => clock.now, logger })
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+const me = (token: string, of: TestApi = api) => ask(of, '/me/api', token)
+const rotate = (token: string, of: TestApi = api) =>
+  ask(of, '/me/api/rotate', token, { method: 'POST' })
+const wallets = async (key: unknown, of: TestApi = api) =>
+  (await ask(of, '/wallets', String(key))).status
+const RAW = /^tw_[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+test.serial(
+  'the first call makes account and key and shows the key, this once; a rotation shows another and ends it',
+  async (t) => {
+    const wallet = newWallet()
+    const token = await logIn(api, wallet)
+    const first = await me(token)
+    t.is(first.status, 200)
+    t.is(first.headers.get('cache-control'), 'no-store')
+    const { api_key, ...rest } = first.body
+    t.regex(String(api_key), RAW)
+    const account = {
+      wallet: wallet.address,
+      api_key_last4: String(api_key).slice(-4),
+      balance_credits: 0,
+      api_key_created_at: 1_790_000_000,
+      api_key_rotated_at: null,
+      last_used_at: null,
+    }
+    t.deepEqual(rest as object, account)
+    t.deepEqual((await me(token)).body as object, { ...account, api_key: null })
+    t.is(await wallets(api_key), 402)
+    await api.accounts.adjust(wallet.address, 10, 'test', 'one')
+    clock.now += 60_000
+    t.is(await wallets(api_key), 200)
+    const used = { ...account, balance_credits: 9, last_used_at: 1_790_000_060 }
+    t.deepEqual((await me(token)).body as object, { ...used, api_key: null })
+
+    clock.now += 60_000
+    const rotated = await rotate(token)
+    t.is(rotated.status, 200)
+    const { api_key: next } = rotated.body
+    t.regex(String(next), RAW)
+    t.not(next, api_key)
+    const after = {
+      ...used,
+      api_key_last4: String(next).slice(-4),
+      api_key_rotated_at: 1_790_000_120,
+    }
+    t.deepEqual(rotated.body as object, { ...after, api_key: next })
+    t.is(await wallets(api_key), 401)
+    t.is(await wallets(next), 200)
+    t.deepEqual((await me(token)).body as object, {
+      ...{ ...after, api_key: null, balance_credits: 8, last_used_at: 1_790_000_120 },
+    })
+    // Another login of the wallet finds the same account.
+    t.is((await me(await logIn(api, wallet))).body.api_key_last4, after.api_key_last4)
+  },
+)
+
+test.serial(
+  'of thirty first calls at once one is shown the key, and it is the one that is valid',
+  async (t) => {
+    const token = await api.token(newWallet().address)
+    const answers = await Promise.all(Array.from({ length: 30 }, () => me(token)))
+    t.true(answers.every(({ status }) => status === 200))
+    const shown = answers.map(({ body }) => body.api_key).filter((key) => key !== null)
+    t.is(shown.length, 1)
+    t.is(await wallets(shown[0]), 402)
+    t.is(new Set(answers.map(({ body }) => body.api_key_last4)).size, 1)
+  },
+)
+
+test.serial(
+  'of ten rotations at once the last is valid; a rotation without a key makes the first',
+  async (t) => {
+    const token = await api.token(newWallet().address)
+    const first = await rotate(token)
+    t.is(first.body.api_key_rotated_at, null)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => rotate(token)))
+    const keys = answers.map(({ body }) => body.api_key)
+    t.is(new Set(keys).size, 10)
+    const statuses = await Promise.all([first.body.api_key, ...keys].map((key) => wallets(key)))
+    t.is(statuses.filter((status) => status === 402).length, 1)
+    t.is(statuses.filter((status) => status === 401).length, 10)
+  },
+)
+
+test.serial(
+  'a rotation ends what came with the old key at once: cached calls and sockets, in every process',
+  async (t) => {
+    const channel = createMemoryChannel()
+    const [one, two] = [await startApi(store, { channel }), await startApi(store, { channel })]
+    const wallet = newWallet()
+    const token = await one.token(wallet.address)
+    const key = String((await me(token, one)).body.api_key)
+    await one.accounts.adjust(wallet.address, 100, 'test', 'one')
+    t.deepEqual([await wallets(key, one), await wallets(key, two)], [200, 200])
+    const sockets = await Promise.all(
+      [two].map((of) => connect(`${of.url.replace('http', 'ws')}/ws`, key)),
+    )
+    const next = (await rotate(token, one)).body.api_key
+    t.deepEqual([await wallets(key, one), await wallets(key, two)], [401, 401])
+    t.deepEqual([await wallets(next, one), await wallets(next, two)], [200, 200])
+    for (const socket of sockets) {
+      t.is(await socket.closed, 1008)
+      t.deepEqual(socket.received.at(-1), { type: 'key_rotated' })
+    }
+    await Promise.all([one.close(), two.close()])
+  },
+)
+
+const onRedis = REDIS_URL ? test.serial : test.serial.skip
+onRedis(
+  'with Redis between them, two processes make one first key and end each other’s sockets',
+  async (t) => {
+    const logger = createLogger('silent')
+    const url = new URL(REDIS_URL ?? '')
+    const open = async () => {
+      const prefix = `tw:test:${randomBytes(6).toString('hex')}:`
+      const redis = await connectRedis(url, logger, { enableAutoPipelining: true })
+      return { redis, prefix }
+    }
+    const { prefix } = await open().then(({ redis, prefix }) => {
+      redis.disconnect()
+      return { prefix }
+    })
+    const start = async () => {
+      const { redis } = await open()
+      const channel = await createRedisChannel(url, logger, { prefix })
+      const { jwtKeys } = api.config
+      const started = await startApi(store, {
+        ...{ redis, channel, config: { jwtKeys, publicUrl: 'https://api.example' } },
+      })
+      const close = async () => {
+        await started.close()
+        await channel.close()
+        redis.disconnect()
+      }
+      return { ...started, close }
+    }
+    const [one, two] = [await start(), await start()]
+    const wallet = newWallet()
+    const token = await one.token(wallet.address)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => me(token, at % 2 === 0 ? one : two)),
+    )
+    const shown = answers.map(({ body }) => body.api_key).filter((key) => key !== null)
+    t.is(shown.length, 1)
+    const key = String(shown[0])
+    await one.accounts.adjust(wallet.address, 100, 'test', 'one')
+    // Each meter is of its own here: the second process learns of the credits when it loads the account.
+    const socket = await connect(`${one.url.replace('http', 'ws')}/ws`, key)
+    t.is(await wallets(key, one), 200)
+    t.is((await rotate(token, two)).status, 200)
+    t.is(await socket.closed, 1008)
+    t.deepEqual(socket.received.at(-1), { type: 'key_rotated' })
+    t.deepEqual([await wallets(key, one), await wallets(key, two)], [401, 401])
+    // A logout holds in the other process too.
+    t.is((await ask(one, '/auth/logout', token, { method: 'POST' })).status, 204)
+    t.is((await me(token, two)).status, 401)
+    await one.close()
+    await two.close()
+  },
+)
+
+test.serial(
+  'uses of keys are written once in a while, not for a request, and outlive the process',
+  async (t) => {
+    const used = await startApi(store, { now: () => clock.now })
+    const wallet = newWallet()
+    const token = await used.token(wallet.address)
+    const { api_key } = (await me(token, used)).body
+    const before = written.filter((table) => table === 'key_uses').length
+    for (let call = 0; call < 50; call++) await wallets(api_key, used)
+    t.is(written.filter((table) => table === 'key_uses').length, before)
+    await used.close()
+    t.is(written.filter((table) => table === 'key_uses').length, before + 1)
+    clock.now += 5000
+    const again = await startApi(store, { now: () => clock.now })
+    const { last_used_at } = (await me(await again.token(wallet.address), again)).body
+    t.is(last_used_at, (clock.now - 5000) / 1000)
+    await again.close()
+  },
+)
+
+test.serial('while the store is away nothing is made and nothing is shown', async (t) => {
+  let isAway = false
+  const away = await startApi({
+    ...opened.store,
+    async insert(table, ...rest) {
+      if (isAway && ['accounts', 'api_keys'].includes(table))
+        throw new ServiceError('unavailable', 'away', { retriable: true })
+      await opened.store.insert(table, ...rest)
+    },
+  })
+  const token = await away.token(newWallet().address)
+  isAway = true
+  t.deepEqual([(await me(token, away)).status, (await rotate(token, away)).status], [503, 503])
+  isAway = false
+  t.regex(String((await me(token, away)).body.api_key), RAW)
+  await away.close()
+})
+
+test.serial('a key is in one answer and nowhere else', async (t) => {
+  const token = await api.token(newWallet().address)
+  const keys = [String((await me(token)).body.api_key), String((await rotate(token)).body.api_key)]
+  for (const key of keys) {
+    await wallets(key)
+    await ask(api, `/wallets?api_key=${key}`)
+    await ask(api, '/me/api', key)
+  }
+  const tables = ['accounts', 'api_keys', 'key_uses', 'ledger_entries']
+  const rows = await Promise.all(
+    tables.map((table) => opened.store.query(`SELECT * FROM ${table}`)),
+  )
+  const outside = [logged, await registry.metrics(), JSON.stringify(rows)]
+  for (const secret of [...keys, ...keys.map((key) => key.slice(3, 20)), token])
+    t.false(outside.some((text) => text.includes(secret)))
+})

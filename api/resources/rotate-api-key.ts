@@ -1,0 +1,36 @@
+import type { AccountChannel } from '../channel/account-channel.ts'
+import { ApiAccount, apiAccount, EXAMPLE_API_ACCOUNT } from '../items/api-account.ts'
+import type { AccountDeps } from './api-account.ts'
+import { NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+/** `POST /me/api/rotate`: a new key; the old one is invalid everywhere when the answer comes (contract 3, decisions E3, F6). */
+export function rotateApiKey(
+  deps: AccountDeps & { readonly channel: Pick<AccountChannel, 'rotated'> },
+) {
+  const { accounts, credits, keyUses, channel } = deps
+  return dashboardResource({
+    path: '/me/api/rotate',
+    method: 'POST',
+    docs: {
+      tag: 'Account',
+      summary: 'A new API key',
+      description:
+        'The old key is invalid at once, and feed connections that came with it are closed (`key_rotated`). The new key is in this answer alone. After a 503 it is not known who has heard of it: call it again.',
+      example: {
+        ...EXAMPLE_API_ACCOUNT,
+        api_key: 'tw_3yKcVbW9pXn5gTq2mLrHs8dFj6ZaEuB4kMvNxPtYq7d',
+        api_key_rotated_at: 1_790_007_200,
+      },
+    },
+    params: NONE,
+    query: NONE,
+    answer: ApiAccount,
+    async handle(_input, { wallet }) {
+      const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
+      const { apiKey, key, revokedSha256 } = await accounts.rotateKey(wallet)
+      if (revokedSha256 !== null) await channel.rotated(wallet, revokedSha256)
+      return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
+    },
+  })
+}
