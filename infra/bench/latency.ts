@@ -8,7 +8,12 @@ import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
-import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import {
+  outcomeOf,
+  type ServiceProcess,
+  startOperator,
+  startProcess,
+} from '../whole-service/service-process.ts'
 import { percentile, print, sum } from './kit/figures.ts'
 import { withServers } from './kit/servers.ts'
 
@@ -112,11 +117,9 @@ const SLOT_MS = 400
 async function createAccount(env: Readonly<Record<string, string>>): Promise<string> {
   const wallet = bs58.encode(randomBytes(32))
   const args = ['account', 'create', '--wallet', wallet, '--credits', '1000000000']
-  const command = startProcess('infra/operator/main.js', env, args)
-  const code = await command.ended
-  if (code !== 0) throw new Error(`no account: ${command.stdout()}${command.stderr()}`)
-  const { api_key: key }: { api_key: string } = JSON.parse(command.stdout()) // decisions J3
-  return key
+  const { code, document } = await outcomeOf(startOperator(env, args))
+  if (code !== 0) throw new Error(`no account: ${JSON.stringify(document)}`)
+  return (document as { api_key: string }).api_key // decisions J3
 }
 
 /** A customer's socket that takes every trade. */

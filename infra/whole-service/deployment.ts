@@ -8,7 +8,7 @@ import { Redis } from 'ioredis'
 import { newJwtKeys } from '../../api/auth/jwt-keys.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { Customer } from './customer.ts'
-import { type ServiceProcess, startProcess } from './service-process.ts'
+import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
 
 export type Role = 'ingest' | 'workers' | 'api'
 
@@ -72,11 +72,9 @@ export async function deploy(
   }
 
   async function operator(...args: string[]) {
-    const command = startProcess('infra/operator/main.js', environment, args)
+    const command = startOperator(environment, args)
     commands.add(command)
-    const code = await command.ended
-    commands.delete(command)
-    return { code, document: JSON.parse(command.stdout()) as unknown }
+    return outcomeOf(command).finally(() => commands.delete(command))
   }
 
   return {

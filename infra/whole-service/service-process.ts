@@ -73,3 +73,19 @@ export function startProcess(
     kill: () => end('SIGKILL'),
   }
 }
+
+/** Starts an operator command on what `env` names. */
+export function startOperator(
+  env: Readonly<Record<string, string>>,
+  args: readonly string[],
+): ServiceProcess {
+  return startProcess('infra/operator/main.js', env, args)
+}
+
+/** The exit code and the document of an operator command, when it has ended (decisions J3). */
+export async function outcomeOf(
+  command: ServiceProcess,
+): Promise<{ readonly code: number | string; readonly document: unknown }> {
+  const code = await command.ended
+  return { code, document: JSON.parse(command.stdout()) as unknown }
+}

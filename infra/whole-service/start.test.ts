@@ -10,7 +10,7 @@ import test, { type ExecutionContext } from 'ava'
 import { openChdb } from '../../pipeline/store/chdb.ts'
 import { Customer, until } from './customer.ts'
 import { marketTruth } from './market-truth.ts'
-import { type ServiceProcess, startProcess } from './service-process.ts'
+import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
 
 /*
  * What `npm start` shows and leaves behind, and how it refuses what it cannot work with (decisions J1, J2, J5).
@@ -126,9 +126,8 @@ test.serial(
 
 /** Asks a running service through the operator's command. */
 async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
-  const command = startProcess('infra/operator/main.js', { DATA_DIR: dataDir }, ['sql', query])
-  await command.ended
-  return (JSON.parse(command.stdout()) as { items: readonly T[] }).items // decisions J3
+  const { document } = await outcomeOf(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
+  return (document as { items: readonly T[] }).items // decisions J3
 }
 
 function indexOf(item: unknown, items: readonly unknown[]): number {

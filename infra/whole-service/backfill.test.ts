@@ -1,0 +1,198 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import anyTest, { type ExecutionContext } from 'ava'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { askOperator } from '../operator/socket.ts'
+import { compareTables, tellDifference } from '../simulate/compare.ts'
+import { TrueChain } from '../simulate/true-chain.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+import { until } from './customer.ts'
+import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
+import { freePort } from './free-port.ts'
+import { type ServiceProcess, startOperator } from './service-process.ts'
+
+/*
+ * History comes over RPC beside live data and goes on after a kill -9 at the page where it was; a wallet that joins while the service runs gets its
+ * own (decisions J3, J5, K2). At the end every table is what the slow reference makes of the whole chain.
+ */
+
+const SEED = 5
+const START = 405_000_000
+/** Slots before the service's first: several pages of each wallet, since the simulator cuts them short. */
+const HISTORY = 150
+const WALLETS = 3
+/** A wallet that joins begins so many slots later. */
+const JOIN_SLOTS = 40
+const PATIENCE_MS = 150_000
+
+interface Listed {
+  readonly complete_since: number | null
+  readonly gaps: readonly object[]
+}
+
+/** A chain whose slots pass when they are told to, and a service over it that follows all wallets but the last. */
+async function start(t: ExecutionContext, kind: Deployment['kind']) {
+  const simulator = await startSimulator({
+    ...{ seed: SEED, wallets: WALLETS, coins: 40, trackedPerSlot: 4, othersPerSlot: 1 },
+    clock: { kind: 'manual', startSlot: START },
+    firstSlot: START - HISTORY,
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'backfill-'))
+  const file = join(folder, 'wallets.txt')
+  const write = (addresses: readonly string[]) =>
+    writeFileSync(file, `# followed\n${addresses.join('\n')}\n`)
+  write(simulator.wallets.slice(0, WALLETS - 1))
+  const metricsPort = await freePort()
+  const deployment = await deploy(kind, [], {
+    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    SOLANA_RPC_URL: simulator.rpcUrl,
+    SOL_PRICE_POOL: simulator.solPricePool,
+    WALLETS_FILE: file,
+    ...(kind === 'embedded' && { METRICS_PORT: String(metricsPort) }),
+  })
+  const url = deployment.env.CLICKHOUSE_URL
+  const store = url ? await createStore({ kind: 'clickhouse', url: new URL(url) }) : null
+  t.teardown(async () => {
+    await store?.close()
+    await deployment.remove()
+    await simulator.close()
+    rmSync(folder, { recursive: true })
+  })
+  /** In the process that owns the data, without a process more for each question. */
+  async function ask(...args: string[]): Promise<unknown> {
+    const reply = await askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
+    if (reply?.kind === 'done') return reply.outcome.document
+    throw new Error(JSON.stringify(reply))
+  }
+  async function query<T>(sql: string): Promise<T[]> {
+    if (store !== null) return store.query<T>(sql)
+    return ((await ask('sql', sql)) as { items: T[] }).items // decisions J3
+  }
+  return {
+    ...{ simulator, deployment, write, query },
+    /** Transactions whose place in a backfill is stored. */
+    async safe(): Promise<number> {
+      const [row] = await query<{ safe: string }>(
+        'SELECT sum(transactions) AS safe FROM backfills FINAL',
+      )
+      return Number(row?.safe)
+    },
+    /** Transactions that the one process has fetched since its start. */
+    async fetched(): Promise<number> {
+      const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+      const counted = /_rpc_requests_total\{method="getTransaction",outcome="result"\} (\d+)/
+      return Number(counted.exec(text)?.[1] ?? 0)
+    },
+    async wallets(): Promise<readonly Listed[]> {
+      const document =
+        store === null ? await ask('wallets') : (await deployment.operator('wallets')).document
+      return (document as { items: readonly Listed[] }).items // decisions J3
+    },
+    /** Lets slots pass until one of them is stored; the first waits until somebody follows. */
+    async advance(slots: number): Promise<void> {
+      simulator.advance(slots)
+      const api = deployment.processes.get('api') ?? deployment.processes.get('all')
+      const address = `${await api?.line('url')}/status`
+      await until(
+        async () => {
+          const { storage } = (await (await fetch(address)).json()) as {
+            storage: { slot: number | null }
+          } // decisions J4
+          if (storage.slot === null && simulator.followers > 0) simulator.advance(1)
+          return storage.slot ?? 0
+        },
+        (slot) => slot >= simulator.confirmedSlot,
+        PATIENCE_MS,
+      )
+    },
+  }
+}
+
+/** Resolves when the process has logged a message, with the line. */
+function logged(process: ServiceProcess, message: string): Promise<string> {
+  const find = () => process.stderr().split('\n')
+  return until(
+    async () => find().find((line) => line.includes(message)) ?? '',
+    (line) => line !== '',
+    PATIENCE_MS,
+  )
+}
+
+async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
+  t.timeout(600_000)
+  const service = await start(t, kind)
+  const { deployment, simulator } = service
+  deployment.startAll()
+  await service.advance(1)
+
+  // Killed after a page, the command or the process that carries it out.
+  const args = ['backfill', '--wallet', 'all']
+  const cut = startOperator(deployment.env, args)
+  await until(service.safe, (transactions) => transactions > 0, PATIENCE_MS)
+  if (kind === 'embedded') {
+    await deployment.processes.get('all')?.kill()
+    t.is(await cut.ended, 1)
+    t.is((JSON.parse(cut.stdout()) as { code: string }).code, 'unreachable')
+    deployment.startAll()
+    await service.advance(3)
+  } else t.is(await cut.kill(), 'SIGKILL')
+  const safe = await service.safe()
+  const { code, document } = await deployment.operator(...args)
+  t.is(code, 0, JSON.stringify(document))
+  const summary = document as { wallets: number; transactions: number; missing: number }
+  t.log(`${safe} of ${summary.transactions} transactions were safe when it was killed`)
+  t.true(safe > 0 && safe < summary.transactions)
+  t.deepEqual([summary.wallets, summary.missing], [WALLETS - 1, 0])
+  if (kind === 'embedded') t.is(await service.fetched(), summary.transactions - safe)
+
+  // A changed line is refused by its number, and nothing changes.
+  const ingest = deployment.processes.get('ingest') ?? deployment.processes.get('all')
+  if (ingest === undefined) return t.fail()
+  const [first = '', second = '', third = ''] = simulator.wallets
+  service.write([first, third])
+  ingest.child.kill('SIGHUP')
+  t.regex(
+    await logged(ingest, 'wallets not read again'),
+    /line 3 of .*W2 is another address than before/,
+  )
+  t.false(simulator.wallets.some((address) => ingest.stderr().includes(address)))
+
+  service.write([first, second, third])
+  ingest.child.kill('SIGHUP')
+  await logged(ingest, '"added":1')
+  t.deepEqual(
+    (await service.wallets()).map((item) => [item.complete_since !== null, item.gaps.length]),
+    [
+      [true, 0],
+      [true, 0],
+      [false, 1],
+    ],
+  )
+  await service.advance(JOIN_SLOTS)
+  const covered = await until(
+    service.wallets,
+    (items) => items.every(({ gaps }) => gaps.length === 0),
+    PATIENCE_MS,
+  )
+  const firstTime = simulator.market.timeOf(START - HISTORY)
+  t.deepEqual(
+    covered.map((item) => item.complete_since),
+    [firstTime, firstTime, firstTime],
+  )
+
+  // What comes after the history on the log is stored after it.
+  await service.advance(1)
+  const chain = new TrueChain(simulator, SEED, {}, START - HISTORY)
+  chain.catchUp(WALLETS)
+  const { differences, rows } = await compareTables(service.query, chain, WALLETS)
+  t.deepEqual(differences.slice(0, 10).map(tellDifference), [])
+  t.true((rows.swaps ?? 0) > 100)
+}
+
+const TITLE =
+  'a backfill goes on after kill -9 at its page, and a wallet that joins on SIGHUP gets its history'
+anyTest.serial(`embedded: ${TITLE}`, (t) => run(t, 'embedded'))
+if (WHY_NO_SERVERS) {
+  anyTest.serial.skip(`real servers: ${TITLE} (skipped: ${WHY_NO_SERVERS})`, () => {})
+} else anyTest.serial(`real servers: ${TITLE}`, (t) => run(t, 'servers'))
