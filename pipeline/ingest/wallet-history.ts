@@ -44,6 +44,8 @@ export function walkHistory(
     /** The slot that a server must have reached to be believed. */
     readonly minContextSlot: number | null
     readonly chunk?: number
+    /** Entries asked for at once: 1000. */
+    readonly page?: number
   },
   rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>,
 ): WalletHistory {
@@ -156,16 +158,18 @@ class Walk implements WalletHistory {
 
   /** Asks for further pages of a list until enough is held, or it has ended. */
   async #fill(lane: Lane, enough: (held: readonly SignatureInfo[]) => boolean): Promise<void> {
-    const { range, minContextSlot } = this.#options
+    const { range, minContextSlot, page: largest = LARGEST_PAGE } = this.#options
     const newest = range.toSlot ?? Infinity
-    while (!lane.ended && !enough(lane.held)) {
+    let isShort = false
+    // A short page is no end, servers cut pages for their own reasons; but likely one: to know it now lets chunks be whole.
+    while (!lane.ended && (!enough(lane.held) || (isShort && lane.held.length < largest))) {
       const share = Math.floor(MOST_HELD / this.#lanes.length)
+      const limit = Math.min(largest, Math.max(SMALLEST_PAGE, share))
       const page = await this.#rpc.getSignaturesForAddress(lane.address, {
-        limit: Math.min(LARGEST_PAGE, Math.max(SMALLEST_PAGE, share)),
-        before: lane.before,
+        ...{ limit, before: lane.before },
         minContextSlot: minContextSlot ?? undefined,
       })
-      // A short page is no end: servers cut pages for their own reasons.
+      isShort = page.length < limit
       lane.before = page.at(-1)?.signature
       lane.ended = page.length === 0
       for (const info of page) {
