@@ -18,6 +18,7 @@ export async function connect(
 ): Promise<Client> {
   const client = new Client(simulator.endpoint, xToken, {
     grpcMaxDecodingMessageSize: 64 * 1_048_576,
+    grpcTimeout: 120_000, // else 10 s, which a busy machine may need
   })
   await client.connect()
   return client
