@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../runtime/logger.ts'
+import { Turns } from '../runtime/turns.ts'
 import { handOut } from './hand-out.ts'
 import {
   deleteGroup,
@@ -24,6 +25,7 @@ interface Deps {
 }
 
 const HEARTBEAT_MS = 500
+const MIB = 1024 * 1024
 
 /** What tells a kept transaction without reading it: followers pass it by. */
 export const KEPT_HEADERS = { kind: 'kept' } as const
@@ -98,9 +100,9 @@ export class SupervisedConsumer implements Consumer {
       rebalanceTimeout: Math.max(10_000, sessionTimeoutMs),
       heartbeatInterval: HEARTBEAT_MS,
       minBytes: 1,
-      // More at once would be decoded and folded without a pause for the heartbeat: on a busy machine the group then takes the member for dead.
-      maxBytes: 4 * 1024 * 1024,
-      maxBytesPerPartition: 1024 * 1024,
+      // What one answer holds a worker that is behind stores with one insert a table, and each insert has a price of its own.
+      maxBytes: isFollower ? 4 * MIB : 3 * MIB * partitions,
+      maxBytesPerPartition: isFollower ? MIB : 3 * MIB,
       maxWaitTimeInMs: 500, // also how long closing waits for an idle fetch
       allowAutoTopicCreation: false,
       retry: { retries: 5, initialRetryTime: 50, maxRetryTime: 1000, restartOnFailure: never },
@@ -144,9 +146,9 @@ export class SupervisedConsumer implements Consumer {
     const { topic, logger, metrics } = this.#deps
     const { batch, heartbeat, isRunning } = payload
     const partition = batch.partition
-    const { records, next, newer } = this.#read(partition, batch.messages)
     const over = new AbortController()
     let lost: unknown
+    let stopped: { readonly next: bigint | null; readonly version: number } | null = null
     const beat = setInterval(() => {
       if (!isRunning() || this.#closing.signal.aborted) over.abort()
       heartbeat().catch((error: unknown) => {
@@ -155,6 +157,8 @@ export class SupervisedConsumer implements Consumer {
       })
     }, HEARTBEAT_MS)
     try {
+      const { records, next, newer } = await this.#read(partition, batch.messages)
+      if (newer !== null) stopped = { next, version: newer }
       const done =
         records.length === 0 ||
         (await handOut({ partition, records }, this.#handler, {
@@ -175,22 +179,25 @@ export class SupervisedConsumer implements Consumer {
       clearInterval(beat)
     }
     if (lost) throw lost
-    if (newer !== null) {
+    if (stopped !== null) {
+      const { next, version } = stopped
       logger.error(
-        { partition, offset: String(next ?? batch.firstOffset()), version: newer },
+        { partition, offset: String(next ?? batch.firstOffset()), version },
         'log holds records of a newer version of the service: partition stops, upgrade this process',
       )
       payload.pause()
     }
   }
 
-  /** Reads a batch up to the first record of a newer format; `next` is the offset after what was read. */
-  #read(partition: number, messages: readonly KafkaMessage[]) {
+  /** Reads a batch up to the first record of a newer format; `next` is the offset after what was read. Heartbeats go on meanwhile. */
+  async #read(partition: number, messages: readonly KafkaMessage[]) {
     const { logger, metrics } = this.#deps
     const isFollower = this.#options.mode === 'follow'
     const records: LogRecord[] = []
     let next: bigint | null = null
+    const turns = new Turns()
     for (const message of messages) {
+      if (turns.isDue) await turns.take()
       const offset = BigInt(message.offset)
       if (isFollower && message.headers?.kind?.toString() === KEPT_HEADERS.kind) {
         next = offset + 1n
