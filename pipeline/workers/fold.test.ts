@@ -472,6 +472,48 @@ test.serial('a history of many pages is folded page by page, to the same tables'
   t.is(tables.wallet_metrics[0]?.events, String(state.events))
 })
 
+test.serial(
+  'short histories of many wallets come together, none of them cut by a page',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the fourth.
+    await store.command(
+      `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
+     SELECT intDiv(number, 50), number % 50, wallet, 0, 1600000000, 's', 'buy', 'm', 1000, 6, NULL, 0, 'p', 'p', 'high', 0, 0, 0
+     FROM numbers(24000) ARRAY JOIN [1, 2, 3, 4] AS wallet WHERE number < [24000, 9000, 8000, 7000][wallet]`,
+    )
+    const places = new Map([
+      [1, START],
+      [2, { slot: 20, txIndex: 7, eventIndex: 0 }], // the 1008th
+      [3, START],
+      [4, { slot: 0, txIndex: 0, eventIndex: 0 }],
+      [5, START],
+    ])
+    const pages = await collect(readEvents(store, places, { onlyShort: true }))
+    t.deepEqual(
+      pages.map(({ wallet, events, isLast }) => ({
+        ...{ wallet, isLast, events: events.length },
+        first: events[0] && [events[0].slot, events[0].txIndex],
+      })),
+      [
+        { wallet: 1, isLast: false, events: 20_000, first: [0, 0] },
+        { wallet: 2, isLast: true, events: 7992, first: [20, 8] },
+        { wallet: 3, isLast: true, events: 8000, first: [0, 0] },
+        { wallet: 4, isLast: true, events: 6999, first: [0, 1] },
+        { wallet: 5, isLast: true, events: 0, first: undefined },
+      ],
+    )
+    const whole = await collect(readEvents(store, places))
+    const eventsOf = (wallet: number) => whole.flatMap((p) => (p.wallet === wallet ? p.events : []))
+    t.deepEqual(
+      [1, 2, 3, 4, 5].map((wallet) => eventsOf(wallet).length),
+      [24_000, 7992, 8000, 6999, 0],
+    )
+    t.deepEqual(eventsOf(2), pages[1]?.events)
+  },
+)
+
 async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = []
   for await (const value of values) all.push(value)

@@ -5,25 +5,26 @@ import type { Store } from '../store/store.ts'
 /** Before every event. */
 export const START: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
-/** Wallets asked for in one query, and events that come with one answer. */
-const WALLETS_PER_QUERY = 64
+/** Wallets asked for in one query: those with long histories, and those of which little is expected. */
+const LONG_PER_QUERY = 64
+const SHORT_PER_QUERY = 1000
+/** Events that come with one answer. */
 const EVENTS_PER_PAGE = 20_000
 
 /**
  * Stored events of wallets, each wallet's beyond its place, in event-key order within a wallet, each once; wallets one after the other. Comes
- * in pages of bounded size: a long history never is in memory whole. `isLast` tells that the wallet is done; with `onlyFirstPage` nothing more
- * comes of a wallet that is not.
+ * in pages of bounded size: a long history never is in memory whole. `isLast` tells that the wallet is done. With `onlyShort` little is expected of each:
+ * many are asked for together, and of one that has more than a page beyond its place nothing comes after that page.
  */
 export async function* readEvents(
   store: Store,
   beyond: ReadonlyMap<number, WalletPlace>,
-  options: { readonly onlyFirstPage?: boolean } = {},
+  { onlyShort = false }: { readonly onlyShort?: boolean } = {},
 ): AsyncGenerator<{ wallet: number; events: FoldEvent[]; isLast: boolean }> {
+  const perQuery = onlyShort ? SHORT_PER_QUERY : LONG_PER_QUERY
   const wallets = [...beyond.keys()].sort((a, b) => a - b)
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
-    const places = new Map(
-      wallets.slice(at, at + WALLETS_PER_QUERY).map((w) => [w, beyond.get(w) ?? START]),
-    )
+  for (let at = 0; at < wallets.length; at += perQuery) {
+    const places = new Map(wallets.slice(at, at + perQuery).map((w) => [w, beyond.get(w) ?? START]))
     while (places.size > 0) {
       const rows = await store.query<EventRow>(eventsQuery(places))
       const full = rows.length === EVENTS_PER_PAGE
@@ -37,10 +38,12 @@ export async function* readEvents(
       for (const wallet of [...places.keys()]) {
         // A full page ends within its last wallet; the wallets after it have not come yet.
         if (full && wallet > reached) continue
-        const found = byWallet.get(wallet) ?? []
         const isLast = !(full && wallet === reached)
+        // The page of a wallet of which little is expected is its own from the beginning.
+        if (onlyShort && !isLast && byWallet.size > 1) continue
+        const found = byWallet.get(wallet) ?? []
         const last = found.at(-1)
-        if (isLast || options.onlyFirstPage) places.delete(wallet)
+        if (isLast || onlyShort) places.delete(wallet)
         else if (last) places.set(wallet, placeOf(last))
         yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
       }
@@ -91,16 +94,42 @@ const TABLES = [
 
 /** Several rows of one key count as one, the highest version: right whether or not they have been merged. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
-  const where = [...places].map(
-    ([wallet, { slot, txIndex, eventIndex }]) =>
-      `(wallet = ${wallet}${slot < 0 ? '' : ` AND slot >= ${slot} AND (slot, tx_index, event_index) > (${slot}, ${txIndex}, ${eventIndex})`})`,
+  const where = beyondPlaces(
+    new Map(
+      [...places].map(([wallet, { slot, txIndex, eventIndex }]) => [
+        wallet,
+        [slot, txIndex, eventIndex] as const,
+      ]),
+    ),
+    'slot, tx_index, event_index',
   )
   const key = 'wallet, slot, tx_index, event_index'
   const parts = TABLES.map(
     (select) =>
-      `(${select.replace('%', `${key}, block_time, is_deleted`)} WHERE ${where.join(' OR ')} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
+      `(${select.replace('%', `${key}, block_time, is_deleted`)} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
   )
   return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${EVENTS_PER_PAGE}`
+}
+
+/**
+ * The condition for what each wallet has beyond its place, a slot and what orders its rows (`columns`); everything when the slot is below 0. The first wallet may be in
+ * the middle of a long history: its place is for the index, so that no page reads again what came before it. Of the others, together, the least slot is.
+ */
+function beyondPlaces(
+  places: ReadonlyMap<number, readonly [slot: number, ...rest: number[]]>,
+  columns: string,
+): string {
+  const [[first, place] = [0, [-1]], ...others] = places
+  const isFirst = `wallet = ${first}${place[0] < 0 ? '' : ` AND slot >= ${place[0]} AND (${columns}) > (${place})`}`
+  if (others.length === 0) return isFirst
+  const wallets = others.map(([wallet]) => wallet)
+  const least = Math.min(...others.map(([, [slot]]) => slot))
+  const known = others.filter(([, [slot]]) => slot >= 0)
+  const beyond =
+    known.length === 0
+      ? ''
+      : ` AND (${columns}) > transform(wallet, [${known.map(([wallet]) => wallet)}], [${known.map(([, other]) => `(${other})`)}], (${place.map(() => -1)}))`
+  return `(${isFirst}) OR (wallet IN (${wallets})${least < 0 ? '' : ` AND slot >= ${least}`}${beyond})`
 }
 
 /** The newest balance record of each wallet beyond a place, and how many there are. */
@@ -110,13 +139,12 @@ export async function readBalances(
 ): Promise<{ wallet: number; slot: number; txIndex: number; lamports: bigint; records: number }[]> {
   const wallets = [...beyond]
   const found = []
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
-    const where = wallets
-      .slice(at, at + WALLETS_PER_QUERY)
-      .map(
-        ([wallet, { slot, txIndex }]) =>
-          `(wallet = ${wallet}${slot < 0 ? '' : ` AND slot >= ${slot} AND (slot, tx_index) > (${slot}, ${txIndex})`})`,
-      )
+  for (let at = 0; at < wallets.length; at += SHORT_PER_QUERY) {
+    const places = new Map(
+      wallets
+        .slice(at, at + SHORT_PER_QUERY)
+        .map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
+    )
     const rows = await store.query<{
       wallet: number
       newest_slot: string
@@ -126,7 +154,7 @@ export async function readBalances(
     }>(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
-       FROM sol_balances WHERE ${where.join(' OR ')} GROUP BY wallet ORDER BY wallet LIMIT ${WALLETS_PER_QUERY}`,
+       FROM sol_balances WHERE ${beyondPlaces(places, 'slot, tx_index')} GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
     )
     for (const row of rows)
       found.push({

@@ -11,6 +11,7 @@ import {
   type WalletPlace,
   type WalletState,
 } from '../fold/wallet-state.ts'
+import { Turns } from '../runtime/turns.ts'
 import type { Store } from '../store/store.ts'
 import {
   BookRows,
@@ -150,11 +151,17 @@ export class WalletBooks {
     await markBroken(this.#store, preparation.anew)
   }
 
-  /** Folds what is new, all of which is stored by now, and stores what follows from it. */
-  async fold(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
+  /** Folds what is new, and stores what follows from it once `stored` says that all that is new is stored itself. */
+  async fold(
+    news: ReadonlyMap<number, WalletNews>,
+    preparation: Preparation,
+    stored: Promise<unknown> = Promise.resolve(),
+  ): Promise<void> {
     const { books, anew } = preparation
     const rows = this.#newRows()
+    const turns = new Turns()
     for (const [wallet, { events, balances }] of news) {
+      if (turns.isDue) await turns.take()
       const state = this.stateOf(wallet)
       if (state === undefined || anew.has(wallet)) continue
       for (const event of events) foldEvent(state, toFoldEvent(event), this.#perturb)
@@ -162,6 +169,7 @@ export class WalletBooks {
       rows.add(state)
       this.#keep(state)
     }
+    await stored
     await this.#load(books, anew, rows)
     await rows.store()
     await this.#save(
@@ -201,7 +209,7 @@ export class WalletBooks {
       }
     // What takes more than a page is made anew: that way holds little in memory, and starts from a mark.
     const tooLong = new Map<number, number>()
-    for await (const page of readEvents(this.#store, states, { onlyFirstPage: true })) {
+    for await (const page of readEvents(this.#store, states, { onlyShort: true })) {
       const state = states.get(page.wallet)
       if (state === undefined) continue
       if (!page.isLast) tooLong.set(page.wallet, state.revision + 1)
