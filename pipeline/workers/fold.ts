@@ -79,13 +79,21 @@ function createFold(
   let isRecovered = false
   /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (decisions J7). */
   let priceTime = 0
+  /** No event, balance or transaction of a higher slot is stored, of a partition that is named of none higher than there: what comes of one need not be looked for. */
+  let newestSlot = Number.POSITIVE_INFINITY
+  const newestSlots = new Map<number, number>()
 
+  const partitionOfRecord = ({ wallet }: WalletRecord) => partitionOf(wallet, log.partitions)
+  const isNewer = (record: WalletRecord) =>
+    record.slot > (newestSlots.get(partitionOfRecord(record)) ?? newestSlot)
   const isMine = (wallet: number) => assigned.includes(partitionOf(wallet, log.partitions))
   async function recover(): Promise<void> {
     if (isRecovered) return
     await addEmptyMetrics(store)
     await books.recover(isMine)
     priceTime = Math.max(priceTime, await newestPriceTime(store))
+    newestSlot = await newestStoredSlot(store)
+    newestSlots.clear()
     isRecovered = true
   }
 
@@ -107,7 +115,9 @@ function createFold(
       for (const { record } of records) metrics.records.inc({ kind: record.kind })
       const prices = newPrices(markers, priceTime)
       await insertRows(store, 'slot_gaps', gaps.map(gapRow))
-      await storeRecords(store, books, { records, refolds, prices })
+      await storeRecords(store, books, { records, refolds, prices, isNewer })
+      for (const { record } of records)
+        if (isNewer(record)) newestSlots.set(partitionOfRecord(record), record.slot)
       priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
       onSwaps?.(records.flatMap(({ record }) => (record.kind === 'swap' ? [record] : [])))
       metrics.slot.set(markers.at(-1)?.slot ?? 0)
@@ -125,9 +135,11 @@ async function storeRecords(
     readonly records: readonly LoggedRecord[]
     readonly refolds: readonly Refold[]
     readonly prices: readonly Row[]
+    /** Whether the record is beyond all that is stored of its partition. */
+    isNewer(record: WalletRecord): boolean
   },
 ): Promise<void> {
-  const { records, refolds, prices } = flush
+  const { records, refolds, prices, isNewer } = flush
   const batch = new Map<string, LoggedRecord>()
   for (const logged of records) {
     const text = recordKeyText(logged)
@@ -137,9 +149,9 @@ async function storeRecords(
     new Set(records.flatMap(({ record }) => (isBooked(record) ? [record.wallet] : []))),
     refolds,
   )
-  // What is beyond a state in memory is new; all else may be stored already.
+  // What is beyond all that is stored, or beyond a state in memory, is new; all else may be stored already.
   const isSurelyNew = ({ record }: LoggedRecord): boolean => {
-    if (record.kind === 'undecoded') return true
+    if (record.kind === 'undecoded' || isNewer(record)) return true
     const state = books.stateOf(record.wallet)
     if (state === undefined) return false
     if (record.kind === 'kept') return books.isBeyond({ ...record, eventIndex: 0 }, preparation)
@@ -156,16 +168,21 @@ async function storeRecords(
   const fresh = [...batch.values()]
   const news = newsByWallet(fresh)
   await books.announce(news, preparation)
-  // Before the swaps: who sees a late one stored sees its place, and whoever finds a swap finds the price that it has.
-  await Promise.all([
-    insertRows(store, 'late_swaps', fresh.flatMap(lateRows)),
-    insertRows(store, 'sol_prices', prices),
-  ])
-  await Promise.all(
-    Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
-  )
+  const eventsStored = (async () => {
+    // Before the swaps: who sees a late one stored sees its place, and whoever finds a swap finds the price that it has.
+    await Promise.all([
+      insertRows(store, 'late_swaps', fresh.flatMap(lateRows)),
+      insertRows(store, 'sol_prices', prices),
+    ])
+    await Promise.all(
+      Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
+    )
+  })()
   // Whoever finds a transaction finds its events.
-  await Promise.all([storeKept(store, keptRows(fresh)), books.fold(news, preparation)])
+  const keptStored = eventsStored.then(() => storeKept(store, keptRows(fresh)))
+  keptStored.catch(() => {}) // heard of below, when nothing is folded any more
+  await books.fold(news, preparation, eventsStored)
+  await keptStored
 }
 
 /** What goes into the books of its wallet. */
@@ -263,6 +280,16 @@ function keptRows(records: readonly LoggedRecord[]): Row[] {
   return records.flatMap(({ record, decoderVersion }) =>
     record.kind === 'kept' ? [keptRow(record, decoderVersion)] : [],
   )
+}
+
+/** The highest slot of which anything is stored that came over the log. */
+async function newestStoredSlot(store: Store): Promise<number> {
+  const tables = [...Object.values(TABLE_OF), 'transactions']
+  const newest = tables.map((table) => `SELECT max(slot) AS slot FROM ${table}`)
+  const [found] = await store.query<{ slot: string }>(
+    `SELECT max(slot) AS slot FROM (${newest.join(' UNION ALL ')})`,
+  )
+  return Number(found?.slot)
 }
 
 async function newestPriceTime(store: Store): Promise<number> {
