@@ -116,7 +116,7 @@ async function backfill(source: Source, limits: Limits, fold: boolean, bodies: s
       })
     : null
   const backfills = createBackfills({
-    ...{ store, log, logger, rpcUrl: source.rpcUrl, logIsDurable: !fold },
+    ...{ store, log, logger, rpcUrl: source.rpcUrl, logIsDurable: !fold, hasFold: fold },
     metrics: createIngestMetrics(createRegistry()),
     priceMaxAgeSeconds: 3600,
     concurrency: limits.concurrency,

@@ -1,12 +1,9 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { EventLog } from '../../pipeline/log/log.ts'
 import type { BackfillSummary } from '../../pipeline/workers/backfills.ts'
+import { untilInBooks } from '../../pipeline/workers/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
-
-/** What is on the log is stored within this long, however many wallets are folded again, if anybody does it. */
-const STORED_MS = 10 * 60_000
 
 /** A bound of a history: a slot, or a second. */
 type Bound = { readonly slot: number } | { readonly time: number }
@@ -52,7 +49,7 @@ export const backfill = optionCommand({
       const detail = { what: 'transactions', done: progress.transactions }
       report({ what: 'wallets', done: progress.wallets, total, detail })
     })
-    await untilStored(await parts.log(), parts.stop)
+    await untilInBooks({ store: parts.store, log: await parts.log() }, wallets, parts.stop)
     const missing = sum(items, 'missing')
     return {
       document: {
@@ -75,24 +72,4 @@ export const backfill = optionCommand({
 
 function sum(items: readonly BackfillSummary[], field: 'transactions' | 'records' | 'missing') {
   return items.reduce((all, item) => all + item[field], 0)
-}
-
-async function untilStored(log: EventLog, stop: AbortSignal): Promise<void> {
-  const over = new AbortController()
-  const give = () => over.abort()
-  const timer = setTimeout(give, STORED_MS)
-  stop.addEventListener('abort', give)
-  try {
-    await log.settled('fold', over.signal)
-  } catch (error) {
-    if (stop.aborted || !over.signal.aborted) throw error
-    throw new ServiceError(
-      'unavailable',
-      'fetched and on the log, but not stored yet; is a process with role workers running?',
-      { retriable: true },
-    )
-  } finally {
-    clearTimeout(timer)
-    stop.removeEventListener('abort', give)
-  }
 }

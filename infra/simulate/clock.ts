@@ -121,9 +121,10 @@ export async function settle(
   for (let round = 1; ; round += 1) {
     deployed.supervise()
     chain.catchUp(wallets)
-    const stored = await storedRecords(clock)
+    const { records, unfolded } = await readStored(clock)
     const left: Record<string, number> = {
-      records: chain.events.length + chain.balances.length - stored,
+      records: chain.events.length + chain.balances.length - records,
+      'wallets unfolded': unfolded,
       slots: chain.tip - (position.slot ?? 0),
       ...(await within(STILL_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
     }
@@ -147,15 +148,18 @@ export async function settle(
   }
 }
 
-/** Events and balances that storage holds; 0 while it does not answer. */
-async function storedRecords({ deployed }: Clock): Promise<number> {
+/** Events and balances that storage holds (0 while it does not answer), and wallets whose books are still to be made anew from them. */
+async function readStored({ deployed }: Clock) {
   const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances'].map(
     (table) => `(SELECT count() FROM ${table} FINAL)`,
   )
+  const marked = '(SELECT count() FROM fold_snapshots FINAL WHERE format = 0)'
   const rows = await deployed
-    .query<{ records: string }>(`SELECT ${counts.join(' + ')} AS records`)
+    .query<{ records: string; unfolded: string }>(
+      `SELECT ${counts.join(' + ')} AS records, ${marked} AS unfolded`,
+    )
     .catch(() => [])
-  return Number(rows[0]?.records ?? 0)
+  return { records: Number(rows[0]?.records ?? 0), unfolded: Number(rows[0]?.unfolded ?? 0) }
 }
 
 /** The newest stored slot, as `/status` tells it; asked again and again, because the service comes and goes. */

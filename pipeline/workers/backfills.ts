@@ -15,12 +15,15 @@ import { readTrackedWallets } from '../store/tracked-wallets.ts'
 import { type BackfillJob, createBackfillJobs, newJob } from './backfill-jobs.ts'
 import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
 import { type Coverage, createCoverage, type Since } from './coverage.ts'
+import { untilInBooks } from './refold.ts'
 
 export interface BackfillsOptions {
   readonly store: Store
   readonly log: EventLog
   /** Whether what the log has acknowledged survives a crash of this process. */
   readonly logIsDurable: boolean
+  /** Whether a fold worker stores what is appended, here or elsewhere (true); a backfill is done once it has. */
+  readonly hasFold?: boolean
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
   readonly priceMaxAgeSeconds: number
@@ -110,6 +113,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     const coveredFrom = begun.reason === 'gap' ? null : (since?.slot ?? null)
     const { job, oldest } = await backfillWallet(begun, address, coveredFrom, deps, stop, onPage)
     await settled(stop)
+    if (options.hasFold ?? true) await untilInBooks({ store, log }, [job.wallet], stop)
     await finish(job, oldest)
     return job
   }

@@ -105,6 +105,15 @@ export async function findBroken(store: Store, format: number): Promise<number[]
   return rows.map((row) => row.wallet)
 }
 
+/** Those of at most 1000 wallets whose books are marked broken. */
+export async function findMarked(store: Store, wallets: readonly number[]): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    'SELECT wallet FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
+    { wallets },
+  )
+  return rows.map((row) => row.wallet)
+}
+
 /**
  * Says that the books of these wallets are being made anew with the given revisions. Whoever finds this and no newer snapshot knows that they
  * may not be whole.

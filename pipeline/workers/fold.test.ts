@@ -37,7 +37,7 @@ import {
   undecodedRow,
 } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
-import { readRefolds, requestRefolds } from './refold.ts'
+import { readRefolds, requestRefolds, untilInBooks } from './refold.ts'
 import { readEvents, START } from './stored-events.ts'
 import { WalletCache } from './wallet-cache.ts'
 
@@ -408,6 +408,72 @@ test.serial('a price is stored before the swaps that have it (K1, K4)', async (t
   const told = order.filter((text) => /^(sol_prices|swaps)/.test(text))
   t.deepEqual(told, ['sol_prices', 'sol_prices stored', 'swaps', 'swaps stored'])
 })
+
+test.serial(
+  'twenty pages of a backfill cost a wallet one refold; its rows go on without them until then (C16)',
+  async (t) => {
+    t.timeout(120_000)
+    const { store } = testStore
+    const chain = aChain({ seed: 8, slots: 60, wallets: 2 })
+    const [old, live] = [chain.slots.slice(0, 40), chain.slots.slice(40)]
+    const stop = new AbortController().signal
+    const books = async () => {
+      const { lots, disposals, positions, first_buys, wallet_metrics } = await dump(store)
+      return { lots, disposals, positions, first_buys, wallet_metrics }
+    }
+    const onlyLive = expectedDump({ slots: live, late: [] })
+    for (const ending of ['it is over', 'time has passed', 'killed'] as const) {
+      await empty(store)
+      await track(store)
+      let now = 0
+      let registry = createRegistry()
+      let log = newLog()
+      const begin = () =>
+        startFold({
+          ...{ store, log, logger, registry, windowMs: 1 },
+          now: () => now,
+          onBug: (error) => t.fail(String(error)),
+        })
+      const refolds = async () =>
+        (await registry.getSingleMetric('fold_refolds_total')?.get())?.values[0]?.value
+      const append = async (slots: Chain['slots']) => {
+        for (const slot of slots) await log.appendSlot(slot)
+        await log.settled('fold', stop)
+      }
+      let fold = await begin()
+      await append(live.slice(0, 10))
+      for (let page = 20; page > 0; page -= 1) {
+        const records = old.slice(2 * page - 2, 2 * page).flatMap((slot) => slot.records)
+        await log.appendLate(records, 'backfill')
+        await log.settled('fold', stop)
+      }
+      await append(live.slice(10))
+      t.is(await refolds(), 0, ending)
+      const { lots, disposals, positions, first_buys, wallet_metrics } = onlyLive
+      t.deepEqual(await books(), { lots, disposals, positions, first_buys, wallet_metrics }, ending)
+      const next = { marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] }
+      if (ending === 'it is over') await untilInBooks({ store, log }, [1, 2, 3], stop)
+      else if (ending === 'time has passed') {
+        now = 2_100
+        await append([next])
+      } else {
+        await log.close()
+        registry = createRegistry()
+        log = newLog()
+        fold = await begin()
+        await append([next])
+      }
+      t.is(await refolds(), 2, ending)
+      await fold.stop()
+      await log.close()
+      const { sol_prices: _prices, ...rest } = await dump(store)
+      const { sol_prices: _live, ...expected } = expectedDump(chain)
+      t.deepEqual(rest, expected, ending)
+      // Nothing is left to be made anew.
+      t.deepEqual(await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0'), [])
+    }
+  },
+)
 
 test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
   const { store } = testStore

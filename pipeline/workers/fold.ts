@@ -232,13 +232,19 @@ async function storedAmong(store: Store, records: readonly LoggedRecord[]): Prom
 }
 
 function newsByWallet(records: readonly LoggedRecord[]): Map<number, WalletNews> {
-  const news = new Map<number, { events: WalletEvent[]; balances: BalanceRecord[] }>()
-  for (const { record } of records) {
+  const news = new Map<
+    number,
+    { events: WalletEvent[]; balances: BalanceRecord[]; fetched: Set<WalletEvent> }
+  >()
+  for (const { record, late } of records) {
     if (!isBooked(record)) continue
-    const found = news.get(record.wallet) ?? { events: [], balances: [] }
+    const found = news.get(record.wallet) ?? { events: [], balances: [], fetched: new Set() }
     news.set(record.wallet, found)
     if (record.kind === 'balance') found.balances.push(record)
-    else found.events.push(record)
+    else {
+      found.events.push(record)
+      if (late === 'backfill') found.fetched.add(record)
+    }
   }
   for (const found of news.values()) found.events = inKeyOrder(found.events)
   return news

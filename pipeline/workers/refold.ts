@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { ServiceError } from '../domain/service-error.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Store } from '../store/store.ts'
-import { readRevisions } from './book-store.ts'
+import { findMarked, readRevisions } from './book-store.ts'
 
 /** Wallets asked for in one append, so that no append grows with the number of wallets. */
 const WALLETS_PER_APPEND = 1000
@@ -44,4 +46,45 @@ export async function readRefolds(
     }
   }
   return { begun, done }
+}
+
+/** What is on the log is stored within this long, however many wallets are folded again, if anybody does it. */
+const STORED_MS = 10 * 60_000
+const POLL_MS = 100
+
+/**
+ * Waits until all that is on the log is stored, and what is late among it is in the books of these wallets: those whose fold is put off for more to come
+ * (`WalletBooks`) are folded now. Rejects with `unavailable` when no fold worker does it, with `closed` after `stop`; either way it may be called again.
+ */
+export async function untilInBooks(
+  parts: { readonly store: Store; readonly log: EventLog },
+  wallets: readonly number[],
+  stop: AbortSignal,
+): Promise<void> {
+  const over = new AbortController()
+  const give = () => over.abort()
+  const timer = setTimeout(give, STORED_MS)
+  stop.addEventListener('abort', give)
+  if (stop.aborted) give()
+  try {
+    await parts.log.settled('fold', over.signal)
+    const marked: number[] = []
+    for (let at = 0; at < wallets.length; at += WALLETS_PER_APPEND)
+      marked.push(...(await findMarked(parts.store, wallets.slice(at, at + WALLETS_PER_APPEND))))
+    const targets = await requestRefolds(parts, marked)
+    while ((await readRefolds(parts.store, targets)).done < targets.size) {
+      if (over.signal.aborted) throw new ServiceError('closed', 'stopped while waiting for books')
+      await delay(POLL_MS)
+    }
+  } catch (error) {
+    if (stop.aborted || !over.signal.aborted) throw error
+    throw new ServiceError(
+      'unavailable',
+      'fetched and on the log, but not stored yet; is a process with role workers running?',
+      { retriable: true },
+    )
+  } finally {
+    clearTimeout(timer)
+    stop.removeEventListener('abort', give)
+  }
 }

@@ -32,10 +32,19 @@ const SAVE_EVERY = 256
 /** Wallets whose books are made anew together; bounds what is held meanwhile. */
 const WALLETS_AT_ONCE = 64
 
+/**
+ * While a backfill brings late events of a wallet, its books are made anew this long after the first of them that they do not hold: a twentieth of the
+ * time at most goes into folding at 50,000 events a second, so that a long history costs a few folds, not one for each of its pages.
+ */
+const PUT_OFF_MS = 2000
+const PUT_OFF_MS_PER_RECORD = 0.4
+
 /** What one flush brings of one wallet: not stored before, events in event-key order. */
 export interface WalletNews {
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
+  /** Those of its events that a backfill fetched: more are to be expected. */
+  readonly fetched: ReadonlySet<WalletEvent>
 }
 
 /** What `prepare` found out about the wallets of a flush, before anything of it is stored. */
@@ -53,7 +62,7 @@ export interface Preparation {
  * 1. events are stored before anything derived from them, metrics before the rest, snapshots after the rest;
  * 2. a wallet's state is its snapshot and the stored events beyond it; what they change is stored again, which changes nothing if it was;
  * 3. before an event is stored that belongs among older ones (C16), the wallet's snapshot is marked broken: until its books are made anew from
- *    its first event, whoever finds the mark does that.
+ *    its first event, whoever finds the mark does that. So this may be put off, and is while a backfill goes on.
  */
 export class WalletBooks {
   readonly #store: Store
@@ -62,6 +71,8 @@ export class WalletBooks {
   readonly #perturb: Perturb | null
   readonly #format: number
   readonly #cache: WalletCache
+  /** Wallets whose books are marked broken and made anew at a time: milliseconds, and the revision of the mark. */
+  readonly #putOff = new Map<number, { readonly dueMs: number; readonly revision: number }>()
 
   /** `now`: milliseconds of the wall clock. */
   constructor(options: {
@@ -83,6 +94,7 @@ export class WalletBooks {
   /** Forgets what is in memory; nothing is lost. */
   forget(): void {
     this.#cache.clear()
+    this.#putOff.clear()
   }
 
   /** State of a wallet in memory. */
@@ -140,15 +152,30 @@ export class WalletBooks {
     return isBeyond(known, event)
   }
 
-  /** Says, before any of `news` is stored, which wallets are folded from their beginning: those with a late event join `anew`. */
+  /**
+   * Says, before any of `news` is stored, which wallets are folded from their beginning: those with a late event join `anew`. Where a backfill fetched what
+   * is late, the wallet is only marked, and joins with the first flush after its time has come: until then its state goes on without those events.
+   */
   async announce(news: ReadonlyMap<number, WalletNews>, preparation: Preparation): Promise<void> {
-    for (const [wallet, { events }] of news) {
-      const late = events.filter((event) => !this.isBeyond(event, preparation)).length
-      if (late === 0) continue
-      this.#metrics.lateEvents.inc(late)
-      this.#foldAnewNext(wallet, preparation)
+    const { anew } = preparation
+    const marked = new Map<number, number>()
+    for (const [wallet, { events, fetched }] of news) {
+      const late = events.filter((event) => !this.isBeyond(event, preparation))
+      if (late.length === 0) continue
+      this.#metrics.lateEvents.inc(late.length)
+      const state = this.stateOf(wallet)
+      const mayWait = state !== undefined && late.every((event) => fetched.has(event))
+      if (!mayWait) this.#foldAnewNext(wallet, preparation)
+      else if (!anew.has(wallet) && !this.#putOff.has(wallet)) {
+        const revision = state.revision + 1
+        const dueMs = this.#now() + PUT_OFF_MS + PUT_OFF_MS_PER_RECORD * recordsOf(state)
+        this.#putOff.set(wallet, { dueMs, revision })
+        marked.set(wallet, revision)
+      }
     }
-    await markBroken(this.#store, preparation.anew)
+    for (const [wallet, { dueMs, revision }] of this.#putOff)
+      if (dueMs <= this.#now() && !anew.has(wallet)) anew.set(wallet, revision)
+    await markBroken(this.#store, new Map([...marked, ...anew]))
   }
 
   /** Folds what is new, and stores what follows from it once `stored` says that all that is new is stored itself. */
@@ -164,7 +191,9 @@ export class WalletBooks {
       if (turns.isDue) await turns.take()
       const state = this.stateOf(wallet)
       if (state === undefined || anew.has(wallet)) continue
-      for (const event of events) foldEvent(state, toFoldEvent(event), this.#perturb)
+      const isPutOff = this.#putOff.has(wallet)
+      for (const event of events)
+        if (!isPutOff || isBeyond(state, event)) foldEvent(state, toFoldEvent(event), this.#perturb)
       for (const balance of balances) foldBalance(state, balance)
       rows.add(state)
       this.#keep(state)
@@ -249,6 +278,7 @@ export class WalletBooks {
     }
     await rows.store()
     await removeStale(this.#store, revisions)
+    for (const wallet of states.keys()) this.#putOff.delete(wallet)
     await this.#save(states.keys(), () => true)
   }
 
@@ -278,7 +308,8 @@ export class WalletBooks {
   ): Promise<void> {
     const entries = [...new Set(wallets)].flatMap((wallet) => {
       const entry = this.#cache.get(wallet)
-      return entry && which(entry, wallet) ? [entry] : []
+      // A mark stays until the books are made anew.
+      return entry && !this.#putOff.has(wallet) && which(entry, wallet) ? [entry] : []
     })
     await saveSnapshots(
       this.#store,
