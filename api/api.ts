@@ -14,6 +14,7 @@ import { createMemorySet, createRedisSet } from './auth/expiring-set.ts'
 import { createLogin, MOST_NONCES } from './auth/login.ts'
 import { Revocations } from './auth/revocations.ts'
 import { createTokens } from './auth/tokens.ts'
+import type { Billing } from './billing/billing.ts'
 import { type AccountChannel, createMemoryChannel } from './channel/account-channel.ts'
 import type { ApiConfig } from './config.ts'
 import type { Credits } from './credits/credits.ts'
@@ -44,6 +45,8 @@ export interface ApiDeps {
   readonly feed: Feed
   readonly credits: Credits
   readonly accounts: Accounts
+  /** Null where nobody can pay: without payment addresses. */
+  readonly billing?: Billing | null
   /** What all processes count rate limits on (decisions D6); without it each counts alone. */
   readonly redis: Redis | null
   /** What the processes tell each other of accounts; default: there is one process. */
@@ -133,6 +136,7 @@ export function createApi(deps: ApiDeps): Api {
     tokens,
     login,
     jwtKeys: config.jwtKeys,
+    billing: deps.billing ?? null,
     rateLimit: createRateLimit('default', config.rateLimitPerMinute, redis),
     loginLimit: createRateLimit('login', config.loginRateLimitPerMinute, redis),
     walletLimit: createRateLimit('login-wallet', config.loginRateLimitPerMinute, redis),

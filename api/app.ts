@@ -9,6 +9,7 @@ import type { KeyUses } from './accounts/key-uses.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
 import type { Login } from './auth/login.ts'
 import type { Tokens } from './auth/tokens.ts'
+import type { Billing } from './billing/billing.ts'
 import type { AccountChannel } from './channel/account-channel.ts'
 import type { Credits } from './credits/credits.ts'
 import { KeptAnswers } from './kept-answers.ts'
@@ -24,6 +25,7 @@ import { limitRate, limitWallet } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
+import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { showPage } from './middleware/show-page.ts'
 import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
@@ -53,6 +55,8 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
   readonly tokens: Tokens
   readonly login: Login
   readonly jwtKeys: JwtKeys
+  /** Null where nobody can pay: without payment addresses. */
+  readonly billing: Billing | null
   readonly rateLimit: RateLimit | null
   readonly loginLimit: RateLimit | null
   /** The same for each wallet. */
@@ -96,6 +100,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
             limitBody,
             ...(resource.requestBody ? [readBody] : []),
             validate(resource),
+            ...(resource.needsPro ? [requirePro(deps.billing)] : []),
             ...(isLogin ? [limitWallet(deps.walletLimit)] : []),
             answer,
           ]

@@ -11,6 +11,7 @@ export const PROBLEMS = {
   ],
   invalid_signature: [401, 'The wallet has not signed this message, or not the newest one.'],
   insufficient_credits: [402, 'The credits left do not cover this call.'],
+  pro_required: [403, 'This view needs an active Pro subscription.'],
   not_found: [404, 'There is nothing at this path.'],
   wallet_not_found: [404, 'No tracked wallet has this alias.'],
   method_not_allowed: [405, 'This path does not take this method.'],

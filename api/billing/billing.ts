@@ -3,9 +3,10 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { type Deposit, readUnredeemed, redemptionKey } from './deposit-rows.ts'
+import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
-import { type BillingTerms, creditsFor } from './terms.ts'
+import type { BillingTerms } from './terms.ts'
+import { readTopUps, type TopUp } from './top-ups.ts'
 import type { Turns } from './turns.ts'
 
 /** What a check of credits found. */
@@ -86,21 +87,15 @@ export class Billing {
     return readPro(this.#deps.store, wallet, this.#now())
   }
 
+  /** What the wallet's account topped up, newest first. */
+  async topUps(wallet: Address): Promise<TopUp[]> {
+    await this.#deps.ensureAccount(wallet)
+    return readTopUps(this.#deps.store, wallet)
+  }
+
   async #prepare(wallet: Address): Promise<void> {
     const { catchUp, ensureAccount, patienceMs = 10_000 } = this.#deps
     await inTime(catchUp(), patienceMs)
     await ensureAccount(wallet)
   }
-}
-
-/** The ledger entry that a deposit becomes. */
-export function entryOf(deposit: Deposit, terms: BillingTerms) {
-  const { amount } = deposit
-  return {
-    key: redemptionKey(deposit),
-    credits: creditsFor(amount, terms),
-    cause: 'deposit',
-    reason: '',
-    depositAmount: amount,
-  } as const
 }

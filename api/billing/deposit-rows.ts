@@ -1,5 +1,6 @@
 import type { Purpose } from '../../pipeline/domain/payment.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { creditsFor, type Prices } from './terms.ts'
 
 /** What a wallet paid to a payment address in one transaction, finalized. */
 export interface Deposit {
@@ -15,7 +16,19 @@ export function redemptionKey({ signature, wallet, purpose }: Deposit): string {
   return `deposit:${signature}:${wallet}:${purpose}`
 }
 
-/** The same in SQL, of a row of `deposits`. */
+/** The ledger entry that a deposit becomes. */
+export function entryOf(deposit: Deposit, prices: Prices) {
+  const { amount } = deposit
+  return {
+    key: redemptionKey(deposit),
+    credits: creditsFor(amount, prices),
+    cause: 'deposit',
+    reason: '',
+    depositAmount: amount,
+  } as const
+}
+
+/** The key in SQL, of a row of `deposits`. */
 export const REDEMPTION_KEY = `concat('deposit:', signature, ':', wallet, ':', purpose)`
 
 /**
@@ -36,7 +49,7 @@ export async function readUnredeemed(
        AND ${REDEMPTION_KEY} NOT IN (
          SELECT idempotency_key FROM ${redeemed} WHERE wallet = {wallet:String} AND startsWith(idempotency_key, 'deposit:'))
      ORDER BY slot, tx_index, signature LIMIT 1000`,
-    { wallet, purpose, ...(amounts !== null && { amounts: amounts.map(String) }) },
+    { wallet, purpose, ...(amounts !== null && { amounts: amounts.map(Number) }) },
   )
   return rows.map(({ signature, amount }) => ({
     ...{ wallet, purpose, signature },

@@ -1,32 +1,53 @@
+import { Keypair, PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import test from 'ava'
+import { TOKEN_2022 } from '../../infra/simulator/market/programs.ts'
+import {
+  initializeMint,
+  mintTo,
+  transferChecked,
+  transferCheckedWithFee,
+} from '../../infra/simulator/payments/token-instructions.ts'
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
+import { createPayer, type Payer, rentOf } from '../../infra/simulator/testing/payer.ts'
 import {
   createStage,
   PAYMENT_PATHS,
   type Stage,
 } from '../../infra/simulator/testing/payment-paths.ts'
-import type { Address } from '../../pipeline/domain/address.ts'
+import { readDeposits } from '../../pipeline/decode/deposits.ts'
+import { type Address, address } from '../../pipeline/domain/address.ts'
 import { USDT } from '../../pipeline/domain/quote.ts'
-import { createRpc } from '../../pipeline/ingest/rpc.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createWallets } from '../../pipeline/domain/wallets.ts'
+import { normalizeRpc } from '../../pipeline/ingest/normalize-rpc.ts'
+import { createRpc, type HistoryRpc, type SolanaRpc } from '../../pipeline/ingest/rpc.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits.ts'
-import { Credits } from '../credits/credits.ts'
+import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { Ledger } from '../credits/ledger.ts'
-import { createMemoryMeter } from '../credits/memory.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
 import { Billing } from './billing.ts'
 import { billingEnv, billingTerms } from './terms.ts'
 import { createTurns } from './turns.ts'
 
+/** Slots until what was sent is finalized. */
 const FINALITY = 40
+const logger = createLogger('silent')
 let opened: TestStore
 let simulator: Simulator
 let stage: Stage
+let rpc: SolanaRpc & HistoryRpc
 let index: DepositIndex
-let billing: Billing
+let api: TestApi
+/** What goes wrong, and what was asked. */
+const trouble = { rpcDown: false, storeDies: null as string | null, fetched: 0 }
+const clock = { now: 1_790_000_000_900 }
 
 test.before(async () => {
   opened = await openEmbeddedStore()
@@ -35,36 +56,329 @@ test.before(async () => {
     ...{ wallets: 5, coins: 40, othersPerSlot: 1, trackedPerSlot: 0.1 },
   })
   stage = await createStage(simulator)
-  const { store } = opened
-  const logger = createLogger('silent')
-  const metrics = createIngestMetrics(createRegistry())
-  const rpc = createRpc({ url: simulator.rpcUrl, metrics })
-  const payments = { ...simulator.paymentAddresses, mint: USDT }
-  index = createDepositIndex({ store, rpc, payments, logger })
-  const meter = createMemoryMeter()
-  const ledger = new Ledger({ store, meter })
-  const terms = billingTerms(readEnv(billingEnv, {}), simulator.paymentAddresses)
-  if (terms === null) throw new Error('there are addresses')
-  billing = new Billing({
-    ...{ store, ledger, terms, turns: createTurns(null) },
-    credits: new Credits({ meter, ledger, logger }),
-    catchUp: () => index.catchUp(),
-    ensureAccount: async () => {},
+  rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
+  index = newIndex(opened.store)
+  api = await startApi(opened.store, {
+    now: () => clock.now,
+    billing: (parts) => {
+      const store = dyingStore(opened.store)
+      return new Billing({
+        ...{ ...parts, store, terms: terms(), turns: createTurns(null), now: () => clock.now },
+        ledger: new Ledger({ store, meter: parts.meter, now: () => clock.now }),
+        catchUp: () => index.catchUp(),
+        ensureAccount: parts.accounts.ensure.bind(parts.accounts),
+      })
+    },
   })
 })
 test.after.always(async () => {
+  await api.close()
   await index.close()
   await simulator.close()
   await opened.drop()
 })
 
+function terms() {
+  const found = billingTerms(readEnv(billingEnv, {}), simulator.paymentAddresses)
+  if (found === null) throw new Error('there are addresses')
+  return found
+}
+
+function newIndex(store: Store): DepositIndex {
+  const down = new ServiceError('unavailable', 'RPC is down', { retriable: true })
+  const orDown = async <T>(ask: () => Promise<T>) => {
+    if (trouble.rpcDown) throw down
+    return ask()
+  }
+  return createDepositIndex({
+    ...{ store, logger, payments: terms().payments },
+    rpc: {
+      getSignaturesForAddress: (of, page) => orDown(() => rpc.getSignaturesForAddress(of, page)),
+      getTokenAccountsByOwner: (of, mint) => orDown(() => rpc.getTokenAccountsByOwner(of, mint)),
+      getTransaction: (signature) => {
+        trouble.fetched++
+        return orDown(() => rpc.getTransaction(signature))
+      },
+    },
+  })
+}
+
+/** The store of a process that is killed before, or after, it writes to a table. */
+function dyingStore(store: Store): Store {
+  return {
+    ...store,
+    async insert(table, rows, options) {
+      if (trouble.storeDies === `before ${table}`) throw new Error('killed')
+      await store.insert(table, rows, options)
+      if (trouble.storeDies === `after ${table}`) throw new Error('killed')
+    },
+  }
+}
+
+async function ask(payer: Payer, method: 'GET' | 'POST', path: string) {
+  const token = await api.token(payer.address as Address) // of a key pair
+  const headers = { Authorization: `Bearer ${token}` }
+  const response = await fetch(`${api.url}${path}`, { method, headers })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const check = async (payer: Payer) => (await ask(payer, 'POST', '/billing/credits/check')).body
+const checkPro = async (payer: Payer) => (await ask(payer, 'POST', '/billing/pro/check')).body
+const payCredits = (payer: Payer, amount: bigint) =>
+  payer.pay(simulator.paymentAddresses.credits, amount)
+const payPro = (payer: Payer, amount: bigint) => payer.pay(simulator.paymentAddresses.pro, amount)
+
 for (const { title, run } of PAYMENT_PATHS) {
-  test.serial(`paid by: ${title}`, async (t) => {
+  test.serial(`paid by: ${title} (E5)`, async (t) => {
     const { customer, arrived } = await run(stage)
     simulator.advance(FINALITY)
     const credits = arrived.reduce((sum, amount) => sum + Number(amount / 1000n), 0)
-    const wallet = customer.address as Address // of a key pair
-    t.deepEqual(await billing.checkCredits(wallet), { credited: credits, balance: credits })
-    t.deepEqual(await billing.checkCredits(wallet), { credited: 0, balance: credits })
+    t.deepEqual(await check(customer), { credited: credits, balance_credits: credits })
+    t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
   })
 }
+
+test.serial('what is not finalized yet is redeemed later (E5)', async (t) => {
+  const payer = await createPayer(simulator, 100_000_000n)
+  await payCredits(payer, 10_000_000n)
+  await payPro(payer, 5_000_000n)
+  for (const slots of [0, 1, 5, 20]) {
+    simulator.advance(slots)
+    t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
+    t.like(await checkPro(payer), { active: false })
+  }
+  simulator.advance(FINALITY)
+  t.deepEqual(await check(payer), { credited: 10_000, balance_credits: 10_000 })
+  t.like(await checkPro(payer), { active: true, plan: 'trial' })
+})
+
+test.serial('of the mint with a transfer fee what arrives counts, after the fee', async (t) => {
+  const payer = await createPayer(simulator, 0n)
+  const { publicKey } = payer.key
+  const program = new PublicKey(TOKEN_2022.bytes)
+  const mint = Keypair.generate()
+  // InitializeTransferFeeConfig (26, 0): two optional authorities, basis points u16, maximum u64.
+  const config = Buffer.concat([
+    ...[Uint8Array.of(26, 0, 0, 0, 250, 0), Buffer.from('00ca9a3b00000000', 'hex')],
+  ])
+  const create = SystemProgram.createAccount({
+    ...{ fromPubkey: publicKey, newAccountPubkey: mint.publicKey },
+    ...{ lamports: rentOf(278), space: 278, programId: program },
+  })
+  const keys = [{ pubkey: mint.publicKey, isSigner: false, isWritable: true }]
+  await payer.send(
+    [
+      create,
+      new TransactionInstruction({ programId: program, keys, data: config }),
+      initializeMint(mint.publicKey, publicKey, 6, program),
+    ],
+    { signers: [mint] },
+  )
+  const space = { mint: mint.publicKey, program, space: 178 }
+  const mine = await payer.openAccount(publicKey, space)
+  const paid = await payer.openAccount(stage.owner, space)
+  const sent = ([amount, fee]: readonly [bigint, bigint?]) =>
+    fee === undefined
+      ? transferChecked(mine, mint.publicKey, paid, publicKey, amount, 6, program)
+      : transferCheckedWithFee(mine, mint.publicKey, paid, publicKey, amount, 6, fee, program)
+  const arrivedBy = async (...amounts: readonly (readonly [bigint, bigint?])[]) => {
+    const signature = await payer.send([
+      mintTo(mint.publicKey, mine, publicKey, 50_000_000n, program),
+      ...amounts.map(sent),
+    ])
+    simulator.advance(2)
+    const transaction = normalizeRpc(await rpc.getTransaction(signature))
+    if (transaction.kind === 'malformed') throw new Error(transaction.reason)
+    const owners = [address(stage.owner.toBase58())]
+    return readDeposits(transaction, { mint: address(mint.publicKey.toBase58()), owners })
+  }
+  const deposit = { owner: stage.owner.toBase58(), wallet: payer.address }
+  t.deepEqual(await arrivedBy([10_001n]), [{ ...deposit, amount: 9_750n } as never])
+  t.deepEqual(await arrivedBy([10_001n, 251n]), [{ ...deposit, amount: 9_750n } as never])
+  t.deepEqual(await arrivedBy([10_001n], [40_000n, 1_000n], [7n]), [
+    { ...deposit, amount: 9_750n + 39_000n + 6n } as never,
+  ])
+})
+
+test.serial('50 checks at once credit once', async (t) => {
+  const payer = await createPayer(simulator, 100_000_000n)
+  await payCredits(payer, 10_000_000n)
+  await payPro(payer, 5_000_000n)
+  simulator.advance(FINALITY)
+  const found = await Promise.all(Array.from({ length: 50 }, () => check(payer)))
+  t.is(
+    found.reduce((sum, { credited }) => sum + Number(credited), 0),
+    10_000,
+  )
+  t.true(found.every(({ balance_credits }) => balance_credits === 10_000))
+  const pro = await Promise.all(Array.from({ length: 50 }, () => checkPro(payer)))
+  const expires = Math.floor(clock.now / 1000) + 3 * 86_400
+  t.true(pro.every(({ expires_at }) => expires_at === expires))
+})
+
+test.serial('while RPC is down a check is 503, credits nothing and loses nothing', async (t) => {
+  const payer = await createPayer(simulator, 100_000_000n)
+  await payCredits(payer, 10_000_000n)
+  simulator.advance(FINALITY)
+  trouble.rpcDown = true
+  for (const path of ['/billing/credits/check', '/billing/pro/check'])
+    t.like(await ask(payer, 'POST', path), { status: 503, body: { code: 'unavailable' } })
+  t.deepEqual((await ask(payer, 'GET', '/billing/credits/topups')).body, { items: [] })
+  trouble.rpcDown = false
+  t.deepEqual(await check(payer), { credited: 10_000, balance_credits: 10_000 })
+})
+
+test.serial(
+  'a process that ends between finding and crediting leaves it to the next check',
+  async (t) => {
+    for (const moment of ['before', 'after']) {
+      const payer = await createPayer(simulator, 100_000_000n)
+      await payCredits(payer, 10_000_000n)
+      await payPro(payer, 5_000_000n)
+      simulator.advance(FINALITY)
+      trouble.storeDies = `${moment} ledger_entries`
+      t.is((await ask(payer, 'POST', '/billing/credits/check')).status, 500)
+      trouble.storeDies = `${moment} subscriptions`
+      t.is((await ask(payer, 'POST', '/billing/pro/check')).status, 500)
+      trouble.storeDies = null
+      await api.ledger.reloadGranted(3600)
+      // What the dead process had written is credited already, though nobody was told.
+      const credited = moment === 'before' ? 10_000 : 0
+      t.deepEqual(await check(payer), { credited, balance_credits: 10_000 })
+      t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })
+      t.deepEqual((await api.ledger.check()).mismatches, [])
+    }
+  },
+)
+
+test.serial(
+  'Pro: a price to the last unit, oldest first, added up, over in its very second (E5, E6)',
+  async (t) => {
+    const payer = await createPayer(simulator, 1_000_000_000n)
+    const wallet = payer.address
+    const none = { wallet, active: false, plan: null, expires_at: null, seconds_left: 0 }
+    t.deepEqual(await checkPro(payer), none)
+    for (const amount of [4_999_999n, 5_000_001n, 10_000_000n]) await payPro(payer, amount)
+    await payCredits(payer, 5_000_000n) // to the other address
+    simulator.advance(FINALITY)
+    t.deepEqual(await checkPro(payer), none)
+
+    const start = Math.floor(clock.now / 1000)
+    const until = (days: number) => start + days * 86_400
+    await payPro(payer, 5_000_000n)
+    simulator.advance(1)
+    await payPro(payer, 49_000_000n)
+    simulator.advance(FINALITY)
+    // Two payments at once: the plan is that of the later one.
+    const both = { wallet, active: true, plan: 'monthly', expires_at: until(33) }
+    t.deepEqual(await checkPro(payer), { ...both, seconds_left: 33 * 86_400 })
+    clock.now += 86_400_000
+    t.deepEqual(await checkPro(payer), { ...both, seconds_left: 32 * 86_400 })
+    // Renewed before it ends: the days are added to what is left.
+    await payPro(payer, 5_000_000n)
+    simulator.advance(FINALITY)
+    t.like(await checkPro(payer), { plan: 'trial', expires_at: until(36) })
+    clock.now = (until(36) - 1) * 1000 + 999
+    t.like(await checkPro(payer), { active: true, seconds_left: 1 })
+    clock.now += 1
+    t.deepEqual(await checkPro(payer), none)
+    // Renewed afterwards: from the time of the check.
+    await payPro(payer, 49_000_000n)
+    simulator.advance(FINALITY)
+    clock.now += 1_000_000
+    t.like(await checkPro(payer), { expires_at: until(36) + 1000 + 30 * 86_400 })
+  },
+)
+
+test.serial('top-ups are deposits, newest first; plans are public', async (t) => {
+  const payer = await createPayer(simulator, 100_000_000n)
+  const items = []
+  for (const amount of [1_234_567n, 20_000_000n]) {
+    const tx_signature = await payCredits(payer, amount)
+    simulator.advance(FINALITY)
+    clock.now += 60_000
+    await check(payer)
+    const created_at = Math.floor(clock.now / 1000)
+    const credits = Number(amount / 1000n)
+    items.unshift({ tx_signature, amount_usdt: Number(amount) / 1e6, credits, created_at })
+  }
+  const account = payer.address as Address // of a key pair
+  await api.accounts.adjust(account, 500, 'a gift', 'gift')
+  t.deepEqual((await ask(payer, 'GET', '/billing/credits/topups')).body, { items })
+  t.deepEqual(await check(payer), { credited: 0, balance_credits: 21_734 })
+  const plans = await fetch(`${api.url}/billing/plans`)
+  t.deepEqual((await plans.json()) as object, {
+    payment_addresses: {
+      pro_access: simulator.paymentAddresses.pro,
+      api_credits: simulator.paymentAddresses.credits,
+    },
+    ...{ usdt_mint: USDT, usdt_decimals: 6, credits_per_usdt: 1000 },
+    plans: [
+      { plan: 'trial', usdt: 5, days: 3 },
+      { plan: 'monthly', usdt: 49, days: 30 },
+    ],
+  })
+  for (const path of ['/billing/credits/check', '/billing/pro/check'])
+    t.is((await fetch(`${api.url}${path}`, { method: 'POST' })).status, 401)
+})
+
+test.serial(
+  'a new process reads on from where the last one stood; what the stream brought needs no look',
+  async (t) => {
+    const { store } = opened
+    await index.catchUp()
+    trouble.fetched = 0
+    const next = newIndex(store)
+    await next.catchUp()
+    // Deposits are known; of what else names the accounts the last minute is looked at again.
+    const listed = await rpc.getSignaturesForAddress(address(stage.account.toBase58()), {
+      limit: 1000,
+    })
+    t.true(trouble.fetched < listed.length / 2, `${trouble.fetched} of ${listed.length}`)
+
+    const ingest = await startIngest({
+      config: {
+        ...{ endpoint: simulator.endpoint, xToken: null, rpcUrl: simulator.rpcUrl },
+        ...{ pricePool: simulator.solPricePool, priceMaxAgeSeconds: 3600 },
+      },
+      wallets: createWallets(simulator.wallets),
+      log: createMemoryLog({ logger, registry: createRegistry() }),
+      checkpoint: async () => null,
+      ...{ logger, registry: createRegistry(), deposits: next },
+    })
+    simulator.advance(2)
+    await ingest.ready
+    const payer = await createPayer(simulator, 100_000_000n)
+    const account = await payer.openAccount(stage.owner)
+    const usual = await payCredits(payer, 2_000_000n)
+    const unusual = await payer.send([
+      transferChecked(payer.usdt, new PublicKey(USDT), account, payer.key.publicKey, 3_000_000n, 6),
+    ])
+    const seen = async () => {
+      const rows = await store.query<{ signature: string; finalized: number }>(
+        `SELECT signature, finalized FROM deposits FINAL WHERE wallet = {wallet:String} ORDER BY amount`,
+        { wallet: payer.address },
+      )
+      return rows.map(({ signature, finalized }) => [signature, finalized])
+    }
+    for (let slots = 0; slots < 20 && (await seen()).length < 2; slots++) {
+      simulator.advance(1)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    t.deepEqual(await seen(), [
+      [usual, 0],
+      [unusual, 0],
+    ])
+    await ingest.stop()
+    simulator.advance(FINALITY)
+    await next.catchUp()
+    trouble.fetched = 0
+    await next.catchUp()
+    t.is(trouble.fetched, 0)
+    t.deepEqual(await seen(), [
+      [usual, 1],
+      [unusual, 1],
+    ])
+    t.deepEqual(await check(payer), { credited: 5000, balance_credits: 5000 })
+    await next.close()
+  },
+)

@@ -13,13 +13,17 @@ export interface Plan {
   readonly days: number
 }
 
-/** What can be bought, and where it is paid. */
-export interface BillingTerms {
-  readonly payments: PaymentAddresses
+/** What can be bought. */
+export interface Prices {
   /** As configured. */
   readonly creditsPerUsdt: number
   /** No two have the same name or price. */
   readonly plans: readonly Plan[]
+}
+
+/** What can be bought, and where it is paid. */
+export interface BillingTerms extends Prices {
+  readonly payments: PaymentAddresses
 }
 
 const addressText = envText(
@@ -68,12 +72,16 @@ export function billingTerms(
   const pro = env.PAYMENT_ADDRESS_PRO ?? fallback?.pro
   const credits = env.PAYMENT_ADDRESS_CREDITS ?? fallback?.credits
   if (pro === undefined || credits === undefined) return null
-  const payments = { pro, credits, mint: env.USDT_MINT }
-  return { payments, creditsPerUsdt: env.CREDITS_PER_USDT, plans: env.PLANS }
+  return { payments: { pro, credits, mint: env.USDT_MINT }, ...pricesOf(env) }
+}
+
+/** What can be bought, wherever it is paid. */
+export function pricesOf(env: Readonly<EnvOf<typeof billingEnv>>): Prices {
+  return { creditsPerUsdt: env.CREDITS_PER_USDT, plans: env.PLANS }
 }
 
 /** Credits for raw units of USDT, rounded down once (decisions E5). */
-export function creditsFor(amount: bigint, { creditsPerUsdt }: BillingTerms): number {
+export function creditsFor(amount: bigint, { creditsPerUsdt }: Prices): number {
   const rate = raw(String(creditsPerUsdt)) ?? 0n
   return Number((amount * rate) / (SCALE * SCALE))
 }

@@ -163,7 +163,7 @@ function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: Js
 
 /** What a resource may refuse with. */
 export function problemsOf(resource: Resource): readonly ProblemCode[] {
-  const { price, docs, isUnlimited, needsSession, requestBody } = resource
+  const { price, docs, isUnlimited, needsSession, needsPro, requestBody } = resource
   return [
     ...(docs.problems ?? []),
     'invalid_parameter',
@@ -173,6 +173,7 @@ export function problemsOf(resource: Resource): readonly ProblemCode[] {
     ...(isUnlimited ? [] : (['rate_limited', 'unavailable'] as const)),
     ...(price === null ? [] : METERED_PROBLEMS),
     ...(needsSession ? (['unauthorized'] as const) : []),
+    ...(needsPro ? (['pro_required'] as const) : []),
     ...(requestBody ? (['unsupported_media_type'] as const) : []),
   ]
 }

@@ -2,11 +2,16 @@ import type { ReadyCheck } from '../../pipeline/runtime/health-server.ts'
 import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
 import type { Tokens } from '../auth/tokens.ts'
+import type { Billing } from '../billing/billing.ts'
 import type { AccountChannel } from '../channel/account-channel.ts'
 import { type AccountDeps, meApi } from './api-account.ts'
 import { authLogin } from './auth-login.ts'
 import { authLogout } from './auth-logout.ts'
 import { authNonce } from './auth-nonce.ts'
+import { billingCreditsCheck } from './billing-credits-check.ts'
+import { billingPlans } from './billing-plans.ts'
+import { billingProCheck } from './billing-pro-check.ts'
+import { billingTopUps } from './billing-top-ups.ts'
 import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
@@ -32,6 +37,7 @@ export function createResources(
       readonly login: Login
       readonly tokens: Tokens
       readonly jwtKeys: JwtKeys
+      readonly billing: Billing | null
     },
 ): readonly Resource[] {
   return [
@@ -49,6 +55,10 @@ export function createResources(
     jwks(deps),
     meApi(deps),
     rotateApiKey(deps),
+    billingPlans(deps),
+    billingProCheck(deps),
+    billingCreditsCheck(deps),
+    billingTopUps(deps),
     status(deps),
     healthz(),
     readyz(deps.checks),

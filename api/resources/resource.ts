@@ -45,6 +45,8 @@ export interface Resource<Input = never> {
   readonly price: number | null
   /** Asked with a dashboard token, and about its wallet alone (decisions E2). */
   readonly needsSession?: true
+  /** Besides, only with an active Pro subscription (decisions D3). */
+  readonly needsPro?: true
   /** Counted by the budget of logins (decisions D6). */
   readonly isLogin?: true
   /** Not counted by the rate limits: what watchers ask (decisions D6). */
@@ -114,6 +116,7 @@ export function dashboardResource<
 >(declaration: {
   readonly path: string
   readonly method?: 'POST'
+  readonly needsPro?: true
   readonly docs: ResourceDocs<z.input<Body>>
   readonly params: Params
   readonly query: Query
@@ -126,6 +129,7 @@ export function dashboardResource<
   return {
     ...resource({ ...declaration, price: null, handle: () => Promise.reject(NO_SESSION) }),
     needsSession: true,
+    ...(declaration.needsPro && { needsPro: true }),
     handle: async (input, session) => {
       if (session === undefined) throw NO_SESSION
       return declaration.handle(input, session)

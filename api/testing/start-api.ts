@@ -11,6 +11,7 @@ import { Accounts } from '../accounts/accounts.ts'
 import { createApi } from '../api.ts'
 import { newJwtKeys, readJwtKeys } from '../auth/jwt-keys.ts'
 import { createTokens } from '../auth/tokens.ts'
+import type { Billing } from '../billing/billing.ts'
 import { createTurns } from '../billing/turns.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { ApiConfig } from '../config.ts'
@@ -52,6 +53,10 @@ export async function startApi(
     readonly logger?: Logger
     readonly now?: () => number
     readonly registry?: Registry
+    /** What knows of payments, made of what the API works with. */
+    readonly billing?: (
+      parts: Pick<TestApi, 'meter' | 'ledger' | 'credits' | 'accounts'>,
+    ) => Billing
   } = {},
 ): Promise<TestApi> {
   const { logger = createLogger('silent') } = options
@@ -89,6 +94,7 @@ export async function startApi(
       channel,
       credits,
       accounts,
+      billing: options.billing?.({ meter, ledger, credits, accounts }) ?? null,
       redis,
       perturb,
       logger,

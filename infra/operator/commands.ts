@@ -3,6 +3,7 @@ import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
 import { backfill } from './backfill.ts'
 import type { Command, Outcome } from './command.ts'
+import { deposits, depositsAssign } from './deposits.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
@@ -21,6 +22,8 @@ const COMMANDS: readonly Command[] = [
   recompute,
   redecodeCommand,
   programs,
+  depositsAssign, // before the command whose name its own begins with
+  deposits,
   ledgerCheck,
   sql,
 ]

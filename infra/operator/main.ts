@@ -1,3 +1,5 @@
+import { pricesOf } from '../../api/billing/terms.ts'
+import { createTurns } from '../../api/billing/turns.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
@@ -59,7 +61,8 @@ async function runHere(config: DataConfig): Promise<Outcome> {
       try {
         const { solPriceMaxAgeSeconds } = config
         const own = { store, log: log.open, backfills: backfills.open, stop }
-        const parts = { ...own, solPriceMaxAgeSeconds, ledger, accounts }
+        const billing = { prices: pricesOf(config.billing), turns: createTurns(redis) }
+        const parts = { ...own, ...billing, solPriceMaxAgeSeconds, ledger, accounts }
         return await runCommand(args, parts, report)
       } finally {
         backfills.close()

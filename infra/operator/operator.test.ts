@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { assignDeposit } from '../../api/billing/assign.ts'
+import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
+import { createTurns } from '../../api/billing/turns.ts'
 import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
@@ -39,6 +43,8 @@ test.before(async () => {
     solPriceMaxAgeSeconds: 3600,
     backfills: () => Promise.reject(new Error('no RPC here')),
     stop: new AbortController().signal,
+    prices: pricesOf(readEnv(billingEnv, {})),
+    turns: createTurns(null),
     ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger, null),
   }
 })
@@ -253,5 +259,114 @@ test.serial(
         ],
       },
     })
+  },
+)
+
+const SIGNATURE =
+  '5UfDuX7WXYgbPjuSGfzU4kTJ4W4F6qWjVrwkM7TTKzWq2XNSGmUkYMWzmPXQ9uLU8t1N3kqzjvF8oQk2rG4tHk3n'
+/** Signatures of several transactions, in ASCII order. */
+const signature = (n: number) => `${SIGNATURE.slice(0, -1)}${'123456789ABC'[n]}`
+
+test.serial(
+  'deposits that bought nothing are listed with the reason, and given to an account once',
+  async (t) => {
+    const [payer, other] = ['So11111111111111111111111111111111111111112', CUSTOMER]
+    await parts.accounts.ensure(address(other))
+    const row = (n: number, wallet: string, purpose: string, amount: number, finalized = 1) => ({
+      ...{ wallet, purpose, signature: signature(n), slot: 100 + n, tx_index: 0 },
+      ...{ block_time: 1_790_000_000, amount, finalized, seen_at: '2026-11-01 00:00:00' },
+    })
+    await opened.store.insert('deposits', [
+      row(0, payer, 'pro', 50_000_000),
+      row(1, payer, 'credits', 3_000_999),
+      row(2, other, 'credits', 1_000_000),
+      row(3, other, 'pro', 4_999_999),
+      row(4, other, 'pro', 5_000_000, 0),
+      row(5, '', 'pro', 0),
+      row(6, payer, 'credits', 10_000_000),
+      row(6, other, 'credits', 20_000_000),
+    ])
+    const unmatched = async () => {
+      const { document } = await run('deposits', '--unmatched')
+      const { items } = document as { items: Record<string, unknown>[] }
+      return items.map(({ signature, reason, amount_usdt }) => [signature, reason, amount_usdt])
+    }
+    t.deepEqual(await unmatched(), [
+      [signature(6), 'no_account', 10],
+      [signature(6), 'not_checked', 20],
+      [signature(5), 'unreadable', 0],
+      [signature(4), 'not_finalized', 5],
+      [signature(3), 'no_plan', 4.999999],
+      [signature(2), 'not_checked', 1],
+      [signature(1), 'no_account', 3.000999],
+      [signature(0), 'no_plan', 50],
+    ])
+    const assign = (n: number, purpose: string, wallet: string = other) => [
+      'deposits',
+      'assign',
+      '--signature',
+      signature(n),
+      '--wallet',
+      wallet,
+      '--purpose',
+      purpose,
+    ]
+    const before = await parts.ledger.add({
+      ...{ account: other, key: 'before', credits: 1, cause: 'grant', reason: '' },
+    })
+    // What a payment for Pro that matches no plan buys: the dearest plan that it pays for.
+    const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
+    t.is(pro.plan, 'monthly')
+    t.true(Math.abs(pro.expires_at - Date.now() / 1000 - 30 * 86_400) < 60)
+    t.deepEqual((await run(...assign(1, 'credits'))).document, {
+      ...{ signature: signature(1), wallet: other, purpose: 'credits' },
+      ...{ credits: 3000, balance_credits: before + 3000 },
+    })
+    // Paid for Pro, redeemed for credits.
+    t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
+    // Two wallets paid in it: the account's own.
+    t.like((await run(...assign(6, 'credits'))).document, { credits: 20_000 })
+    for (const n of [0, 1, 3]) {
+      for (const purpose of ['pro', 'credits'])
+        t.regex(await refused(...assign(n, purpose)), /^already_redeemed: /)
+    }
+    t.regex(await refused(...assign(4, 'pro')), /^invalid_argument: /)
+    t.regex(await refused(...assign(7, 'pro')), /^deposit_not_found: /)
+    t.regex(await refused(...assign(2, 'credits', TRACKED[0])), /^account_not_found: /)
+    t.regex(await refused(...assign(2, 'pro')), /^invalid_argument: /) // one USDT pays no plan
+    t.deepEqual(
+      (await unmatched()).map(([signature, reason]) => [signature, reason]),
+      [
+        [signature(6), 'no_account'],
+        [signature(5), 'unreadable'],
+        [signature(4), 'not_finalized'],
+        [signature(2), 'not_checked'],
+      ],
+    )
+    t.like((await run('ledger', 'check')).document, { mismatches: [] })
+
+    // Killed after the decision was stored: it is finished by the same command, and by no other.
+    const dying = {
+      ...parts,
+      ledger: { addAll: () => Promise.reject(new Error('killed')) } as never,
+    }
+    await t.throwsAsync(
+      assignDeposit(dying, {
+        signature: signature(2),
+        account: address(other),
+        purpose: 'credits',
+      }),
+      { message: 'killed' },
+    )
+    t.like(await unmatched(), { 3: [signature(2), 'assignment_unfinished', 1] })
+    t.regex(await refused(...assign(2, 'pro')), /^already_redeemed: /)
+    t.like((await run(...assign(2, 'credits'))).document, { credits: 1000 })
+    t.regex(await refused(...assign(2, 'credits')), /^already_redeemed: /)
+    await parts.accounts.ensure(address(payer))
+    const both = await Promise.allSettled([
+      run(...assign(6, 'credits', payer)),
+      run(...assign(6, 'credits', other)),
+    ])
+    t.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   },
 )

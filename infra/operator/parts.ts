@@ -1,4 +1,6 @@
 import type { Accounts } from '../../api/accounts/accounts.ts'
+import type { Prices } from '../../api/billing/terms.ts'
+import type { Turns } from '../../api/billing/turns.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -15,6 +17,10 @@ export interface OperatorParts {
   readonly backfills: () => Promise<Backfills>
   /** Aborted when whoever gave the command went away, or the process stops. */
   readonly stop: AbortSignal
+  /** What deposits buy. */
+  readonly prices: Prices
+  /** One thing at a time about an account. */
+  readonly turns: Turns
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

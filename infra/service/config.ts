@@ -1,3 +1,4 @@
+import { billingEnv, paymentFaults } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
@@ -12,7 +13,7 @@ const simulatorEnv = {
   SIMULATOR_SEED: envInteger(0, 4_294_967_295, 1).default(1),
 }
 
-const serviceEnv = { ...pipelineEnv, ...apiEnv, ...simulatorEnv }
+const serviceEnv = { ...pipelineEnv, ...apiEnv, ...billingEnv, ...simulatorEnv }
 type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (decisions J1, J2). */
@@ -28,6 +29,8 @@ export interface ServiceConfig {
   readonly solPriceMaxAgeSeconds: number
   /** What is served differs from what happened by a function keyed with this (decisions I2); null: it does not. */
   readonly privacySalt: string | null
+  /** Where the service is paid, and for what. */
+  readonly billing: EnvOf<typeof billingEnv>
   readonly dataDir: string
   readonly metricsPort: number
   readonly logLevel: LogLevel
@@ -54,10 +57,18 @@ export type SourceConfig =
 /** Where the data is: all that an operator's command needs to know. */
 export type DataConfig = Pick<
   ServiceConfig,
-  'store' | 'meter' | 'log' | 'dataDir' | 'logLevel' | 'solPriceMaxAgeSeconds' | 'privacySalt'
+  | 'store'
+  | 'meter'
+  | 'log'
+  | 'dataDir'
+  | 'logLevel'
+  | 'solPriceMaxAgeSeconds'
+  | 'privacySalt'
+  | 'billing'
 > & { /** `SOLANA_RPC_URL`; null: none is named. */ readonly rpcUrl: URL | null }
 
 const dataEnv = {
+  ...billingEnv,
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
   KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
@@ -78,6 +89,7 @@ export function loadDataConfig(env: Readonly<Record<string, string | undefined>>
 
 function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
   return {
+    billing: values,
     privacySalt: values.PRIVACY_SALT ?? null,
     store: values.CLICKHOUSE_URL
       ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
@@ -135,7 +147,7 @@ function sourceOf(values: ServiceEnv): SourceConfig {
 
 /** Faults that only several keys together show. */
 function contradictions(values: ServiceEnv): string[] {
-  const faults: string[] = []
+  const faults = paymentFaults(values)
   const need = (key: keyof ServiceEnv, why: string) => {
     if (values[key] === undefined) faults.push(`${key}: required ${why}`)
   }

@@ -1,5 +1,7 @@
 import { createApi } from '../../api/api.ts'
 import { keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.ts'
+import { pricesOf } from '../../api/billing/terms.ts'
+import { createTurns } from '../../api/billing/turns.ts'
 import { apiConfig } from '../../api/config.ts'
 import { createCursorCodec } from '../../api/cursor.ts'
 import { keptSecretKey } from '../../api/secret-key.ts'
@@ -25,6 +27,7 @@ import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
+import { createBilling, openPayments } from './billing.ts'
 import type { ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
 import { createMoney, openChannel, openLimits, openMeter } from './money.ts'
@@ -134,6 +137,15 @@ async function start(
   const applied = await migrate(store)
   if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
   const ingestMetrics = createIngestMetrics(registry)
+  const turns = createTurns(redis)
+  const payments =
+    roles.has('api') || roles.has('ingest')
+      ? openPayments(config, { source, store, logger, metrics: ingestMetrics })
+      : null
+  if (payments) {
+    opened.push(() => payments.close())
+    payments.deposits.start()
+  }
   const backfills =
     source &&
     createBackfills({
@@ -160,7 +172,8 @@ async function start(
         }
         const { solPriceMaxAgeSeconds } = config
         const own = { store, log: async () => log, backfills: openBackfills, stop }
-        const parts = { ...own, solPriceMaxAgeSeconds, ...money }
+        const billing = { prices: pricesOf(config.billing), turns }
+        const parts = { ...own, ...billing, solPriceMaxAgeSeconds, ...money }
         return runCommand(args, parts, report)
       },
       logger,
@@ -185,6 +198,7 @@ async function start(
     const api = createApi({
       config: settings,
       ...{ store, log, feed, credits, accounts, redis, channel, perturb, logger, registry },
+      billing: payments && createBilling(payments, money, { store, turns }),
       otherChecks: checks,
     })
     const { url } = await api.listen()
@@ -234,6 +248,7 @@ async function start(
           config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
         poolPrices: () => readPoolPrices(store, POOL_PRICES),
         ...{ prices, logger, registry, onStage, metrics: ingestMetrics },
+        deposits: payments?.deposits ?? null,
         ...(autoBackfill && { onGap: autoBackfill.onGap }),
       })
     : null

@@ -11,6 +11,8 @@ export interface Source {
   readonly xToken: string | null
   readonly rpcUrl: string
   readonly pricePool: Address
+  /** Where the simulator's customers pay; null of a real chain. */
+  readonly paymentAddresses: { readonly pro: Address; readonly credits: Address } | null
   /** The tracked wallets as read at the start. */
   readonly wallets: WalletList
   /** Reads the wallets again, for SIGHUP (decisions J5). */
@@ -36,6 +38,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
       xToken: config.xToken,
       rpcUrl: config.rpcUrl.href,
       pricePool: config.solPricePool,
+      paymentAddresses: null,
       wallets,
       readWallets: () => readWalletsFile(walletsFile),
       walletsFile,
@@ -54,6 +57,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
     xToken: null,
     rpcUrl: simulator.rpcUrl,
     pricePool: simulator.solPricePool,
+    paymentAddresses: simulator.paymentAddresses,
     wallets: listed ?? ofSimulator,
     readWallets: async () => (walletsFile === null ? ofSimulator : readWalletsFile(walletsFile)),
     walletsFile: walletsFile ?? 'the simulator',

@@ -29,6 +29,8 @@ export interface FollowConfig {
   readonly endpoint: string
   readonly xToken: string | null
   readonly pricePool: Address
+  /** Payment addresses and their token accounts, at most some hundred: asked for at each opening of a stream. Over RPC they are not looked for. */
+  readonly payments?: (() => readonly Address[]) | undefined
 }
 
 export interface FollowDeps {
@@ -411,6 +413,7 @@ class Follower implements ChainFollower {
     return subscribeRequest({
       wallets: this.#wallets,
       accounts: [this.#config.pricePool],
+      payments: this.#config.payments?.() ?? [],
       fromSlot,
       ...(this.#addressesPerFilter && { addressesPerFilter: this.#addressesPerFilter }),
     })

@@ -5,6 +5,8 @@ import type { Wallets } from '../domain/wallets.ts'
 /** What the service wants to hear of. */
 export interface Subscription {
   readonly wallets: Wallets
+  /** Payment addresses and their known token accounts (decisions E5): whoever pays them. */
+  readonly payments?: readonly Address[]
   /** Accounts whose bytes are followed: the price pool (decisions J7). */
   readonly accounts: readonly Address[]
   /** Replays from this slot on; null: live. Ignored by servers when a request replaces another on an open stream. */
@@ -23,21 +25,13 @@ export interface Subscription {
  * left of the filter asks for everything.
  */
 export function subscribeRequest(subscription: Subscription): SubscribeRequest {
-  const { wallets, accounts, fromSlot } = subscription
-  const perFilter = subscription.addressesPerFilter ?? wallets.size
+  const { wallets, accounts, fromSlot, payments = [], addressesPerFilter } = subscription
   const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
-  const filters: SubscribeRequest['transactions'] = {}
-  // Without a wallet there is no filter: an empty one would ask for every transaction of the chain.
-  for (let at = 0; at < addresses.length; at += perFilter) {
-    filters[`wallets-${at / perFilter + 1}`] = {
-      accountInclude: addresses.slice(at, at + perFilter),
-      accountExclude: [],
-      accountRequired: [],
-      tokenAccounts: BALANCE_CHANGED,
-    }
-  }
   return {
-    transactions: filters,
+    transactions: {
+      ...filtersOf('wallets', addresses, addressesPerFilter ?? wallets.size),
+      ...filtersOf('payments', payments, addressesPerFilter ?? payments.length),
+    },
     accounts:
       accounts.length === 0 ? {} : { accounts: { account: [...accounts], owner: [], filters: [] } },
     blocksMeta: { metas: {} },
@@ -49,6 +43,24 @@ export function subscribeRequest(subscription: Subscription): SubscribeRequest {
     commitment: CONFIRMED,
     ...(fromSlot === null ? {} : { fromSlot: String(fromSlot) }),
   }
+}
+
+/** Transactions that name one of the addresses, or change a token balance that it owns. Without an address there is no filter: an empty one would ask for every transaction of the chain. */
+function filtersOf(
+  name: string,
+  addresses: readonly Address[],
+  perFilter: number,
+): SubscribeRequest['transactions'] {
+  const filters: SubscribeRequest['transactions'] = {}
+  for (let at = 0; at < addresses.length; at += perFilter) {
+    filters[`${name}-${at / perFilter + 1}`] = {
+      accountInclude: addresses.slice(at, at + perFilter),
+      accountExclude: [],
+      accountRequired: [],
+      tokenAccounts: BALANCE_CHANGED,
+    }
+  }
+  return filters
 }
 
 /** A request that only pings; the filters stay as they are. Servers drop streams on which the client is silent. */

@@ -174,6 +174,15 @@ test('the subscription asks for what names or pays a wallet, for metas, confirme
   t.is(subscribeRequest({ wallets, accounts: [], fromSlot: null }).fromSlot, undefined)
 })
 
+test('payments are asked for beside the wallets, by name and by owner', (t) => {
+  const payments = [pool]
+  const { transactions } = subscribeRequest({
+    ...{ wallets: walletsOf(2), accounts: [], fromSlot: null, payments },
+  })
+  t.deepEqual(Object.keys(transactions), ['wallets-1', 'payments-1'])
+  t.like(transactions['payments-1'], { accountInclude: [pool], tokenAccounts: 1 })
+})
+
 test('no wallet means no transactions, not all of them', (t) => {
   t.deepEqual(
     subscribeRequest({ wallets: walletsOf(0), accounts: [], fromSlot: null }).transactions,

@@ -15,6 +15,7 @@ import type { Logger } from '../runtime/logger.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { decodeRecords } from './decode-records.ts'
+import type { DepositIndex } from './deposits.ts'
 
 export interface IngestConfig {
   /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
@@ -42,6 +43,8 @@ export interface IngestDeps {
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
   /** Called when slots were passed over; the wallets are to be backfilled (decisions K2). */
   readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
+  /** Told of every transaction that comes, those of payments among them (decisions E5). */
+  readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
   readonly logger: Logger
   readonly registry: Registry
   /** Where what is fetched is counted together; made of `registry` unless given. */
@@ -85,7 +88,12 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   let decoder = createDecoder(deps.wallets)
   const decoding = { decimals, logger, stop: stopping.signal }
   const chain = followChain(
-    { ...config, wallets: deps.wallets, head: checkpoint?.slot ?? null },
+    {
+      ...config,
+      wallets: deps.wallets,
+      head: checkpoint?.slot ?? null,
+      payments: deps.deposits ? deps.deposits.accounts.bind(deps.deposits) : undefined,
+    },
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
@@ -125,6 +133,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
     const records: WalletRecord[] = []
     for (const transaction of transactions) {
+      deps.deposits?.note(transaction, blockTime)
       const decoded = decodeRecords(decoder, transaction, blockTime, decoding)
       const found = decoded instanceof Promise ? await decoded : decoded
       for (const record of found) records.push(priced(record, blockTime))

@@ -1,0 +1,144 @@
+import type { Address } from '../../pipeline/domain/address.ts'
+import type { Purpose } from '../../pipeline/domain/payment.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import type { Accounts } from '../accounts/accounts.ts'
+import type { Ledger } from '../credits/ledger.ts'
+import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
+import { readPro, redeemPlans } from './subscriptions.ts'
+import { creditsFor, type Plan, type Prices } from './terms.ts'
+import type { Turns } from './turns.ts'
+
+export interface AssignDeps {
+  readonly store: Store
+  readonly ledger: Ledger
+  readonly accounts: Accounts
+  readonly prices: Prices
+  readonly turns: Turns
+  readonly now?: () => number
+}
+
+/** What an operator decides. */
+export interface Assignment {
+  readonly signature: string
+  readonly account: Address
+  /** What it is redeemed for, whichever address was paid. */
+  readonly purpose: Purpose
+}
+
+/** What came of it: credits that were added, or the plan and until when Pro runs. */
+export type Assigned =
+  | { readonly purpose: 'credits'; readonly credits: number; readonly balance: number }
+  | { readonly purpose: 'pro'; readonly plan: string; readonly expiresAt: number | null }
+
+/**
+ * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For Pro it buys the dearest plan that it pays for. The decision is stored first, so
+ * that the same command finishes what a process left that ended in between. Rejects with `deposit_not_found`, `already_redeemed`, `account_not_found`, and `invalid_argument` for a
+ * deposit that is not finalized, pays no plan, or is one of several of the transaction of which none is the account's own.
+ */
+export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
+  const { store, accounts, turns } = deps
+  if (!(await accounts.exists(wanted.account)))
+    throw new ServiceError('account_not_found', 'this wallet has no account')
+  const { wallet } = await choose(store, wanted)
+  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
+  const [first = '', second = ''] = [wallet, wanted.account].sort()
+  const work = async () => redeem(deps, await choose(store, wanted), wanted)
+  return turns.take(first, () => (first === second ? work() : turns.take(second, work)))
+}
+
+interface Candidate extends Deposit {
+  readonly finalized: number
+  readonly isRedeemed: boolean
+  /** To whom and for what it was given before; null: to nobody. */
+  readonly given: { readonly account: string; readonly as: Purpose } | null
+}
+
+/** The deposit of the transaction that is meant: one that is left, of the account itself when there are several, else one to the address of the purpose. */
+async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
+  const all = await readCandidates(store, wanted.signature)
+  if (all.length === 0)
+    throw new ServiceError('deposit_not_found', '--signature: no deposit of this transaction')
+  const isMine = ({ given }: Candidate) =>
+    given === null || (given.account === wanted.account && given.as === wanted.purpose)
+  const left = all.filter((deposit) => !deposit.isRedeemed && isMine(deposit))
+  if (left.length === 0)
+    throw new ServiceError('already_redeemed', '--signature: this deposit is redeemed already')
+  const narrowed = [
+    left,
+    left.filter(({ wallet }) => wallet === wanted.account),
+    left.filter(({ purpose }) => purpose === wanted.purpose),
+  ].find(({ length }) => length === 1)
+  const [deposit] = narrowed ?? []
+  if (deposit === undefined)
+    throw new ServiceError(
+      'invalid_argument',
+      '--wallet: several deposits of this transaction are left, and none is of this wallet alone',
+    )
+  if (deposit.finalized === 0)
+    throw new ServiceError('invalid_argument', '--signature: the transaction is not finalized')
+  return deposit
+}
+
+async function readCandidates(store: Store, signature: string): Promise<Candidate[]> {
+  const rows = await store.query<{
+    wallet: string
+    purpose: Purpose
+    amount: string
+    finalized: number
+    is_redeemed: number
+    account: string
+    redeemed_as: Purpose
+  }>(
+    `SELECT d.wallet AS wallet, d.purpose AS purpose, d.amount AS amount, d.finalized AS finalized, d.is_redeemed AS is_redeemed,
+       a.account AS account, a.redeemed_as AS redeemed_as
+     FROM (
+       SELECT wallet, purpose, signature, amount, finalized,
+         ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM ledger_entries WHERE startsWith(idempotency_key, {prefix:String}))
+         OR ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM subscriptions WHERE startsWith(idempotency_key, {prefix:String})) AS is_redeemed
+       FROM deposits FINAL WHERE signature = {signature:String} AND wallet != ''
+     ) AS d
+     LEFT JOIN (SELECT * FROM deposit_assignments FINAL WHERE signature = {signature:String}) AS a
+       ON a.wallet = d.wallet AND a.purpose = d.purpose
+     ORDER BY wallet, purpose`,
+    { signature, prefix: `deposit:${signature}:` },
+  )
+  return rows.map(({ wallet, purpose, amount, finalized, is_redeemed, account, redeemed_as }) => ({
+    ...{ wallet, purpose, signature, finalized },
+    amount: BigInt(amount),
+    isRedeemed: is_redeemed === 1,
+    given: account === '' ? null : { account, as: redeemed_as },
+  }))
+}
+
+async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): Promise<Assigned> {
+  const { store, ledger, prices } = deps
+  const now = (deps.now ?? Date.now)()
+  const { account, purpose } = wanted
+  const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
+  const { wallet, signature } = deposit
+  await store.insert('deposit_assignments', [
+    {
+      ...{ wallet, purpose: deposit.purpose, signature, account, redeemed_as: purpose },
+      plan: plan?.plan ?? '',
+      created_at: new Date(now).toISOString().replace('T', ' ').replace('Z', ''),
+    },
+  ])
+  if (plan === null) {
+    const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
+    return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
+  }
+  const bought = { key: redemptionKey(deposit), plan, amount: deposit.amount }
+  await redeemPlans(store, account, [bought], now)
+  const { expiresAt } = await readPro(store, account, now)
+  return { purpose: 'pro', plan: plan.plan, expiresAt }
+}
+
+function dearest({ plans }: Prices, amount: bigint): Plan {
+  const [plan] = plans
+    .filter(({ price }) => price <= amount)
+    .sort((a, b) => Number(b.price - a.price))
+  if (plan === undefined)
+    throw new ServiceError('invalid_argument', '--purpose: the deposit is below the cheapest plan')
+  return plan
+}

@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
+import type { ProStatus } from '../billing/subscriptions.ts'
+import type { BillingTerms } from '../billing/terms.ts'
+import type { TopUp } from '../billing/top-ups.ts'
+import { count, seconds, time } from './fields.ts'
+
+const address = z
+  .string()
+  .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
+  .meta({ examples: ['3aWPWLqyxMRUWt8tgd6cZ7jpGVmEutJs1TRyUtRc8zZj'] })
+const usdt = z.number().min(0)
+
+/** What can be bought, and where it is paid (contract 2.7). */
+export const PlansAnswer = z
+  .strictObject({
+    payment_addresses: z.strictObject({
+      pro_access: address.meta({ description: 'Where plans are paid' }),
+      api_credits: address.meta({ description: 'Where credits are paid' }),
+    }),
+    usdt_mint: address.meta({ description: 'The mint that is taken, and no other' }),
+    usdt_decimals: z.int().min(0),
+    credits_per_usdt: z.number().meta({ description: 'Credits for one USDT' }),
+    plans: z.array(
+      z.strictObject({
+        plan: z.string(),
+        usdt: usdt.meta({ description: 'Price: exactly this much, to the last unit' }),
+        days: z.int().min(1),
+      }),
+    ),
+  })
+  .meta({ id: 'PlansAnswer', description: 'What can be bought, and where it is paid.' })
+
+export function plansAnswer({ payments, creditsPerUsdt, plans }: BillingTerms) {
+  return {
+    payment_addresses: { pro_access: payments.pro, api_credits: payments.credits },
+    usdt_mint: payments.mint,
+    usdt_decimals: USDT_DECIMALS,
+    credits_per_usdt: creditsPerUsdt,
+    plans: plans.map(({ plan, usdt, days }) => ({ plan, usdt, days })),
+  }
+}
+
+/** Whether a wallet has Pro (contract 2.7, decisions E6). */
+export const ProStatusAnswer = z
+  .strictObject({
+    wallet: address.meta({ description: 'The connected wallet' }),
+    active: z.boolean(),
+    plan: z.string().nullable().meta({ description: 'Plan that was paid last; null without Pro' }),
+    expires_at: time.nullable().meta({ description: 'In this second it ends; null without Pro' }),
+    seconds_left: seconds.meta({ description: '0 without Pro' }),
+  })
+  .meta({ id: 'ProStatusAnswer', description: 'Whether a wallet has Pro, and until when.' })
+
+export function proStatusAnswer(wallet: string, status: ProStatus) {
+  const { active, plan, expiresAt, secondsLeft } = status
+  return { wallet, active, plan, expires_at: expiresAt, seconds_left: secondsLeft }
+}
+
+/** A deposit that was credited (contract 2.7). */
+export const TopUpItem = z
+  .strictObject({
+    tx_signature: z.string().meta({ description: 'Transaction that paid it' }),
+    amount_usdt: usdt,
+    credits: count,
+    created_at: time.meta({ description: 'When it was credited' }),
+  })
+  .meta({ id: 'TopUpItem', description: 'A deposit that was credited.' })
+
+export function topUpItem({ signature, amount, credits, createdAt }: TopUp) {
+  return {
+    tx_signature: signature,
+    // A quotient of two doubles that are exact is the double nearest to the exact one; 2^53 units are nine billion USDT.
+    amount_usdt: Number(amount) / 10 ** USDT_DECIMALS,
+    credits,
+    created_at: createdAt,
+  }
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { Billing } from '../billing/billing.ts'
+import { open } from './billing-plans.ts'
+import { NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+const CreditCheckAnswer = z
+  .strictObject({
+    credited: z.int().min(0).meta({ description: 'Credits added by this call' }),
+    balance_credits: z.int().meta({ description: 'Credits left now' }),
+  })
+  .meta({ id: 'CreditCheckAnswer', description: 'What a check of credits found.' })
+
+/** `POST /billing/credits/check`: credits what the connected wallet has paid since the last check (contract 4.4, decisions E5). */
+export function billingCreditsCheck({ billing }: { readonly billing: Billing | null }) {
+  return dashboardResource({
+    path: '/billing/credits/check',
+    method: 'POST',
+    docs: {
+      tag: 'Billing',
+      summary: 'Credit what was paid',
+      description:
+        'Credits every finalized USDT deposit from the connected wallet to `payment_addresses.api_credits`, once each, rounded down to a whole credit. A transaction is finalized some 13 s after it was sent. When the chain cannot be asked it is 503: nothing is credited, and nothing lost.',
+      problems: ['unavailable'],
+      example: { credited: 49000, balance_credits: 49012 },
+    },
+    params: NONE,
+    query: NONE,
+    answer: CreditCheckAnswer,
+    async handle(_input, { wallet }) {
+      const { credited, balance } = await open(billing).checkCredits(wallet)
+      return { body: { credited, balance_credits: balance } }
+    },
+  })
+}

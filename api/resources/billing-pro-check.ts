@@ -1,0 +1,33 @@
+import type { Billing } from '../billing/billing.ts'
+import { ProStatusAnswer, proStatusAnswer } from '../items/billing.ts'
+import { open } from './billing-plans.ts'
+import { NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+/** `POST /billing/pro/check`: redeems what the connected wallet has paid for Pro since the last check (contract 4.4, decisions E5, E6). */
+export function billingProCheck({ billing }: { readonly billing: Billing | null }) {
+  return dashboardResource({
+    path: '/billing/pro/check',
+    method: 'POST',
+    docs: {
+      tag: 'Billing',
+      summary: 'Redeem a payment for Pro',
+      description:
+        "Redeems every finalized payment from the connected wallet to `payment_addresses.pro_access` that equals a plan's price to the last unit, oldest first, once each. Each adds its days to what is left of Pro. Says what the wallet has, whether anything was found or not. When the chain cannot be asked it is 503, and nothing is lost.",
+      problems: ['unavailable'],
+      example: {
+        wallet: '7yq5Tt2uF7tqFQUpgBWuJq3wV9yX1FUn4UuGHJdhCFzA',
+        active: true,
+        plan: 'monthly',
+        expires_at: 1792592000,
+        seconds_left: 2592000,
+      },
+    },
+    params: NONE,
+    query: NONE,
+    answer: ProStatusAnswer,
+    async handle(_input, { wallet }) {
+      return { body: proStatusAnswer(wallet, await open(billing).checkPro(wallet)) }
+    },
+  })
+}

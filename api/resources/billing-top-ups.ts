@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { Billing } from '../billing/billing.ts'
+import { TopUpItem, topUpItem } from '../items/billing.ts'
+import { open } from './billing-plans.ts'
+import { NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+const TopUpsAnswer = z
+  .strictObject({ items: z.array(TopUpItem).meta({ description: 'Newest first, at most 1000' }) })
+  .meta({ id: 'TopUpsAnswer', description: 'Deposits of an account that were credited.' })
+
+/** `GET /billing/credits/topups`: what the connected wallet's account topped up (contract 4.4, decisions E6). */
+export function billingTopUps({ billing }: { readonly billing: Billing | null }) {
+  return dashboardResource({
+    path: '/billing/credits/topups',
+    docs: {
+      tag: 'Billing',
+      summary: 'What was credited',
+      description: 'Deposits alone, newest first; at most 1000.',
+      problems: ['unavailable'],
+      example: {
+        items: [
+          {
+            tx_signature:
+              '5UfDuX7WXYgbPjuSGfzU4kTJ4W4F6qWjVrwkM7TTKzWq2XNSGmUkYMWzmPXQ9uLU8t1N3kqzjvF8oQk2rG4tHk3n',
+            amount_usdt: 49,
+            credits: 49000,
+            created_at: 1790000000,
+          },
+        ],
+      },
+    },
+    params: NONE,
+    query: NONE,
+    answer: TopUpsAnswer,
+    async handle(_input, { wallet }) {
+      const items = await open(billing).topUps(wallet)
+      return { body: { items: items.map(topUpItem) } }
+    },
+  })
+}
