@@ -3,6 +3,7 @@ import { createConnection } from 'node:net'
 import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
+import type { Address } from '../pipeline/domain/address.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
@@ -14,7 +15,8 @@ const PLACE = { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 }
 let opened: TestStore
 let api: TestApi
 let key: string
-let wallet: string
+let wallet: Address
+let token: string
 let logged = ''
 test.before(async () => {
   opened = await openEmbeddedStore()
@@ -29,6 +31,7 @@ test.before(async () => {
   })
   api = await startApi(opened.store, { logger: pino({ level: 'debug' }, sink) })
   ;({ key, wallet } = await api.customer(1000))
+  token = await api.token(wallet)
 })
 test.after.always(async () => {
   await api.close()
@@ -69,6 +72,14 @@ const request = (line: string, fields: readonly string[] = [], authorization = `
     ...fields,
     '\r\n',
   ].join('\r\n')
+
+const posted = (path: string, body: string, type = 'application/json') =>
+  Buffer.concat([
+    Buffer.from(
+      request(`POST ${path}`, [`Content-Type: ${type}`, `Content-Length: ${body.length}`], ''),
+    ),
+    Buffer.from(body, 'latin1'),
+  ])
 
 type Case = readonly [request: () => string | Buffer, status: number, code: string | null]
 const get = (path: string, status: number, code: string): Case => [
@@ -113,6 +124,27 @@ const NOT_CURSORS = [
     '%3D%3D',
   ],
 ]
+const NOT_BODIES = [
+  ...['', ' ', '{', '}', '[]', '[[', 'null', 'true', '1', '"wallet"', '{}', "{'wallet':'x'}"],
+  ...[
+    '{"wallet":null}',
+    '{"wallet":["x"]}',
+    '{"wallet":{"$gt":""}}',
+    '{"__proto__":{"wallet":"x"}}',
+  ],
+  ...['{"constructor":{"prototype":{}}}', '[{"wallet":"x"}]', 'wallet=x', '\u0000', '\ufeff{}'],
+  ...[
+    '['.repeat(16_000),
+    '{"a":'.repeat(3000),
+    '{"wallet":1e999}',
+    '{"wallet":"\\ud800"}',
+    '\xff\xfe',
+  ],
+]
+/** A token without a signature, as RFC 8725 2.1 warns of. */
+const NONE_TOKEN = ['{"alg":"none"}', '{"sub":"x","aud":"dashboard"}', '']
+  .map((part) => Buffer.from(part).toString('base64url'))
+  .join('.')
 const METHODS = ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE', 'PROPFIND', 'QUERY']
 
 const CASES: readonly Case[] = [
@@ -226,6 +258,61 @@ const CASES: readonly Case[] = [
     401,
     'unauthorized',
   ],
+  // Of a token where a key is expected, the reverse, and what is neither.
+  ...['GET /me/api', 'POST /me/api/rotate', 'POST /auth/logout'].flatMap((line): Case[] => [
+    [() => request(line), 401, 'unauthorized'],
+    [() => request(line, [], ''), 401, 'unauthorized'],
+    [() => request(line, [`Cookie: token=${token}`, `X-Token: ${token}`], ''), 401, 'unauthorized'],
+    [() => request(line, [], `Bearer ${token} ${token}`), 401, 'unauthorized'],
+    [() => request(line, [], `Bearer ${token.slice(0, -1)}`), 401, 'unauthorized'],
+    [() => request(line, [], `Bearer ${token}.AAAA`), 401, 'unauthorized'],
+    [() => request(line, [], `Bearer ${'A'.repeat(8000)}.e30.AA`), 401, 'unauthorized'],
+    [() => request(line, [], `Bearer ${NONE_TOKEN}`), 401, 'unauthorized'],
+    [() => request(`${line}?access_token=${token}`, [], ''), 401, 'unauthorized'],
+    [() => request(line, ['Content-Length: 16385'], `Bearer ${token}`), 413, 'payload_too_large'],
+  ]),
+  [() => request('GET /wallets', [], `Bearer ${token}`), 401, 'unauthorized'],
+  [() => request('GET /ws', ['Upgrade: websocket'], `Bearer ${token}`), 401, 'unauthorized'],
+  ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE'].flatMap((method) =>
+    ['/auth/nonce', '/auth/login', '/auth/logout', '/me/api/rotate'].map(
+      (path): Case => [
+        () => request(`${method} ${path}`),
+        405,
+        method === 'HEAD' ? null : 'method_not_allowed',
+      ],
+    ),
+  ),
+  ...['/auth', '/auth/', '/auth/nonce/', '/auth/Nonce', '/me', '/me/api/', '/me/api/key'].map(
+    (path): Case => [() => request(`POST ${path}`, [], `Bearer ${token}`), 404, 'not_found'],
+  ),
+  // Bodies that are none.
+  ...['/auth/nonce', '/auth/login'].flatMap((path): Case[] => [
+    ...NOT_BODIES.map((body): Case => [() => posted(path, body), 400, 'invalid_parameter']),
+    ...[
+      'text/plain',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'application/jsonx',
+      '*/*',
+      '',
+    ].map((type): Case => [() => posted(path, '{}', type), 415, 'unsupported_media_type']),
+    [() => posted(path, `{"x":"${'x'.repeat(16_384)}"}`), 413, 'payload_too_large'],
+    [() => request(`POST ${path}`, [], ''), 415, 'unsupported_media_type'],
+  ]),
+  ...NOT_MINTS.map(
+    (value): Case => [
+      () => posted('/auth/nonce', JSON.stringify({ wallet: value })),
+      400,
+      'invalid_parameter',
+    ],
+  ),
+  ...['', 'x', 'a\u0000b', '{"wallet":1}'].map(
+    (message): Case => [
+      () => posted('/auth/login', JSON.stringify({ wallet: MINT, message, signature: 'x' })),
+      401,
+      'invalid_signature',
+    ],
+  ),
   // Bodies and heads out of bounds.
   [() => request('GET /trades', ['Content-Length: 16385']), 413, 'payload_too_large'],
   [() => request('GET /wallets', ['Content-Length: 99999999999']), 413, 'payload_too_large'],
@@ -279,13 +366,14 @@ test(`${CASES.length} bad requests: each is refused with its status and code, no
       problem.detail === problem.code &&
       /^x-content-type-options: nosniff$/im.test(answer.head) &&
       !/ClickHouse|Code: \d|SELECT|stack|node:|\/dist\/|\.ts/.test(answer.body) &&
-      !answer.body.includes(key)
-    const what = sent.toString().replaceAll(key, '<key>').slice(0, 160)
+      !answer.body.includes(key) &&
+      !answer.body.includes(token)
+    const what = sent.toString().replaceAll(key, '<key>').replaceAll(token, '<token>').slice(0, 160)
     if (!isAsSaid) wrong.push(JSON.stringify([what, status, code, answer.status, answer.body]))
   }
   t.deepEqual(wrong, [])
   t.is(await api.credits.left(wallet), 1000)
-  t.false(logged.includes(key))
+  t.false(logged.includes(key) || logged.includes(token))
   t.notRegex(logged, /"level":[56]0/)
 })
 

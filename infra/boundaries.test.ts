@@ -99,6 +99,23 @@ test('the lock file names the optional packages of every platform, else npm ci r
   t.deepEqual(missing, [])
 })
 
+test('every package of production was reviewed in the version that is installed', (t) => {
+  const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+  const { dependencies, optionalDependencies } = PackageFile.parse(JSON.parse(read('package.json')))
+  const rows = read('infra/decisions/reviewed-dependencies.md').matchAll(
+    /^\| `([^`]+)` +\| ([^ |]+) +\| \d{4}-\d\d-\d\d +\|/gm,
+  )
+  t.deepEqual(Object.fromEntries([...rows].map(([, name, version]) => [name, version])), {
+    ...dependencies,
+    ...optionalDependencies,
+  })
+})
+
+const PackageFile = z.object({
+  dependencies: z.record(z.string(), z.string()),
+  optionalDependencies: z.record(z.string(), z.string()),
+})
+
 const LockFile = z.object({
   packages: z.record(
     z.string(),

@@ -1,6 +1,9 @@
 import { once } from 'node:events'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import test from 'ava'
 import WebSocket from 'ws'
+import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
 import { until } from './customer.ts'
 import { deploy } from './deployment.ts'
 import { freePort } from './free-port.ts'
@@ -8,6 +11,11 @@ import { freePort } from './free-port.ts'
 /*
  * What leaves the service names nobody, and says with PRIVACY_SALT the same on every channel (decisions I1, I2).
  */
+
+/** The part of a file of secrets that is one. */
+function secretOf(text: string): string {
+  return /"d":"([^"]+)"/.exec(text)?.[1] ?? text.trim()
+}
 
 interface Served {
   readonly block_time: number
@@ -17,7 +25,7 @@ interface Served {
   readonly wallet: string
 }
 
-test('no answer, header, message, error, metric or log line of a run names a tracked wallet, a signature or the slot of a trade; what is served is perturbed alike everywhere', async (t) => {
+test('no answer, header, message, error, metric or log line of a run names a tracked wallet, a signature or the slot of a trade, or holds a key or a token; what is served is perturbed alike everywhere', async (t) => {
   const metricsPort = await freePort()
   const salt = 'a salt of this test'
   const service = await deploy('embedded', [], {
@@ -65,6 +73,15 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   )
   socket.close()
 
+  // A customer logs in; what is shown to nobody else is heard nowhere else.
+  const own = newWallet()
+  const token = await logIn({ url }, own)
+  const withToken = { headers: { authorization: `Bearer ${token}` } }
+  const shown = async (path: string, method: string) => {
+    const response = await fetch(`${url}${path}`, { ...withToken, method })
+    return ((await response.json()) as { api_key: string }).api_key
+  }
+  const secrets = [token, await shown('/me/api', 'GET'), await shown('/me/api/rotate', 'POST')]
   const document = JSON.parse(await ask('/openapi.json')) as { paths: Record<string, unknown> }
   const mint = String(trades[0]?.mint)
   for (const path of [...Object.keys(document.paths), '/asyncapi.json', '/docs', '/nothing']) {
@@ -72,6 +89,10 @@ test('no answer, header, message, error, metric or log line of a run names a tra
     await ask(asked, withKey)
     await ask(asked)
     await ask(asked, { ...withKey, method: 'POST', body: '{}' })
+    if (path !== '/auth/logout') {
+      await ask(asked, withToken)
+      if (path !== '/me/api/rotate') await ask(asked, { ...withToken, method: 'POST' })
+    }
     for (const bad of ['limit=x', 'cursor=x', 'page=0', 'alias=W999'])
       await ask(`${asked}?${bad}`, withKey)
   }
@@ -97,6 +118,15 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   )
   t.true(settled.length > 0)
 
+  t.is((await fetch(`${url}/auth/logout`, { ...withToken, method: 'POST' })).status, 204)
+  t.is((await fetch(`${url}/me/api`, withToken)).status, 401)
+  const { DATA_DIR = '' } = service.env
+  for (const file of ['secret-key', 'jwt-keys.json', 'demo-api-key']) {
+    const path = join(DATA_DIR, file)
+    t.is((await stat(path)).mode & 0o777, 0o600, file)
+    if (file !== 'demo-api-key') secrets.push(secretOf(await readFile(path, 'utf8')))
+  }
+
   const { document: told } = await service.operator('wallets')
   const wallets = (told as { items: { address: string }[] }).items.map(({ address }) => address)
   const { document: rows } = await service.operator(
@@ -113,7 +143,7 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   t.true(events.length >= trades.length)
   const outside = heard.join('\n')
   const everything = `${outside}\n${positions.join('\n')}`
-  const named = [...wallets, ...events.map(({ signature }) => signature), salt]
+  const named = [...wallets, ...events.map(({ signature }) => signature), salt, ...secrets]
   t.deepEqual(
     named.filter((text) => everything.includes(text)),
     [],

@@ -1,4 +1,4 @@
-import { pino } from 'pino'
+import { type DestinationStream, pino } from 'pino'
 
 /** The log levels of `LOG_LEVEL`. */
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
@@ -7,7 +7,10 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
  * Logs one JSON line an event to stderr. `error` wakes someone, `warn` is wrong but handled, `info` is start, stop and reconnect, `debug` is per
  * record. Addresses, signatures and slots of tracked trades never at info or above (decisions I1); secrets are redacted by their field names.
  */
-export function createLogger(level: LogLevel) {
+export function createLogger(
+  level: LogLevel,
+  destination: DestinationStream = pino.destination({ dest: 2, sync: true }),
+) {
   return pino(
     {
       level,
@@ -17,7 +20,7 @@ export function createLogger(level: LogLevel) {
         censor: '[secret]',
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    destination,
   )
 }
 
@@ -30,6 +33,8 @@ const SECRET_FIELDS = [
   'password',
   'secret',
   'token',
+  'signature',
+  'nonce',
   'xToken',
   '["x-token"]',
   'url',
