@@ -18,7 +18,6 @@ import { authenticate, authenticateSession } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
-import { findResource } from './middleware/find-resource.ts'
 import { headers } from './middleware/headers.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { limitRate, limitWallet } from './middleware/limit-rate.ts'
@@ -27,6 +26,7 @@ import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
+import { route } from './middleware/route.ts'
 import { showPage } from './middleware/show-page.ts'
 import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
@@ -134,8 +134,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(headers)
   app.use(cors(deps.corsOrigins))
   app.use(errors(logger, metrics))
-  app.use(findResource(router))
-  app.use(router.routes())
+  app.use(route(router))
   return app
 }
 

@@ -10,7 +10,9 @@ export const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-export const headers: Step = async function headers(ctx, next) {
-  ctx.set(HEADERS)
-  await next()
+export const headers: Step = function headers(ctx, next) {
+  for (const [name, value] of FIELDS) ctx.res.setHeader(name, value)
+  return next()
 }
+
+const FIELDS = Object.entries(HEADERS)

@@ -5,11 +5,11 @@ import type { Step } from './context.ts'
 export const MAX_BODY = 16 * 1024
 
 /** Refuses a body that says it is too large; what a request to a path without a body carries is never read. */
-export const limitBody: Step = async function limitBody(ctx, next) {
+export const limitBody: Step = function limitBody(ctx, next) {
   if ((ctx.request.length ?? 0) > MAX_BODY) {
     // What was not read would be taken for the next request.
     ctx.set('Connection', 'close')
     throw new ApiError('payload_too_large')
   }
-  await next()
+  return next()
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { Step } from './context.ts'
 
 /** Names every request, in its answer and in the log (decisions D1). */
-export const requestId: Step = async function requestId(ctx, next) {
+export const requestId: Step = function requestId(ctx, next) {
   ctx.state.requestId = randomUUID()
   ctx.state.cost = 0
-  ctx.set('X-Request-Id', ctx.state.requestId)
-  await next()
+  ctx.res.setHeader('X-Request-Id', ctx.state.requestId)
+  return next()
 }

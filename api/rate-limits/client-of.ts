@@ -28,7 +28,9 @@ function withoutPort(entry: string): string {
 }
 
 function networkOf(client: string): string {
-  if (isIP(client) === 0) return 'unknown' // a connection that is gone already
+  const kind = isIP(client)
+  if (kind === 0) return 'unknown' // a connection that is gone already
+  if (kind === 4) return client
   const address = ipaddr.process(client) // ::ffff:1.2.3.4 is 1.2.3.4
   if (address.kind() === 'ipv4') return address.toString()
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString().split('%')[0]}/64`).toString()}/64`
