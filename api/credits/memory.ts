@@ -155,7 +155,8 @@ class MemoryMeter implements Meter {
     const { from, to } = this.#pending
     const usage = new Map<Account, number>()
     for (const { id, account, credits } of this.#after(from)) {
-      if (compareStreamIds(id, to) <= 0) usage.set(account, (usage.get(account) ?? 0) + credits)
+      usage.set(account, (usage.get(account) ?? 0) + credits)
+      if (id === to) break
     }
     return { from, to, usage }
   }
@@ -205,8 +206,17 @@ class MemoryMeter implements Meter {
     this.#requests.set(requestId, { credits, expires: now + this.#limits.requestSeconds * 1000 })
   }
 
+  /** The stream is in the order of its ids, and long: what comes after one is found by halving. */
   #after(id: StreamId): Usage[] {
-    return this.#stream.filter((usage) => compareStreamIds(usage.id, id) > 0)
+    let low = 0
+    let high = this.#stream.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const usage = this.#stream[middle]
+      if (usage !== undefined && compareStreamIds(usage.id, id) <= 0) low = middle + 1
+      else high = middle
+    }
+    return this.#stream.slice(low)
   }
 
   #refuseWhenClosed(): void {

@@ -31,18 +31,32 @@ local function after(a, b)
 end
 `
 
-const CHARGE = `${LEFT}
-local run, account, credits = ARGV[1], ARGV[2], tonumber(ARGV[3])
-if redis.call('HGET', KEYS[1], 'run') ~= run then return {'unknown'} end
-local done = redis.call('GET', KEYS[3])
-if done == 'void' then return {'void'} end
-local rest = left()
-if done then return {'charged', rest} end
-if rest < credits then return {'insufficient', rest} end
-if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[4]) then return {'backlog'} end
-use(account, credits)
-redis.call('SET', KEYS[3], credits, 'EX', ARGV[5])
-return {'charged', rest - credits}
+/** Charges, each for itself, in order. KEYS: usage, then account and request of each; ARGV: run, most entries that may wait, seconds, then account and credits of each. Gives outcome and credits left of each. */
+const CHARGE = `
+local run, most, seconds = ARGV[1], tonumber(ARGV[2]), ARGV[3]
+local waiting = redis.call('XLEN', KEYS[1])
+local function charge(account_key, request_key, account, credits)
+  local s = redis.call('HMGET', account_key, 'run', 'funded', 'used', 'reserved')
+  if s[1] ~= run then return 'unknown', 0 end
+  local done = redis.call('GET', request_key)
+  if done == 'void' then return 'void', 0 end
+  local rest = (tonumber(s[2]) or 0) - (tonumber(s[3]) or 0) - (tonumber(s[4]) or 0)
+  if done then return 'charged', rest end
+  if rest < credits then return 'insufficient', rest end
+  if waiting >= most then return 'backlog', 0 end
+  redis.call('HINCRBY', account_key, 'used', credits)
+  redis.call('XADD', KEYS[1], '*', 'a', account, 'c', credits)
+  redis.call('SET', request_key, credits, 'EX', seconds)
+  waiting = waiting + 1
+  return 'charged', rest - credits
+end
+local told = {}
+for at = 1, (#KEYS - 1) / 2 do
+  local kind, rest = charge(KEYS[2 * at], KEYS[2 * at + 1], ARGV[2 * at + 2], tonumber(ARGV[2 * at + 3]))
+  told[#told + 1] = kind
+  told[#told + 1] = rest
+end
+return told
 `
 
 const GIVE_BACK = `${LEFT}
@@ -166,9 +180,9 @@ end
 return out
 `
 
-/** The scripts as ioredis defines commands: how many of the arguments are keys, and the text. */
-export const DEFINITIONS: Record<ScriptName, { numberOfKeys: number; lua: string }> = {
-  meterCharge: { numberOfKeys: 3, lua: CHARGE },
+/** The scripts as ioredis defines commands: how many of the arguments are keys (left out: the first argument says it), and the text. */
+export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
+  meterCharge: { lua: CHARGE },
   meterGiveBack: { numberOfKeys: 3, lua: GIVE_BACK },
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },

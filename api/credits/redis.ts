@@ -14,7 +14,8 @@ import {
 import * as scripts from './redis-scripts.ts'
 
 /**
- * The meter that all processes share. Each step is one Lua script and one round trip. Needs Redis 6.2 or newer with `maxmemory-policy
+ * The meter that all processes share. Each step is one Lua script and one round trip; charges of the same turn of this process go in one, because a script and
+ * its reply cost more than what it does. Needs Redis 6.2 or newer with `maxmemory-policy
  * noeviction`. An account carries the run id of the server it was loaded on: a server that restarted, and may have lost the last second, knows
  * no account until it is loaded from the ledger again.
  *
@@ -43,6 +44,8 @@ class RedisMeter implements Meter {
   readonly #prefix: string
   readonly #limits: MeterLimits
   #run = ''
+  /** Charges of this turn. */
+  #asked: AskedCharge[] = []
 
   constructor(redis: Redis, prefix: string, limits: MeterLimits) {
     this.#redis = redis
@@ -56,14 +59,39 @@ class RedisMeter implements Meter {
     this.#run = /^run_id:(\S+)/m.exec(info)?.[1] ?? ''
   }
 
-  async charge(account: string, credits: number, requestId: string): Promise<Charge> {
-    const [kind, left] = await this.#script('meterCharge', [
-      ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
-      ...[this.#run, account, credits, this.#limits.maxBacklog, this.#limits.requestSeconds],
-    ])
-    if (kind === 'charged' || kind === 'insufficient') return { kind, left: Number(left) }
-    if (kind === 'unknown' || kind === 'backlog') return { kind }
-    throw new ServiceError('unavailable', 'request given back')
+  charge(account: string, credits: number, requestId: string): Promise<Charge> {
+    return new Promise((resolve, reject) => {
+      this.#asked.push({ account, credits, requestId, resolve, reject })
+      if (this.#asked.length === 1) setImmediate(() => this.#chargeAsked())
+    })
+  }
+
+  #chargeAsked(): void {
+    const all = this.#asked
+    this.#asked = []
+    for (let start = 0; start < all.length; start += CHARGES_AT_ONCE)
+      void this.#chargeTogether(all.slice(start, start + CHARGES_AT_ONCE))
+  }
+
+  async #chargeTogether(asked: readonly AskedCharge[]): Promise<void> {
+    const keys = asked.flatMap(({ account, requestId }) =>
+      this.#keys(`account:${account}`, `request:${requestId}`),
+    )
+    try {
+      const told = await this.#script('meterCharge', [
+        ...[1 + keys.length, this.#key('usage'), ...keys],
+        ...[this.#run, this.#limits.maxBacklog, this.#limits.requestSeconds],
+        ...asked.flatMap(({ account, credits }) => [account, credits]),
+      ])
+      for (const [index, { resolve, reject }] of asked.entries()) {
+        const [kind, left] = told.slice(2 * index)
+        if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
+        else if (kind === 'unknown' || kind === 'backlog') resolve({ kind })
+        else reject(new ServiceError('unavailable', 'request given back'))
+      }
+    } catch (error) {
+      for (const { reject } of asked) reject(error)
+    }
   }
 
   async giveBack(account: string, requestId: string): Promise<void> {
@@ -182,6 +210,16 @@ class RedisMeter implements Meter {
   }
 }
 
+interface AskedCharge {
+  readonly account: string
+  readonly credits: number
+  readonly requestId: string
+  resolve(charge: Charge): void
+  reject(error: unknown): void
+}
+
+/** How many charges one script makes: about a millisecond. */
+const CHARGES_AT_ONCE = 100
 /** How many accounts one script looks at: a script holds up everybody else. */
 const INSPECT_AT_ONCE = 200
 

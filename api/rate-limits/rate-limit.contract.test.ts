@@ -50,6 +50,13 @@ for (const kind of KINDS) {
     )
     t.deepEqual(await take('a'), [false, 0])
     t.deepEqual(await take('b'), [true, 1])
+    t.deepEqual(await Promise.all(['d', 'd', 'e', 'd', 'd'].map(take)), [
+      [true, 2],
+      [true, 1],
+      [true, 2],
+      [true, 0],
+      [false, 0],
+    ])
     close()
   })
 }

@@ -1,4 +1,9 @@
-import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
 import type { Redis } from '../redis-connection.ts'
 
 /** What is left of a client's requests after one more. */
@@ -44,18 +49,57 @@ export function createRateLimit(
           // Who is over it is refused without asking again.
           inMemoryBlockOnConsumed: quota + 1,
         })
-  return {
-    name,
-    quota,
-    windowSeconds: WINDOW_SECONDS,
-    async take(client) {
-      try {
-        return allowance(true, await limiter.consume(client))
-      } catch (refused) {
-        if (refused instanceof RateLimiterRes) return allowance(false, refused)
-        throw refused
-      }
-    },
+  const take = redis === null ? takeOne(limiter) : takeTogether(limiter, quota)
+  return { name, quota, windowSeconds: WINDOW_SECONDS, take }
+}
+
+function takeOne(limiter: RateLimiterAbstract): RateLimit['take'] {
+  return async (client) => allowance(...(await consume(limiter, client, 1)))
+}
+
+/** Requests of one client in the same turn are counted in one step: each is told as if it had been counted alone, in the order in which they came. */
+function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['take'] {
+  const asked = new Map<string, ((allowance: Promise<Allowance>) => void)[]>()
+
+  function takeAsked(): void {
+    for (const [client, waiting] of asked) {
+      const taken = consume(limiter, client, waiting.length)
+      for (const [index, tell] of waiting.entries())
+        tell(
+          taken.then(([isWithin, counted]) => {
+            const over = counted.consumedPoints - waiting.length + index + 1 - quota
+            // Who is known to be over it is told no count.
+            const isKnown = isWithin || counted.consumedPoints > 0
+            return {
+              ...allowance(isKnown && over <= 0, counted),
+              left: isKnown ? Math.max(0, -over) : 0,
+            }
+          }),
+        )
+    }
+    asked.clear()
+  }
+
+  return (client) =>
+    new Promise((resolve) => {
+      if (asked.size === 0) setImmediate(takeAsked)
+      const waiting = asked.get(client) ?? []
+      asked.set(client, waiting)
+      waiting.push(resolve)
+    })
+}
+
+/** Whether so many more are within the quota, and the count after them. */
+async function consume(
+  limiter: RateLimiterAbstract,
+  client: string,
+  requests: number,
+): Promise<[boolean, RateLimiterRes]> {
+  try {
+    return [true, await limiter.consume(client, requests)]
+  } catch (refused) {
+    if (refused instanceof RateLimiterRes) return [false, refused]
+    throw refused
   }
 }
 
