@@ -5,15 +5,17 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import bs58 from 'bs58'
 import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
-import { load } from './api/load.ts'
+import { chargeFor } from './api/charges.ts'
+import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type Known, mix, SOME_MINTS } from './api/mix.ts'
 import { walkTrades } from './api/walk.ts'
+import { cpuSeconds } from './kit/cpu.ts'
 import { median, percentile, print } from './kit/figures.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
 
-  PART            mix, page, walk, memory (all but memory when none is named)
+  PART            mix, page, walk, charges, memory (all but memory when none is named)
   --mode M        embedded or servers (both, one after the other)
   --swaps N       swaps stored (10000000; for the walk 200000 at most)
   --seconds N     how long each turn of load lasts (10)
@@ -22,7 +24,8 @@ const USAGE = `npm run bench -- api [PART ...] [options]
 
 /**
  * What the API answers a second and how fast, authentication, credits and limits on, beside a bare Koa route that serves the same bytes in the same
- * run; a page of swaps that no cache has; a walk of all trades while 1,000 a second are stored; memory under load. The client is this process, the service another one on the same cores.
+ * run; a page of swaps that no cache has; a walk of all trades while 1,000 a second are stored; charges a second
+ * of the meter on Redis alone; memory under load. The client is this process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -38,7 +41,7 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   if (values.help) return print(USAGE)
-  const parts = positionals.length > 0 ? positionals : ['mix', 'page', 'walk']
+  const parts = positionals.length > 0 ? positionals : ['mix', 'page', 'walk', 'charges']
   const options = {
     seconds: Number(values.seconds),
     rounds: Number(values.rounds),
@@ -47,7 +50,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const modes = ['embedded', 'servers'].filter((mode) => (values.mode ?? mode) === mode)
   for (const mode of modes) {
     const stored = Number(values.swaps)
-    if (parts.some((part) => part !== 'walk'))
+    if (parts.some((part) => part !== 'walk' && part !== 'charges'))
       await withService(mode, { stored, perSlot: 4 }, async (service) => {
         print(`\n${mode}: ${stored} swaps stored in ${service.seeded} s, more every 400 ms`)
         if (parts.includes('mix')) await measureMix(service, options)
@@ -58,6 +61,13 @@ export async function run(args: readonly string[]): Promise<void> {
       await withService(mode, { stored: Math.min(stored, MOST_WALKED), perSlot: 400 }, (service) =>
         walk(mode, service),
       )
+    if (parts.includes('charges') && mode === 'servers')
+      await withServers(async ({ REDIS_URL }) => {
+        const { perSecond, cpuUs } = await chargeFor(options.seconds, REDIS_URL ?? '')
+        print(
+          `${mode}: ${perSecond.toFixed(0)} charges a second on Redis, ${cpuUs.toFixed(1)} us of CPU each beside Redis' own, load ${loadavg()[0]?.toFixed(1)}`,
+        )
+      })
   }
 }
 
@@ -135,30 +145,53 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   const bare = startProcess('infra/bench/api/bare.js', { ANSWERS: file })
   const turn = { paths, seconds: options.seconds, connections: CONNECTIONS, key: service.key }
   const bareUrl = await bare.line('url')
-  const ours: number[] = []
-  const theirs: number[] = []
+  const measured = { ours: [] as Turn[], theirs: [] as Turn[] }
   for (let round = 0; round < options.rounds; round++) {
-    const a = await load({ ...turn, url: service.url })
-    const b = await load({ ...turn, url: bareUrl })
+    const a = await loadProcess(service.process, { ...turn, url: service.url })
+    const b = await loadProcess(bare, { ...turn, url: bareUrl })
     if (a.failed > 0) throw new Error(`${a.failed} answers of the service failed`)
-    ours.push(a.perSecond)
-    theirs.push(b.perSecond)
+    measured.ours.push(a)
+    measured.theirs.push(b)
     print(
       `  round ${round + 1}: ${a.perSecond.toFixed(0)} against ${b.perSecond.toFixed(0)} answers/s, load ${loadavg()[0]?.toFixed(1)}`,
     )
   }
   await bare.stop()
-  const rate = Math.round(median(ours) / 2)
-  const half = await load({ ...turn, url: service.url, rate })
-  print('| mix of 90% hot answers | answers/s | of the bare route | p50 ms | p99 ms |')
-  print('|---|---|---|---|---|')
-  print(`| bare Koa route, same bytes | ${median(theirs).toFixed(0)} | 100% | | |`)
+  const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
+  const half = await load({ ...turn, url: service.url, rate: Math.round(ours.perSecond / 2) })
+  const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`
   print(
-    `| the service | ${median(ours).toFixed(0)} | ${((100 * median(ours)) / median(theirs)).toFixed(0)}% | | |`,
+    '| mix of 90% hot answers | answers/s | of the bare route | CPU us each | p50 ms | p99 ms |',
+  )
+  print('|---|---|---|---|---|---|')
+  print(
+    `| bare Koa route, same bytes | ${theirs.perSecond.toFixed(0)} | 100% | ${theirs.cpuUs.toFixed(0)} | | |`,
   )
   print(
-    `| the service at half of that | ${half.perSecond.toFixed(0)} | | ${half.p50} | ${half.p99} |`,
+    `| the service | ${ours.perSecond.toFixed(0)} | ${percent(ours.perSecond, theirs.perSecond)} | ${ours.cpuUs.toFixed(0)} | | |`,
   )
+  print(
+    `| the service at half of that | ${half.perSecond.toFixed(0)} | | | ${half.p50} | ${half.p99} |`,
+  )
+}
+
+interface Turn extends Load {
+  /** Microseconds of CPU of the server for each answer. */
+  readonly cpuUs: number
+}
+
+async function loadProcess(server: ServiceProcess, options: LoadOptions): Promise<Turn> {
+  const { pid = 0 } = server.child
+  const before = cpuSeconds(pid)
+  const turn = await load(options)
+  return { ...turn, cpuUs: ((cpuSeconds(pid) - before) * 1e6) / (turn.ok + turn.failed) }
+}
+
+function mediansOf(turns: readonly Turn[]) {
+  return {
+    perSecond: median(turns.map(({ perSecond }) => perSecond)),
+    cpuUs: median(turns.map(({ cpuUs }) => cpuUs)),
+  }
 }
 
 /** Pages of `/tokens/{mint}/swaps`, one after the other, each of another mint: none is in a cache. */
