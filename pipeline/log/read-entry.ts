@@ -27,7 +27,9 @@ class Misfit extends Error {}
 
 /** With every field read and found good, a right number of them means that there is no other. */
 function expectCount(fields: Fields, count: number): void {
-  if (Object.keys(fields).length !== count) throw new Misfit()
+  let found = 0
+  for (const _ in fields) found += 1 // without the array that `Object.keys` makes
+  if (found !== count) throw new Misfit()
 }
 
 function readFields(e: Fields): LogMessage {

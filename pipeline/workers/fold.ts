@@ -2,6 +2,7 @@ import type { BalanceRecord, Swap, WalletEvent } from '../domain/event.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import { partitionOf } from '../log/topics.ts'
 import type { Registry } from '../runtime/telemetry.ts'
+import { Turns } from '../runtime/turns.ts'
 import type { Row, Store } from '../store/store.ts'
 import { addEmptyMetrics } from '../store/tracked-wallets.ts'
 import { insertRows } from './book-store.ts'
@@ -112,14 +113,14 @@ function createFold(
     async apply({ records, markers, refolds, gaps }) {
       const end = metrics.flushSeconds.startTimer()
       await recover()
-      for (const { record } of records) metrics.records.inc({ kind: record.kind })
+      for (const [kind, count] of countByKind(records)) metrics.records.inc({ kind }, count)
       const prices = newPrices(markers, priceTime)
       await insertRows(store, 'slot_gaps', gaps.map(gapRow))
       await storeRecords(store, books, { records, refolds, prices, isNewer })
       for (const { record } of records)
         if (isNewer(record)) newestSlots.set(partitionOfRecord(record), record.slot)
       priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
-      onSwaps?.(records.flatMap(({ record }) => (record.kind === 'swap' ? [record] : [])))
+      onSwaps?.(swapsOf(records))
       metrics.slot.set(markers.at(-1)?.slot ?? 0)
       end()
     },
@@ -141,14 +142,15 @@ async function storeRecords(
 ): Promise<void> {
   const { records, refolds, prices, isNewer } = flush
   const batch = new Map<string, LoggedRecord>()
+  const turns = new Turns()
   for (const logged of records) {
+    if (turns.isDue) await turns.take()
     const text = recordKeyText(logged)
     if (!batch.has(text)) batch.set(text, logged) // the first is what whoever follows the log has seen
   }
-  const preparation = await books.prepare(
-    new Set(records.flatMap(({ record }) => (isBooked(record) ? [record.wallet] : []))),
-    refolds,
-  )
+  const wallets = new Set<number>()
+  for (const { record } of records) if (isBooked(record)) wallets.add(record.wallet)
+  const preparation = await books.prepare(wallets, refolds)
   // What is beyond all that is stored, or beyond a state in memory, is new; all else may be stored already.
   const isSurelyNew = ({ record }: LoggedRecord): boolean => {
     if (record.kind === 'undecoded' || isNewer(record)) return true
@@ -158,12 +160,9 @@ async function storeRecords(
     if (record.kind !== 'balance') return books.isBeyond(record, preparation)
     return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
   }
-  const doubtful = [...batch].filter(([, logged]) => !isSurelyNew(logged))
-  for (const text of await storedAmong(
-    store,
-    doubtful.map(([, logged]) => logged),
-  ))
-    batch.delete(text)
+  const doubtful: LoggedRecord[] = []
+  for (const logged of batch.values()) if (!isSurelyNew(logged)) doubtful.push(logged)
+  for (const text of await storedAmong(store, doubtful)) batch.delete(text)
 
   const fresh = [...batch.values()]
   const news = newsByWallet(fresh)
@@ -171,7 +170,7 @@ async function storeRecords(
   const eventsStored = (async () => {
     // Before the swaps: who sees a late one stored sees its place, and whoever finds a swap finds the price that it has.
     await Promise.all([
-      insertRows(store, 'late_swaps', fresh.flatMap(lateRows)),
+      insertRows(store, 'late_swaps', lateRows(fresh)),
       insertRows(store, 'sol_prices', prices),
     ])
     await Promise.all(
@@ -278,14 +277,30 @@ function rowsByTable(records: readonly LoggedRecord[]): Record<StoredTable | 'un
   return rows
 }
 
-function lateRows({ record, mark }: LoggedRecord): Row[] {
-  return record.kind === 'swap' && mark !== null ? [lateRow(record, mark)] : []
+function lateRows(records: readonly LoggedRecord[]): Row[] {
+  const rows: Row[] = []
+  for (const { record, mark } of records)
+    if (record.kind === 'swap' && mark !== null) rows.push(lateRow(record, mark))
+  return rows
 }
 
 function keptRows(records: readonly LoggedRecord[]): Row[] {
-  return records.flatMap(({ record, decoderVersion }) =>
-    record.kind === 'kept' ? [keptRow(record, decoderVersion)] : [],
-  )
+  const rows: Row[] = []
+  for (const { record, decoderVersion } of records)
+    if (record.kind === 'kept') rows.push(keptRow(record, decoderVersion))
+  return rows
+}
+
+function swapsOf(records: readonly LoggedRecord[]): Swap[] {
+  const swaps: Swap[] = []
+  for (const { record } of records) if (record.kind === 'swap') swaps.push(record)
+  return swaps
+}
+
+function countByKind(records: readonly LoggedRecord[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { record } of records) counts.set(record.kind, (counts.get(record.kind) ?? 0) + 1)
+  return counts
 }
 
 /** The highest slot of which anything is stored that came over the log. */

@@ -1,3 +1,4 @@
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Refold, SlotMarker } from '../domain/slot.ts'
 import { type LateMark, LateOrder } from '../log/late-order.ts'
@@ -152,7 +153,12 @@ export async function runFold(
     for (const { partition, records: entries } of batches)
       for (const entry of entries) {
         if (entry.kind === 'record')
-          records.push({ ...entry, mark: order.markOf(partition, entry) })
+          records.push({
+            record: entry.record,
+            late: entry.late,
+            decoderVersion: entry.decoderVersion ?? DECODER_VERSION,
+            mark: order.markOf(partition, entry),
+          })
         else if (entry.kind === 'refold') refolds.push(entry.refold)
         else {
           const { slot, parent } = entry.marker
@@ -171,7 +177,7 @@ export async function runFold(
       ),
     )
     for (const [partition, marker] of reached) newest.set(partition, marker)
-    stored = new Map([...stored, ...order.all()])
+    stored = order.all()
   }
 
   const consumer = await log.consume(

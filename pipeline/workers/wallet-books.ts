@@ -27,7 +27,7 @@ import type { FoldMetrics } from './telemetry.ts'
 import { type CachedWallet, recordsOf, WalletCache } from './wallet-cache.ts'
 
 /** Records folded since its last snapshot after which a wallet is saved again; more for one with many tokens, whose snapshot costs more. */
-const SAVE_EVERY = 256
+const SAVE_EVERY = 512
 
 /** Wallets whose books are made anew together; bounds what is held meanwhile. */
 const WALLETS_AT_ONCE = 64
@@ -238,7 +238,9 @@ export class WalletBooks {
       }
     // What takes more than a page is made anew: that way holds little in memory, and starts from a mark.
     const tooLong = new Map<number, number>()
+    const turns = new Turns()
     for await (const page of readEvents(this.#store, states, { onlyShort: true })) {
+      if (turns.isDue) await turns.take()
       const state = states.get(page.wallet)
       if (state === undefined) continue
       if (!page.isLast) tooLong.set(page.wallet, state.revision + 1)
@@ -251,6 +253,7 @@ export class WalletBooks {
     }
     await this.#loadBalances([...states.values()])
     for (const state of states.values()) {
+      if (turns.isDue) await turns.take()
       rows.add(state)
       this.#keep(state)
     }
