@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStore } from '../../pipeline/store/create-store.ts'
-import { migrate } from '../../pipeline/store/migrate.ts'
+import { analystDatabase, migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 
 export interface TestStore {
@@ -36,6 +36,7 @@ export async function openServerStore(serverUrl: string): Promise<TestStore> {
   return {
     store,
     async drop() {
+      await store.command(`DROP DATABASE IF EXISTS ${analystDatabase(database)}`)
       await store.command(`DROP DATABASE ${database}`)
       await store.close()
     },

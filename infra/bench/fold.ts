@@ -11,7 +11,7 @@ import { foldStored } from './fold/stored.ts'
 import { print } from './kit/figures.ts'
 import { withServers } from './kit/servers.ts'
 
-const USAGE = `npm run bench -- fold [PART ...] [--scale N]
+const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N]
 
   alone      events a second of the pure fold, with 250, 10,000 and 100,000 wallets
   stored     the same from Kafka into ClickHouse, and bytes stored
@@ -19,7 +19,8 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N]
   restart    a worker that starts on 10,000,000 stored events
   memory     100,000 wallets of 20 positions
 
-  --scale N  a share of the events (and of the wallets for memory), for a quick look (1)`
+  --scale N    a share of the events (and of the wallets for restart and memory), for a quick look (1)
+  --wallets N  alone and stored with this number of wallets only`
 
 const PARTS = ['alone', 'stored', 'recompute', 'restart', 'memory'] as const
 type Part = (typeof PARTS)[number]
@@ -31,6 +32,7 @@ export async function run(args: readonly string[]): Promise<void> {
     allowPositionals: true,
     options: {
       scale: { type: 'string', default: '1' },
+      wallets: { type: 'string' },
       resident: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -46,19 +48,22 @@ export async function run(args: readonly string[]): Promise<void> {
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
   print('| what | measured | aim |')
   print('| --- | --- | --- |')
-  for (const part of wanted) await MEASURES[part](scale)
+  const wallets = values.wallets === undefined ? [250, 10_000, 100_000] : [Number(values.wallets)]
+  for (const part of wanted) await MEASURES[part](scale, wallets)
 }
 
-const MEASURES: Readonly<Record<Part, (scale: number) => Promise<void>>> = {
-  async alone() {
-    for (const wallets of [250, 10_000, 100_000]) {
+const MEASURES: Readonly<
+  Record<Part, (scale: number, numbersOfWallets: readonly number[]) => Promise<void>>
+> = {
+  async alone(_scale, numbersOfWallets) {
+    for (const wallets of numbersOfWallets) {
       const rate = foldAlone(wallets)
       row(`fold alone, ${count(wallets)} wallets`, `${count(rate)} events/s of CPU`, '>= 300,000')
     }
   },
-  stored: (scale) =>
+  stored: (scale, numbersOfWallets) =>
     withServers(async (env) => {
-      for (const wallets of [250, 10_000, 100_000]) {
+      for (const wallets of numbersOfWallets) {
         const { events, seconds, cpuUs, bytesPerSwap, bytesPerEvent } = await foldStored(
           benchServers(env),
           { wallets, events: Math.round(300_000 * scale) },

@@ -19,6 +19,7 @@ import { keptRow } from '../../pipeline/workers/event-rows.ts'
 import { storeKept } from '../../pipeline/workers/kept-transactions.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { print, sum } from './kit/figures.ts'
 
 const START = 405_000_000
 const SLOTS = 400
@@ -88,7 +89,7 @@ async function report(
 ): Promise<void> {
   if (kept.length === 0) return print(`${name}: none`)
   const sizes = kept.map(({ record }) => record.bytes.length).sort((a, b) => a - b)
-  const mean = sizes.reduce((sum, size) => sum + size, 0) / sizes.length
+  const mean = sum(sizes) / sizes.length
   print(
     `\n${name}: ${kept.length} kept, ${Math.round(mean)} bytes each (median ${sizes[sizes.length >> 1]}, largest ${sizes.at(-1)})\n`,
   )
@@ -102,7 +103,7 @@ async function report(
     'read from the log': cpuUs(entries, (entry) => decodeMessage(entry)),
   }
   for (const [what, value] of Object.entries(us)) print(`${what.padEnd(24)} ${value.toFixed(1)} us`)
-  const onLog = texts.reduce((sum, text) => sum + text.length, 0) / texts.length
+  const onLog = sum(texts.map((text) => text.length)) / texts.length
   print(`${'on the log'.padEnd(24)} ${Math.round(onLog)} bytes`)
   for (const [codec, bytes] of await storedBytes(kept.map(({ record }) => record)))
     print(`${`stored, ${codec}`.padEnd(24)} ${Math.round(bytes)} bytes`)
@@ -149,8 +150,4 @@ async function storedBytes(records: readonly KeptTransaction[]): Promise<[string
     await store.close()
     rmSync(path, { recursive: true, force: true })
   }
-}
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
 }

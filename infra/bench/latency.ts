@@ -8,6 +8,7 @@ import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
+import { SLOT_MS } from '../simulator/market/market.ts'
 import {
   outcomeOf,
   type ServiceProcess,
@@ -111,8 +112,6 @@ function startMarket({ slotMs, perSlot }: Market, walletsFile: string): ServiceP
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)])
   return startProcess('infra/simulator/main.js', {}, args)
 }
-
-const SLOT_MS = 400
 
 async function createAccount(env: Readonly<Record<string, string>>): Promise<string> {
   const wallet = bs58.encode(randomBytes(32))

@@ -11,6 +11,7 @@ import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../../service/money.ts'
+import { print } from '../kit/figures.ts'
 import { addSlot, lastSlot, markStored, seed } from './seed.ts'
 
 /**
@@ -83,7 +84,3 @@ process.once('SIGTERM', async () => {
   await log.close()
   await store.close()
 })
-
-function print(line: string): void {
-  process.stdout.write(`${line}\n`)
-}

@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net'
 import { ACCOUNTS, type FromClients, type ToClients } from './protocol.ts'
 
 /** Clients of the bench, as a process of its own: sockets that speak just enough WebSocket to count messages, so that the server is what is measured. */
-let sockets: Socket[] = []
 let received = 0
 let expected = Number.POSITIVE_INFINITY
 let arrivals = new Map<number, number>()
@@ -16,17 +15,13 @@ process.on('message', async (asked: ToClients) => {
       const some = Array.from({ length: Math.min(batch, asked.sockets - at) }, (_, n) =>
         open(asked, at + n),
       )
-      sockets.push(...(await Promise.all(some)))
+      await Promise.all(some)
     }
     received = 0
     tell({ kind: 'connected', seconds: (performance.now() - started) / 1000 })
-  } else if (asked.kind === 'expect') {
+  } else {
     expected = asked.messages
     check()
-  } else {
-    for (const socket of sockets) socket.destroy()
-    sockets = []
-    tell({ kind: 'disconnected' })
   }
 })
 
@@ -42,10 +37,7 @@ function check(): void {
   arrivals = new Map()
 }
 
-async function open(
-  { port, after }: Extract<ToClients, { kind: 'connect' }>,
-  n: number,
-): Promise<Socket> {
+async function open({ port }: Extract<ToClients, { kind: 'connect' }>, n: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay(true)
   socket.write(
@@ -53,7 +45,7 @@ async function open(
   )
   const [head] = (await once(socket, 'data')) as [Buffer]
   if (!head.toString('latin1').startsWith('HTTP/1.1 101')) throw new Error(head.toString())
-  const subscribe = { action: 'subscribe', channels: ['trades'], ...(after && { after }) }
+  const subscribe = { action: 'subscribe', channels: ['trades'] }
   const subscribed = once(socket, 'data')
   socket.write(masked(JSON.stringify(subscribe)))
   let [rest] = (await subscribed) as [Buffer]

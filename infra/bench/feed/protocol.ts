@@ -12,7 +12,7 @@ export type ToServer =
   | { readonly kind: 'memory' }
 
 export type FromServer =
-  | { readonly kind: 'ready'; readonly port: number; readonly stored: number }
+  | { readonly kind: 'ready'; readonly port: number }
   /** `times`: microseconds of the machine's clock at which each slot was handed over, from `firstSlot` on. */
   | {
       readonly kind: 'sent'
@@ -23,20 +23,13 @@ export type FromServer =
     }
   | { readonly kind: 'memory'; readonly rss: number; readonly connections: number }
 
-/** Connect so many sockets and subscribe; with `after`, one resumes. */
+/** Connect so many sockets and subscribe. */
 export type ToClients =
-  | {
-      readonly kind: 'connect'
-      readonly port: number
-      readonly sockets: number
-      readonly after?: string
-    }
+  | { readonly kind: 'connect'; readonly port: number; readonly sockets: number }
   /** Tell when so many messages have come since the last time. */
   | { readonly kind: 'expect'; readonly messages: number }
-  | { readonly kind: 'disconnect' }
 
 export type FromClients =
   | { readonly kind: 'connected'; readonly seconds: number }
   /** `arrivals`: of the first socket, by slot, the microsecond at which its last trade had come. */
   | { readonly kind: 'received'; readonly arrivals: readonly (readonly [number, number])[] }
-  | { readonly kind: 'disconnected' }

@@ -33,7 +33,7 @@ server.on('connection', (socket) => {
 const { publish, count } = KIND === 'bare' ? startBare() : await startFeed()
 server.listen(0, '127.0.0.1')
 await once(server, 'listening')
-tell({ kind: 'ready', port: (server.address() as AddressInfo).port, stored: 0 }) // listening on TCP
+tell({ kind: 'ready', port: (server.address() as AddressInfo).port }) // listening on TCP
 
 let slot = 1_000_000
 process.on('message', async (asked: ToServer) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { KafkaConfig } from '../../../pipeline/config.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
-import { migrate } from '../../../pipeline/store/migrate.ts'
+import { analystDatabase, migrate } from '../../../pipeline/store/migrate.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 
 /** The real servers that a part of the bench runs against, each time with nothing of another part in them. */
@@ -29,6 +29,7 @@ export function benchServers(env: Readonly<Record<string, string | undefined>>):
       return {
         store,
         async remove() {
+          await store.command(`DROP DATABASE IF EXISTS ${analystDatabase(database)}`)
           await store.command(`DROP DATABASE ${database}`)
           await store.close()
         },

@@ -2,6 +2,7 @@ import { type Address, addressFromBytes } from '../../../pipeline/domain/address
 import type { WalletEvent } from '../../../pipeline/domain/event.ts'
 import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { SlotRecords, WalletRecord } from '../../../pipeline/domain/slot.ts'
+import { createRandom } from '../../simulator/random.ts'
 
 /** What some wallets do: 45% buys, 45% sells, 6% token transfers, 4% SOL transfers, over some tokens each; one in ten swaps in USDC. */
 export interface Workload {
@@ -13,7 +14,7 @@ const START_TIME = 1_760_000_000
 
 /** Makes the events of a workload, any number, the same for the same workload. */
 export function createWorkload({ wallets, tokensPerWallet }: Workload) {
-  const random = randomOf(7)
+  const random = createRandom(7, 'workload').below
   const mints = Array.from({ length: Math.max(2000, tokensPerWallet) }, (_, n) => anAddress(n))
   let made = 0
 
@@ -76,7 +77,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
 }
 
 function anAddress(n: number): Address {
-  const random = randomOf(1000 + n)
+  const random = createRandom(n, 'address').below
   return addressFromBytes(Uint8Array.from({ length: 32 }, () => random(256)))
 }
 
@@ -88,15 +89,4 @@ const buffer = Buffer.alloc(88)
 function aSignature(random: (below: number) => number): string {
   for (let at = 0; at < 88; at += 1) buffer[at] = ALPHABET[random(58)] ?? 0
   return buffer.toString('latin1')
-}
-
-/** Numbers below a bound, the same for the same seed (a 32-bit xorshift). */
-function randomOf(seed: number): (below: number) => number {
-  let state = seed * 2 + 1
-  return (below) => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) % below
-  }
 }
