@@ -126,7 +126,7 @@ const CHANNEL = {
 }
 
 /** Texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs. */
-export function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): StreamEnd {
+function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): StreamEnd {
   if (code === status.OUT_OF_RANGE) {
     const oldest = /last available: ([0-9]+)/.exec(details)
     return { kind: 'out_of_range', oldest: oldest === null ? null : Number(oldest[1]) }

@@ -8,6 +8,7 @@ import type { Store } from '../store/store.ts'
 import { readTrackedWallets } from '../store/tracked-wallets.ts'
 import { type BackfillJob, newJob } from './backfill-jobs.ts'
 import type { Backfills } from './backfills.ts'
+import { fewAtOnce } from './few-at-once.ts'
 
 /** Backfills that nobody asks for: of gaps that ingest left, and of wallets that joined. They are remembered in the store and go on after a crash. */
 export interface AutoBackfill {
@@ -42,9 +43,8 @@ export function createAutoBackfill(deps: {
   readonly logger: Logger
   /** Called with what can only be a bug. */
   readonly onBug: (error: unknown) => void
-  readonly retryMs?: number
 }): AutoBackfill {
-  const { store, backfills, logger, retryMs = RETRY_MS } = deps
+  const { store, backfills, logger } = deps
   const { jobs, coverage } = backfills
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
@@ -85,26 +85,20 @@ export function createAutoBackfill(deps: {
     } catch (error) {
       if (stopping.signal.aborted || error instanceof Stopped) return
       if (!(error instanceof ServiceError)) throw error
-      logger.warn({ reason: error.message, retryMs }, 'backfill cut off; it goes on later')
-      retry = setTimeout(kick, retryMs)
+      logger.warn(
+        { reason: error.message, retryMs: RETRY_MS },
+        'backfill cut off; it goes on later',
+      )
+      retry = setTimeout(kick, RETRY_MS)
     }
   }
 
   async function carryOut(open: readonly BackfillJob[], addresses: readonly Address[]) {
-    let next = 0
-    let failure: unknown = null
-    const worker = async () => {
-      while (next < open.length && failure === null) {
-        const job = open[next++]!
-        const address = addresses[job.wallet - 1]
-        if (address === undefined) continue // remembered, but never tracked: the file was not taken
-        await backfills.carryOut(job, address, stopping.signal).catch((error: unknown) => {
-          failure ??= error
-        })
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, worker))
-    if (failure !== null) throw failure
+    await fewAtOnce(open, AT_ONCE, async (job) => {
+      const address = addresses[job.wallet - 1]
+      // Without one it is remembered, but was never tracked: the file was not taken.
+      if (address !== undefined) await backfills.carryOut(job, address, stopping.signal)
+    })
   }
 
   return {

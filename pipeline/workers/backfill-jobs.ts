@@ -1,6 +1,7 @@
 import type { Address } from '../domain/address.ts'
 import type { HistoryPosition, HistoryRange } from '../ingest/wallet-history.ts'
 import type { Row, Store } from '../store/store.ts'
+import { insertRows } from './book-store.ts'
 
 /** Why a stretch of history is fetched. */
 export type BackfillReason = 'operator' | 'gap' | 'added'
@@ -51,18 +52,16 @@ export interface BackfillJobs {
 }
 
 /** Over a store that waits. */
-export function createBackfillJobs(store: Store, now: () => number = Date.now): BackfillJobs {
+export function createBackfillJobs(store: Store): BackfillJobs {
   let version = 0
   return {
     async save(jobs) {
-      version = Math.max(version + 1, now())
-      for (let at = 0; at < jobs.length; at += ROWS_PER_INSERT) {
-        const some = jobs.slice(at, at + ROWS_PER_INSERT)
-        await store.insert(
-          'backfills',
-          some.map((job) => jobRow(job, version)),
-        )
-      }
+      version = Math.max(version + 1, Date.now())
+      await insertRows(
+        store,
+        'backfills',
+        jobs.map((job) => jobRow(job, version)),
+      )
     },
     async open(reasons, wallet) {
       const rows = await store.query<JobRow>(
@@ -94,8 +93,6 @@ export function createBackfillJobs(store: Store, now: () => number = Date.now): 
     },
   }
 }
-
-const ROWS_PER_INSERT = 10_000
 
 interface JobRow {
   readonly wallet: number

@@ -17,6 +17,7 @@ import { readSolPrices } from '../store/read-sol-prices.ts'
 import type { Store } from '../store/store.ts'
 import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
 import { decodeRecords } from './decode-records.ts'
+import { fewAtOnce } from './few-at-once.ts'
 
 /** What every backfill of a process works with. */
 export interface BackfillDeps {
@@ -61,7 +62,7 @@ export async function backfillWallet(
   coveredFrom: number | null,
   deps: BackfillDeps,
   stop: AbortSignal,
-  onPage: (page: { readonly transactions: number; readonly records: number }) => void,
+  onPage: (page: { readonly transactions: number }) => void,
 ): Promise<Walked> {
   const { rpc, jobs, log } = deps
   const decode = decoderOf(begun.wallet, address)
@@ -88,7 +89,9 @@ export async function backfillWallet(
     const page: WalletRecord[] = []
     let transactions = 0
     for (let infos = listed; infos.length > 0; ) {
-      const fetched = await atOnce(infos, (info) => fetchOne(info, decode, deps, stop))
+      const fetched = await fewAtOnce(infos, ASKED_AT_ONCE, (info) =>
+        fetchOne(info, decode, deps, stop),
+      )
       transactions += infos.length
       const accounts = new Set<Address>()
       infos.forEach((info, at) => {
@@ -113,7 +116,7 @@ export async function backfillWallet(
       transactions: job.transactions + transactions,
       records: job.records + records.length,
     }
-    onPage({ transactions, records: records.length })
+    onPage({ transactions })
     await saving
     saving = settle(job, deps, stop)
     saving.catch(() => {}) // told by the next page, or at the end
@@ -225,7 +228,6 @@ async function priced(
   const times = records.flatMap((record) =>
     record.kind === 'swap' && record.quoteMint !== null ? [record.blockTime] : [],
   )
-  if (times.length === 0) return records
   const prices = await readSolPrices(store, times, priceMaxAgeSeconds)
   return records.map((record) => {
     if (record.kind !== 'swap' || record.quoteMint === null) return record
@@ -239,26 +241,6 @@ function inKeyOrder(a: WalletRecord, b: WalletRecord): number {
     eventIndex: 'eventIndex' in record ? record.eventIndex : Number.MAX_SAFE_INTEGER,
   })
   return compareEventKeys(place(a), place(b))
-}
-
-/** Asks for all, `ASKED_AT_ONCE` at a time; answers in the order of the items. After a failure nothing more is asked. */
-async function atOnce<T, R>(items: readonly T[], ask: (item: T) => Promise<R>): Promise<R[]> {
-  const answers: R[] = new Array(items.length)
-  let next = 0
-  let failed = false
-  const worker = async () => {
-    while (next < items.length && !failed) {
-      const at = next++
-      try {
-        answers[at] = await ask(items[at]!) // below the length
-      } catch (error) {
-        failed = true
-        throw error
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(ASKED_AT_ONCE, items.length) }, worker))
-  return answers
 }
 
 function refuseStopped(stop: AbortSignal): void {

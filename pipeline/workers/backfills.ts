@@ -15,6 +15,7 @@ import { readTrackedWallets } from '../store/tracked-wallets.ts'
 import { type BackfillJob, createBackfillJobs, newJob } from './backfill-jobs.ts'
 import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
 import { type Coverage, createCoverage, type Since } from './coverage.ts'
+import { fewAtOnce } from './few-at-once.ts'
 import { untilInBooks } from './refold.ts'
 
 export interface BackfillsOptions {
@@ -31,7 +32,7 @@ export interface BackfillsOptions {
   readonly logger: Logger
   /** Requests to RPC at once: 16. */
   readonly concurrency?: number
-  /** Transactions in a page: 1000. */
+  /** Told of every request that is sent. */
   readonly onRequest?: (body: string) => void
 }
 
@@ -112,7 +113,6 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     const since = (await coverage.of([begun.wallet])).get(begun.wallet)
     const coveredFrom = begun.reason === 'gap' ? null : (since?.slot ?? null)
     const { job, oldest } = await backfillWallet(begun, address, coveredFrom, deps, stop, onPage)
-    await settled(stop)
     if (options.hasFold ?? true) await untilInBooks({ store, log }, [job.wallet], stop)
     await finish(job, oldest)
     return job
@@ -198,44 +198,53 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     onProgress: (progress: BackfillProgress) => void = () => {},
   ): Promise<BackfillSummary[]> {
     const ended = either(stop, closed.signal)
-    const addresses = await readTrackedWallets(store)
-    const asked = await planRun(wallets, range)
-    const progress = { wallets: 0, transactions: 0 }
-    const tell = ({ transactions }: { readonly transactions: number }) => {
-      progress.transactions += transactions
-      onProgress({ ...progress })
-    }
-    const summaries = await fewAtOnce(wallets, async (wallet): Promise<BackfillSummary> => {
-      const address = addresses[wallet - 1]
-      if (address === undefined)
-        throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
-      const job = asked.get(wallet) ?? newJob(wallet, 'operator', range, Date.now())
-      const resumed = job.newestSlot !== null
-      const [first] = job.state === 'done' ? [job] : [await work(job, address, ended.signal, tell)]
-      const done = [first]
-      // What came since a cut that nobody followed live.
-      const newest = first.newestSlot ?? 0
-      const since = (await coverage.of([wallet])).get(wallet)
-      if (resumed && range.toSlot === null && (since === undefined || since.slot > newest + 1)) {
-        const rest = newJob(wallet, 'operator', { fromSlot: newest + 1, toSlot: null }, Date.now())
-        done.push(await work(rest, address, ended.signal, tell))
+    try {
+      const addresses = await readTrackedWallets(store)
+      const asked = await planRun(wallets, range)
+      const progress = { wallets: 0, transactions: 0 }
+      const tell = ({ transactions }: { readonly transactions: number }) => {
+        progress.transactions += transactions
+        onProgress({ ...progress })
       }
-      progress.wallets += 1
-      onProgress({ ...progress })
-      const sum = (of: (job: BackfillJob) => number) => done.reduce((all, job) => all + of(job), 0)
-      return {
-        wallet,
-        transactions: sum((job) => job.transactions),
-        records: sum((job) => job.records),
-        missing: sum((job) => job.missing),
-        completeSince: (await coverage.of([wallet])).get(wallet)?.time ?? null,
-      }
-    }).catch((error: unknown) => {
+      return await fewAtOnce(wallets, WALLETS_AT_ONCE, async (wallet): Promise<BackfillSummary> => {
+        const address = addresses[wallet - 1]
+        if (address === undefined)
+          throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
+        const job = asked.get(wallet) ?? newJob(wallet, 'operator', range, Date.now())
+        const resumed = job.newestSlot !== null
+        const [first] =
+          job.state === 'done' ? [job] : [await work(job, address, ended.signal, tell)]
+        const done = [first]
+        // What came since a cut that nobody followed live.
+        const newest = first.newestSlot ?? 0
+        const since = (await coverage.of([wallet])).get(wallet)
+        if (resumed && range.toSlot === null && (since === undefined || since.slot > newest + 1)) {
+          const rest = newJob(
+            wallet,
+            'operator',
+            { fromSlot: newest + 1, toSlot: null },
+            Date.now(),
+          )
+          done.push(await work(rest, address, ended.signal, tell))
+        }
+        progress.wallets += 1
+        onProgress({ ...progress })
+        const sum = (of: (job: BackfillJob) => number) =>
+          done.reduce((all, job) => all + of(job), 0)
+        return {
+          wallet,
+          transactions: sum((job) => job.transactions),
+          records: sum((job) => job.records),
+          missing: sum((job) => job.missing),
+          completeSince: (await coverage.of([wallet])).get(wallet)?.time ?? null,
+        }
+      })
+    } catch (error) {
       if (error instanceof Stopped) throw new ServiceError('closed', STOPPED, { retriable: true })
       throw error
-    })
-    ended.release()
-    return summaries
+    } finally {
+      ended.release()
+    }
   }
 
   return {
@@ -305,24 +314,4 @@ function either(a: AbortSignal, b: AbortSignal) {
       for (const signal of [a, b]) signal.removeEventListener('abort', abort)
     },
   }
-}
-
-/** Does all, `WALLETS_AT_ONCE` at a time; after a failure nothing more is begun, and what is under way is waited for. */
-async function fewAtOnce<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = new Array(items.length)
-  let next = 0
-  let failure: { readonly error: unknown } | null = null
-  const worker = async () => {
-    while (next < items.length && failure === null) {
-      const at = next++
-      try {
-        results[at] = await work(items[at]!) // below the length
-      } catch (error) {
-        failure ??= { error }
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: WALLETS_AT_ONCE }, worker))
-  if (failure !== null) throw (failure as { readonly error: unknown }).error // set in a closure
-  return results
 }

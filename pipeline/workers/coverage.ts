@@ -1,4 +1,5 @@
 import type { Store } from '../store/store.ts'
+import { insertRows } from './book-store.ts'
 
 /** Since when everything that a wallet did is stored. */
 export interface Since {
@@ -10,8 +11,8 @@ export interface Since {
 /** Table `wallet_coverage`. Changes of one process come one after the other. */
 export interface Coverage {
   of(wallets: readonly number[]): Promise<ReadonlyMap<number, Since>>
-  /** Says that wallets without coverage are covered from here on; gives how many were. */
-  begin(wallets: readonly number[], since: Since): Promise<number>
+  /** Says that wallets without coverage are covered from here on. */
+  begin(wallets: readonly number[], since: Since): Promise<void>
   /** History from `from` up to slot `to` has been stored: coverage that it reaches begins there. */
   extend(wallet: number, from: Since, to: number): Promise<void>
   /** What lies before is not all stored, and will not be. */
@@ -19,7 +20,7 @@ export interface Coverage {
 }
 
 /** Over a store that waits. */
-export function createCoverage(store: Store, now: () => number = Date.now): Coverage {
+export function createCoverage(store: Store): Coverage {
   let version = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -44,16 +45,13 @@ export function createCoverage(store: Store, now: () => number = Date.now): Cove
   }
 
   async function save(wallets: readonly number[], since: Since): Promise<void> {
-    version = Math.max(version + 1, now())
-    for (let at = 0; at < wallets.length; at += ROWS_PER_INSERT) {
-      const rows = wallets.slice(at, at + ROWS_PER_INSERT).map((wallet) => ({
-        wallet,
-        since_slot: since.slot,
-        since_time: since.time,
-        version,
-      }))
-      await store.insert('wallet_coverage', rows)
-    }
+    version = Math.max(version + 1, Date.now())
+    const row = { since_slot: since.slot, since_time: since.time, version }
+    await insertRows(
+      store,
+      'wallet_coverage',
+      wallets.map((wallet) => ({ wallet, ...row })),
+    )
   }
 
   return {
@@ -63,7 +61,6 @@ export function createCoverage(store: Store, now: () => number = Date.now): Cove
         const known = await of(wallets)
         const begun = wallets.filter((wallet) => !known.has(wallet))
         await save(begun, since)
-        return begun.length
       }),
     extend: (wallet, from, to) =>
       inTurn(async () => {
@@ -80,8 +77,6 @@ export function createCoverage(store: Store, now: () => number = Date.now): Cove
       }),
   }
 }
-
-const ROWS_PER_INSERT = 10_000
 
 function least(wallets: readonly number[]): number {
   return wallets.reduce((a, b) => Math.min(a, b), 4_294_967_295)

@@ -65,11 +65,7 @@ async function decodeWith(
  * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
  * whose events cannot be told a record that says so (decisions K7).
  */
-export function withoutDecimals(
-  decoder: Decoder,
-  tx: Transaction,
-  blockTime: number,
-): DecodedRecord[] {
+function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
   const guessed = decoder.decode(tx, blockTime, () => 0)
   const records: DecodedRecord[] = []
   let last = 0

@@ -7,11 +7,41 @@ import type {
   TokenTransfer,
   Undecoded,
 } from '../domain/event.ts'
-import type { SlotMarker } from '../domain/slot.ts'
+import type { DecodedRecord, SlotMarker } from '../domain/slot.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 import type { LateMark } from '../log/late-order.ts'
 import type { LateOrigin } from '../log/log.ts'
 import type { Row } from '../store/store.ts'
+
+/** Tables that the decoder's records go to. */
+export const DECODED_TABLES = [
+  'swaps',
+  'transfers',
+  'sol_transfers',
+  'sol_balances',
+  'undecoded',
+] as const
+export type DecodedTable = (typeof DECODED_TABLES)[number]
+
+/** The table and the row that a record is stored as. */
+export function rowOf(
+  record: DecodedRecord,
+  late: LateOrigin | null,
+  decoderVersion = DECODER_VERSION,
+): [DecodedTable, Row] {
+  switch (record.kind) {
+    case 'swap':
+      return ['swaps', swapRow(record, late, decoderVersion)]
+    case 'token_transfer':
+      return ['transfers', transferRow(record, late, decoderVersion)]
+    case 'sol_transfer':
+      return ['sol_transfers', solTransferRow(record, late, decoderVersion)]
+    case 'balance':
+      return ['sol_balances', balanceRow(record, decoderVersion)]
+    case 'undecoded':
+      return ['undecoded', undecodedRow(record, decoderVersion)]
+  }
+}
 
 /** Row of table `swaps`. */
 export function swapRow(

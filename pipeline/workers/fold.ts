@@ -6,16 +6,7 @@ import { Turns } from '../runtime/turns.ts'
 import type { Row, Store } from '../store/store.ts'
 import { addEmptyMetrics } from '../store/tracked-wallets.ts'
 import { insertRows } from './book-store.ts'
-import {
-  balanceRow,
-  gapRow,
-  keptRow,
-  lateRow,
-  solTransferRow,
-  swapRow,
-  transferRow,
-  undecodedRow,
-} from './event-rows.ts'
+import { type DecodedTable, gapRow, keptRow, lateRow, rowOf } from './event-rows.ts'
 import { findKept, storeKept, type TransactionPlace } from './kept-transactions.ts'
 import {
   type FoldDeps,
@@ -174,7 +165,7 @@ async function storeRecords(
       insertRows(store, 'sol_prices', prices),
     ])
     await Promise.all(
-      Object.entries(rowsByTable(fresh)).map(([table, rows]) => insertRows(store, table, rows)),
+      [...rowsByTable(fresh)].map(([table, rows]) => insertRows(store, table, rows)),
     )
   })()
   // Whoever finds a transaction finds its events.
@@ -189,14 +180,12 @@ function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
   return record.kind !== 'undecoded' && record.kind !== 'kept'
 }
 
-type StoredTable = 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances'
-
 const TABLE_OF = {
   swap: 'swaps',
   token_transfer: 'transfers',
   sol_transfer: 'sol_transfers',
   balance: 'sol_balances',
-} as const satisfies Record<string, StoredTable>
+} as const satisfies Record<string, DecodedTable>
 
 function keyOf({ record }: LoggedRecord): StoredKey {
   return { ...record, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
@@ -249,31 +238,15 @@ function newsByWallet(records: readonly LoggedRecord[]): Map<number, WalletNews>
   return news
 }
 
-function rowsByTable(records: readonly LoggedRecord[]): Record<StoredTable | 'undecoded', Row[]> {
-  const rows: Record<StoredTable | 'undecoded', Row[]> = {
-    swaps: [],
-    transfers: [],
-    sol_transfers: [],
-    sol_balances: [],
-    undecoded: [],
+function rowsByTable(records: readonly LoggedRecord[]): ReadonlyMap<DecodedTable, Row[]> {
+  const rows = new Map<DecodedTable, Row[]>()
+  for (const { record, late, decoderVersion } of records) {
+    if (record.kind === 'kept') continue
+    const [table, row] = rowOf(record, late, decoderVersion)
+    const found = rows.get(table)
+    if (found === undefined) rows.set(table, [row])
+    else found.push(row)
   }
-  for (const { record, late, decoderVersion } of records)
-    switch (record.kind) {
-      case 'swap':
-        rows.swaps.push(swapRow(record, late, decoderVersion))
-        break
-      case 'token_transfer':
-        rows.transfers.push(transferRow(record, late, decoderVersion))
-        break
-      case 'sol_transfer':
-        rows.sol_transfers.push(solTransferRow(record, late, decoderVersion))
-        break
-      case 'balance':
-        rows.sol_balances.push(balanceRow(record, decoderVersion))
-        break
-      case 'undecoded':
-        rows.undecoded.push(undecodedRow(record, decoderVersion))
-    }
   return rows
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { metadataAddress } from '../ingest/metadata-address.ts'
@@ -51,7 +52,7 @@ const PAUSES = { first: 1000, last: 60_000 }
  * ever transferred are in no swap and so cost nothing (decisions K6).
  */
 export function startMintFacts(deps: MintFactsDeps): MintFacts {
-  const { rpc, metrics, logger, now = Date.now, sleep = sleepUntil } = deps
+  const { rpc, metrics, logger, now = Date.now, sleep = untilAborted } = deps
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const waiting = new Set<Address>()
@@ -191,18 +192,6 @@ export function startMintFacts(deps: MintFactsDeps): MintFacts {
   }
 }
 
-function sleepUntil(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve()
-      return
-    }
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
+function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal }).catch(() => {})
 }

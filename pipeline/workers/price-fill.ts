@@ -34,13 +34,13 @@ export interface PriceFillDeps {
   readonly registry: Registry
   /** Called with what can only be a bug; the process should end. */
   readonly onBug: (error: unknown) => void
-  /** How long after a swap without a price was stored it is looked at, and how often all are. */
-  readonly delayMs?: number
-  readonly everyMs?: number
 }
 
 /** Wallets folded anew together: meanwhile the fold takes nothing else. */
 const WALLETS_AT_ONCE = 8
+/** How long after a swap without a price was stored it is looked at, and how often all are. */
+const DELAY_MS = 10_000
+const EVERY_MS = 600_000
 
 /**
  * Looks for swaps without a price for whose time there is one: at the start, when a file of prices was loaded, some time after swaps without one were stored, and
@@ -51,7 +51,7 @@ const WALLETS_AT_ONCE = 8
  * Of several processes each fills the swaps of the wallets whose partitions it has.
  */
 export function startPriceFill(deps: PriceFillDeps): PriceFill {
-  const { logger, maxAgeSeconds, delayMs = 10_000, everyMs = 600_000 } = deps
+  const { logger, maxAgeSeconds } = deps
   const metrics = createPriceFillMetrics(deps.registry)
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
@@ -107,7 +107,7 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
       }
-      if (!isSoon) later(everyMs)
+      if (!isSoon) later(EVERY_MS)
     })
     return running
   }
@@ -123,7 +123,7 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
       if (isSoon || swaps.every((swap) => swap.quoteMint === null || swap.solPriceUsdE9 !== null))
         return
       isSoon = true
-      later(delayMs)
+      later(DELAY_MS)
     },
     pricesCame: next,
     async stop() {

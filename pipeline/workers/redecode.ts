@@ -7,14 +7,13 @@ import { readSolPrices } from '../store/read-sol-prices.ts'
 import { readStorageMarker } from '../store/read-storage-marker.ts'
 import type { Row, Store } from '../store/store.ts'
 import { insertRows } from './book-store.ts'
+import { DECODED_TABLES, rowOf } from './event-rows.ts'
 import { type KeptRow, readKept } from './kept-transactions.ts'
 import {
   compareRows,
-  DECODED_TABLES,
   type RowChange,
   readStoredRows,
   rowKey,
-  rowOf,
   type StoredRows,
 } from './redecoded-rows.ts'
 import { createStoredDecimals } from './stored-decimals.ts'
@@ -142,7 +141,7 @@ async function withPrices(
     if (price === undefined && !hadQuote) times.add(record.blockTime)
     return { price, hadQuote }
   })
-  const prices = times.size > 0 ? await readSolPrices(store, times, priceMaxAgeSeconds) : new Map()
+  const prices = await readSolPrices(store, times, priceMaxAgeSeconds)
   return records.map((record, at) => {
     const place = places[at]
     if (record.kind !== 'swap' || !place) return record

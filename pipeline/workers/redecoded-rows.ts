@@ -1,19 +1,8 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import type { LateOrigin } from '../log/log.ts'
 import type { Row, Store } from '../store/store.ts'
-import { balanceRow, solTransferRow, swapRow, transferRow, undecodedRow } from './event-rows.ts'
+import { DECODED_TABLES, type DecodedTable, rowOf } from './event-rows.ts'
 import type { TransactionPlace } from './kept-transactions.ts'
-
-/** Tables that the decoder's records go to. */
-export const DECODED_TABLES = [
-  'swaps',
-  'transfers',
-  'sol_transfers',
-  'sol_balances',
-  'undecoded',
-] as const
-export type DecodedTable = (typeof DECODED_TABLES)[number]
 
 /** Rows of the decoder's tables, by `rowKey`. */
 export type StoredRows = ReadonlyMap<string, Row>
@@ -64,22 +53,6 @@ export async function readStoredRows(
     }),
   )
   return stored
-}
-
-/** The row that a record is stored as. */
-export function rowOf(record: DecodedRecord, late: LateOrigin | null): [DecodedTable, Row] {
-  switch (record.kind) {
-    case 'swap':
-      return ['swaps', swapRow(record, late)]
-    case 'token_transfer':
-      return ['transfers', transferRow(record, late)]
-    case 'sol_transfer':
-      return ['sol_transfers', solTransferRow(record, late)]
-    case 'balance':
-      return ['sol_balances', balanceRow(record)]
-    case 'undecoded':
-      return ['undecoded', undecodedRow(record)]
-  }
 }
 
 /** What has to be written so that the tables say what the decoder says now. */

@@ -52,10 +52,10 @@ export async function* readUnpriced(
     const rows = await store.query<SwapRow>(
       `SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch FROM (
          SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch, sol_price_usd_e9, is_deleted
-         FROM swaps WHERE wallet IN ({wallets}) AND (${key}) > ${after}
+         FROM swaps WHERE wallet IN (${wallets.join(', ')}) AND (${key}) > ${after}
          ORDER BY ${key}, version DESC LIMIT 1 BY ${key}
        ) WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL AND is_deleted = 0
-       ORDER BY ${key} LIMIT ${SWAPS_PER_PAGE}`.replace('{wallets}', wallets.join(', ')),
+       ORDER BY ${key} LIMIT ${SWAPS_PER_PAGE}`,
     )
     if (rows.length > 0) yield rows.map(swapOf)
     const last = rows.at(-1)
