@@ -24,7 +24,7 @@ export interface ServiceConfig {
   readonly store: StoreConfig
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
-  /** `SOLANA_RPC_URL`, for a process that follows no chain itself. */
+  /** `SOLANA_RPC_URL`, for a process that follows no chain itself; null: none is named. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
   /** What is served differs from what happened by a function keyed with this (decisions I2); null: it does not. */
@@ -65,7 +65,8 @@ export type DataConfig = Pick<
   | 'solPriceMaxAgeSeconds'
   | 'privacySalt'
   | 'billing'
-> & { /** `SOLANA_RPC_URL`; null: none is named. */ readonly rpcUrl: URL | null }
+  | 'rpcUrl'
+>
 
 const dataEnv = {
   ...billingEnv,
@@ -119,7 +120,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     source: sourceOf(values),
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
-    rpcUrl: values.SOLANA_RPC_URL ?? null,
     metricsPort: values.METRICS_PORT,
     api: values,
   }

@@ -54,8 +54,6 @@ export interface Chain {
    * others can be given a turn.
    */
   mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
-  /** Indexes of the slot's transactions that name the key (32 bytes, one character each), in order. */
-  mentions(keyId: string, slot: number): readonly number[]
   /** What RPC's `getAccountInfo` finds; null for accounts that the chain does not know. */
   account(address: string, slot: number): AccountState | null
   tokenAccounts(owner: string, slot: number): readonly OwnedTokenAccount[]

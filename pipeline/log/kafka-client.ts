@@ -91,7 +91,7 @@ export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<num
         ],
       })
     }
-    const { topics } = await whileSettling(() => admin.fetchTopicMetadata({ topics: [topic.name] }))
+    const { topics } = await admin.fetchTopicMetadata({ topics: [topic.name] })
     return topics[0]?.partitions.length ?? 0
   } finally {
     await admin.disconnect()
@@ -99,11 +99,11 @@ export async function ensureTopic(kafka: KafkaClient, topic: Topic): Promise<num
 }
 
 /**
- * Asks again, for at most `withinMs`, while the server answers that it is not ready: a broker that just started loads its inner topics, and what was
+ * Asks again, for at most half a minute, while the server answers that it is not ready: a broker that just started loads its inner topics, and what was
  * just made is not known everywhere at once. A server that does not answer is not waited for.
  */
-export async function whileSettling<T>(ask: () => Promise<T>, withinMs = 30_000): Promise<T> {
-  for (const deadline = Date.now() + withinMs; ; await delay(100)) {
+export async function whileSettling<T>(ask: () => Promise<T>): Promise<T> {
+  for (const deadline = Date.now() + SETTLING_MS; ; await delay(100)) {
     try {
       return await ask()
     } catch (error) {
@@ -111,6 +111,8 @@ export async function whileSettling<T>(ask: () => Promise<T>, withinMs = 30_000)
     }
   }
 }
+
+const SETTLING_MS = 30_000
 
 /** Whether the error is a broker's answer, and one that trying again may mend. */
 function isNotReady(error: unknown): boolean {

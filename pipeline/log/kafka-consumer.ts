@@ -10,6 +10,7 @@ import {
   type KafkaConsumer,
   type KafkaMessage,
 } from './kafka-client.ts'
+import { groupIdOf } from './kafka-offsets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
 import { decodeMessage } from './record.ts'
 import type { LogMetrics } from './telemetry.ts'
@@ -93,7 +94,7 @@ export class SupervisedConsumer implements Consumer {
     const isFollower = this.#options.mode === 'follow'
     // A follower's group is its own, new each time: nobody waits for the session of a member that crashed, and without commits no group is left.
     const group = this.#options.mode === 'follow' ? `follow-${randomUUID()}` : this.#options.group
-    const groupId = `${topic}.${group}` // another topic's group of the same name is not ours
+    const groupId = groupIdOf(topic, group)
     const consumer = kafka.consumer({
       groupId,
       sessionTimeout: sessionTimeoutMs,

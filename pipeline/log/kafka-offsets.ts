@@ -12,11 +12,16 @@ export async function hasCommitted(
   asked: { topic: string; group: string; ends: ReadonlyMap<number, bigint> },
 ): Promise<boolean> {
   const { topic, group, ends } = asked
-  const [found] = await admin.fetchOffsets({ groupId: `${topic}.${group}`, topics: [topic] })
+  const [found] = await admin.fetchOffsets({ groupId: groupIdOf(topic, group), topics: [topic] })
   const committed = new Map(
     found?.partitions.map(({ partition, offset }) => [partition, BigInt(offset)]),
   )
   return [...ends].every(
     ([partition, end]) => end === 0n || (committed.get(partition) ?? -1n) >= end,
   )
+}
+
+/** What Kafka knows a consumer group of this topic as; another topic's group of the same name is another one. */
+export function groupIdOf(topic: string, group: string): string {
+  return `${topic}.${group}`
 }

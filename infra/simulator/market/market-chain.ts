@@ -23,7 +23,6 @@ export function createMarketChain(market: Market, shape: ChainShape, firstSlot: 
       for (const found of market.mentionsDown(id, from, last))
         if (found === null || shape.kind(found.slot) === 'produced') yield found
     },
-    mentions: (id, slot) => market.mentions(id, slot),
     account: (address, slot) => market.account(address, slot),
     tokenAccounts: (owner, slot) => market.tokenAccounts(owner, slot),
     block(slot): Block {

@@ -56,8 +56,6 @@ export interface Market {
   /** The block of a slot that has one. */
   block(slot: number): Block
   truth(slot: number): SlotTruth
-  /** Indexes of the slot's transactions that name a key, by its id. */
-  mentions(keyId: string, slot: number): readonly number[]
   /**
    * Transactions that name a key, in slots `from` down to `last`, newest first, of slots without a block too; null now and then, so that others can be
    * given a turn. Fast for tracked wallets and their token accounts.
@@ -297,17 +295,6 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     universe,
     signatures,
     timeOf,
-    mentions(id, slot) {
-      const naming = desksNaming(id)
-      const quiet = naming?.every((desk) =>
-        scales.every((scale) => !episodeAt(desk, scale, slot).actions.has(slot)),
-      )
-      if (quiet === true) return []
-      return place(slot).actions.flatMap(({ desk, act }, index) => {
-        if (naming !== null && (desk === null || !naming.includes(desk))) return []
-        return act().draft.keys.some((key) => key.id === id) ? [index] : []
-      })
-    },
     *mentionsDown(id, from, last) {
       const naming = desksNaming(id)
       const [desk] = naming ?? []

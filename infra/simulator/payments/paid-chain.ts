@@ -130,12 +130,6 @@ export function createPaidChain(
       }
       yield* sent
     },
-    mentions: (id, slot) => [
-      ...(strangers.has(id) ? [] : base.mentions(id, slot)),
-      ...(slots.get(slot) ?? [])
-        .filter(({ named }) => named.has(id))
-        .map(({ info }) => Number(info.index)),
-    ],
     account: (address, slot) => base.account(address, slot) ?? opened?.account(address) ?? null,
     tokenAccounts: (owner, slot) => [
       ...base.tokenAccounts(owner, slot),

@@ -146,11 +146,6 @@ export function createRecordedChain(
         }
       }
     },
-    mentions(id, slot) {
-      return contentOf(slot).transactions.flatMap((info, index) =>
-        keysOf(info).named.has(id) ? [index] : [],
-      )
-    },
     account: () => null,
     tokenAccounts(owner, slot) {
       const found = new Map<string, OwnedTokenAccount | null>()
