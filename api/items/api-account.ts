@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { KeyState } from '../accounts/accounts.ts'
-import { count, time } from './fields.ts'
+import { time } from './fields.ts'
 
 /** An account as its owner sees it (contract 2.7). */
 export const ApiAccount = z
@@ -11,7 +11,7 @@ export const ApiAccount = z
       .nullable()
       .meta({ description: 'The raw key, only in the answer that made it; else null' }),
     api_key_last4: z.string().meta({ description: 'Its last four characters' }),
-    balance_credits: count.meta({ description: 'Credits left, less what the feed has reserved' }),
+    balance_credits: z.int().meta({ description: 'Credits left, less what the feed has reserved' }),
     api_key_created_at: time.meta({ description: 'When the first key was made' }),
     api_key_rotated_at: time.nullable().meta({ description: 'When the latest key replaced one' }),
     last_used_at: time

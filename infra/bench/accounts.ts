@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { loadavg } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { newWallet } from '../../api/testing/a-wallet.ts'
+import { deploy } from '../whole-service/deployment.ts'
+import type { ServiceProcess } from '../whole-service/service-process.ts'
+import { percentile, print } from './kit/figures.ts'
+
+const USAGE = `npm run bench -- accounts [options]
+
+  --seconds N      how long each line is measured (10)
+  --clients N      customers at once (16)`
+
+/**
+ * Logins a second (nonce, signature, login), and what is asked with a token: the account, a check of credits that finds nothing new. The whole service in one process over the
+ * simulated market, limits off; the client is this process, on the same cores, and makes the signatures. CPU is the service's own, less what it takes while nobody asks.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seconds: { type: 'string', default: '10' },
+      clients: { type: 'string', default: '16' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const [seconds, clients] = [Number(values.seconds), Number(values.clients)]
+  const deployment = await deploy('embedded', [], { LOGIN_RATE_LIMIT_PER_MINUTE: '0' })
+  try {
+    const service = deployment.start('all')
+    const ask = createAsk(await service.line('url'), clients)
+    const wallets = Array.from({ length: 100 }, newWallet)
+    const logIn = async (turn: number) => {
+      const wallet = wallets[turn % wallets.length] as (typeof wallets)[number] // within it
+      const body = { wallet: wallet.address }
+      const { message } = (await ask('POST', '/auth/nonce', { body })) as { message: string }
+      const signature = wallet.signText(message)
+      const { token } = (await ask('POST', '/auth/login', {
+        body: { ...body, message, signature },
+      })) as { token: string }
+      return token
+    }
+    const tokens = await Promise.all(wallets.map((_, turn) => logIn(turn)))
+    const withToken = (method: 'GET' | 'POST', path: string) => (turn: number) =>
+      ask(method, path, { token: tokens[turn % tokens.length] ?? '' })
+    for (let turn = 0; turn < wallets.length; turn++) await withToken('GET', '/me/api')(turn)
+
+    await sleep(2000)
+    const idle = await measureIdle(service, 3)
+    print(
+      `${clients} customers at once, ${seconds} s each; load average ${loadavg()[0]?.toFixed(1)}; idle ${(idle * 100).toFixed(0)}% of a core\n`,
+    )
+    print('| what | a second | p50 ms | p99 ms | CPU ms each |')
+    print('| --- | --- | --- | --- | --- |')
+    const lines = [
+      ['login: nonce, signature, token', logIn],
+      ['GET /me/api', withToken('GET', '/me/api')],
+      ['GET /billing/credits/topups', withToken('GET', '/billing/credits/topups')],
+      ['POST /billing/credits/check, nothing new', withToken('POST', '/billing/credits/check')],
+    ] as const
+    for (const [what, once] of lines)
+      print(await measure(service, what, once, { seconds, clients, idle }))
+  } finally {
+    await deployment.remove()
+  }
+}
+
+async function measure(
+  service: ServiceProcess,
+  what: string,
+  once: (turn: number) => Promise<unknown>,
+  { seconds, clients, idle }: { seconds: number; clients: number; idle: number },
+): Promise<string> {
+  const took: number[] = []
+  const started = performance.now()
+  const cpu = cpuSeconds(service)
+  let turn = 0
+  const client = async () => {
+    while (performance.now() - started < seconds * 1000) {
+      const from = performance.now()
+      await once(turn++)
+      took.push(performance.now() - from)
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  const wall = (performance.now() - started) / 1000
+  const each = ((cpuSeconds(service) - cpu - idle * wall) * 1000) / took.length
+  const sorted = took.toSorted((a, b) => a - b)
+  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)]
+  return `| ${what} | ${(took.length / wall).toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${each.toFixed(2)} |`
+}
+
+/** What part of a core the service takes by itself. */
+async function measureIdle(service: ServiceProcess, seconds: number): Promise<number> {
+  const cpu = cpuSeconds(service)
+  const started = performance.now()
+  await sleep(seconds * 1000)
+  return (cpuSeconds(service) - cpu) / ((performance.now() - started) / 1000)
+}
+
+/** User and system time of a process; fields 14 and 15 of proc(5), in hundredths of a second. */
+function cpuSeconds({ child }: ServiceProcess): number {
+  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
+/** Asks over connections that stay open; rejects for what is not 2xx. */
+function createAsk(url: string, connections: number) {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  return (
+    method: 'GET' | 'POST',
+    path: string,
+    { body, token }: { readonly body?: object; readonly token?: string },
+  ) =>
+    new Promise<unknown>((resolve, reject) => {
+      const headers = {
+        ...(body && { 'content-type': 'application/json' }),
+        ...(token && { authorization: `Bearer ${token}` }),
+      }
+      const asked = request(`${url}${path}`, { method, agent, headers }, (response) => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString()
+          if (response.statusCode === 200) resolve(JSON.parse(text))
+          else reject(new Error(`${method} ${path}: ${response.statusCode} ${text}`))
+        })
+      })
+      asked.on('error', reject)
+      asked.end(body && JSON.stringify(body))
+    })
+}
