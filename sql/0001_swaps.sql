@@ -50,5 +50,5 @@ CREATE TABLE IF NOT EXISTS swaps
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (slot, tx_index, wallet, event_index)
-SETTINGS non_replicated_deduplication_window = 1000, deduplicate_merge_projection_mode = 'rebuild'
+SETTINGS index_granularity = 1024, non_replicated_deduplication_window = 1000, deduplicate_merge_projection_mode = 'rebuild'
 COMMENT 'Swaps of tracked wallets, one row an event key';

@@ -149,7 +149,10 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   for (let round = 0; round < options.rounds; round++) {
     const a = await loadProcess(service.process, { ...turn, url: service.url })
     const b = await loadProcess(bare, { ...turn, url: bareUrl })
-    if (a.failed > 0) throw new Error(`${a.failed} answers of the service failed`)
+    if (a.failed > 0) {
+      const told = `${a.failed} answers of the service failed: ${JSON.stringify(a.statuses)}`
+      throw new Error(`${told}\n${service.process.stderr().slice(-5000)}`)
+    }
     measured.ours.push(a)
     measured.theirs.push(b)
     print(

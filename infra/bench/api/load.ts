@@ -18,6 +18,8 @@ export interface Load {
   /** Answers by their status, connections that broke and answers that did not come. */
   readonly ok: number
   readonly failed: number
+  /** What was answered, by status. */
+  readonly statuses: Readonly<Record<string, number>>
 }
 
 /** Asks for the paths in turn on so many connections at once, from this process. */
@@ -44,5 +46,11 @@ export async function load({
     p99: result.latency.p99,
     ok: result['2xx'],
     failed: result.non2xx + result.errors + result.timeouts,
+    statuses: Object.fromEntries(
+      Object.entries(result.statusCodeStats ?? {}).map(([status, { count = 0 }]) => [
+        status,
+        count,
+      ]),
+    ),
   }
 }

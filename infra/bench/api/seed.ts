@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 
@@ -46,7 +47,21 @@ export async function seed(store: Store, swaps: number): Promise<void> {
   await store.command(POSITIONS)
   await store.command(FIRST_BUYS)
   await store.command(METRICS, params)
+  await settled(store)
 }
+
+/** Resolves when ClickHouse has merged what it wants to merge of so much at once, or has tried for long: a service has its history for longer than that. */
+async function settled(store: Store): Promise<void> {
+  for (let second = 0; second < MOST_SECONDS; second++) {
+    const [merges] = await store.query<{ running: number }>(
+      'SELECT toUInt32(count()) AS running FROM system.merges WHERE database = currentDatabase()',
+    )
+    if (merges?.running === 0) return
+    await pause(1000)
+  }
+}
+
+const MOST_SECONDS = 300
 
 const SWAPS_PER_INSERT = 1_000_000
 
