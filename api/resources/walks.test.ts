@@ -187,6 +187,7 @@ async function ask(
   const input = resource.input.parse({
     params: mint === null ? {} : { mint },
     query: { limit: String(limit), ...(cursor !== null && { cursor }) },
+    body: {},
   })
   const { body } = await resource.handle(input as never)
   return resource.answer.parse(body) as Page
