@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import test, { type ExecutionContext } from 'ava'
+import fc from 'fast-check'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -217,12 +218,200 @@ contract(
   },
 )
 
+const RUNS = 5
+const STEPS = 2000
+const ACCOUNTS = 4
+
+/** One thing that happens to the books. */
+type Step =
+  | {
+      readonly kind: 'top_up'
+      readonly account: number
+      readonly key: number
+      readonly dies: boolean
+    }
+  | { readonly kind: 'charge'; readonly account: number; readonly credits: number }
+  | { readonly kind: 'give_back'; readonly which: number }
+  | {
+      readonly kind: 'block'
+      readonly account: number
+      readonly spent: number
+      readonly wanted: number
+    }
+  | { readonly kind: 'roll_up'; readonly dies: 'insert' | 'endRollUp' | null }
+  | { readonly kind: 'rebuild' }
+
+const account = fc.nat(ACCOUNTS - 1)
+const dies = fc.nat(3).map((n) => n === 0)
+const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('top_up'), account, key: fc.nat(60), dies }),
+  },
+  {
+    weight: 60,
+    arbitrary: fc.record({
+      kind: fc.constant('charge'),
+      account,
+      credits: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  { weight: 15, arbitrary: fc.record({ kind: fc.constant('give_back'), which: fc.nat() }) },
+  {
+    weight: 15,
+    arbitrary: fc.record({
+      kind: fc.constant('block'),
+      account,
+      spent: fc.nat(40),
+      wanted: fc.nat(40),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('roll_up'),
+      dies: fc.constantFrom(null, 'insert', 'endRollUp'),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('rebuild') }) },
+) as fc.Arbitrary<Step> // fast-check widens the literals
+
+contract(
+  `${RUNS * STEPS} random top-ups, charges, give-backs, feed blocks, crashes and rebuilds: every balance equals its ledger, none is ever negative`,
+  async (t, { store, newMeter }) => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stepArbitrary, { minLength: STEPS, maxLength: STEPS }),
+        async (steps) => {
+          const names: string[] = Array.from({ length: ACCOUNTS }, () => randomUUID())
+          const name = (at: number) => names[at] ?? ''
+          let meter = await newMeter()
+          let ledger = new Ledger({ store, meter })
+          let credits = new Credits({ meter, ledger, logger })
+          const granted = names.map(() => new Map<number, number>())
+          let requests: { readonly account: number; readonly id: string }[] = []
+          let blocks = names.map(() => ({ connection: randomUUID(), sequence: 0, held: 0 }))
+          const start = async () => {
+            meter = await newMeter()
+            ledger = new Ledger({ store, meter })
+            credits = new Credits({ meter, ledger, logger })
+          }
+          const seen = (left: number) => {
+            if (left < 0) throw new Error(`a balance of ${left}`)
+          }
+          for (const step of steps) {
+            switch (step.kind) {
+              case 'top_up': {
+                const sum = 10 * step.key
+                const entry = {
+                  account: name(step.account),
+                  key: `deposit:${step.key}`,
+                  credits: sum,
+                  cause: 'deposit',
+                  reason: '',
+                } as const
+                granted[step.account]?.set(step.key, sum)
+                const dead = new Ledger({ store, meter: dyingMeter(meter, 'load') })
+                if (step.dies) await dead.add(entry).catch(expectKilled)
+                else seen(await ledger.add(entry))
+                break
+              }
+              case 'charge': {
+                const id = randomUUID()
+                const charge = await credits.charge(name(step.account), step.credits, id)
+                seen(charge.left)
+                if (charge.kind === 'charged') requests.push({ account: step.account, id })
+                break
+              }
+              case 'give_back': {
+                // Some a second time, some of before the meter was lost: both give nothing.
+                const request = requests[step.which % Math.max(1, requests.length)]
+                if (request !== undefined)
+                  seen((await credits.giveBack(name(request.account), request.id)) ?? 0)
+                break
+              }
+              case 'block': {
+                const block = blocks[step.account]
+                if (block === undefined) break
+                const spent = Math.min(step.spent, block.held)
+                block.sequence++
+                const renewal = {
+                  connection: block.connection,
+                  sequence: block.sequence,
+                  spent,
+                  wanted: step.wanted,
+                }
+                const grant = await credits.renewBlock(name(step.account), renewal)
+                seen(grant.left)
+                block.held = grant.credits
+                break
+              }
+              case 'roll_up': {
+                const dead = new Ledger({
+                  store: { ...store, ...(step.dies === 'insert' && { insert: fail }) },
+                  meter: step.dies === 'endRollUp' ? dyingMeter(meter, 'endRollUp') : meter,
+                })
+                await dead.rollUp().catch(expectKilled)
+                break
+              }
+              case 'rebuild':
+                // The meter is lost, with what was not rolled up; connections go on with the blocks that they hold.
+                await meter.close()
+                await start()
+                if (requests.length > 100) requests = requests.slice(-20)
+            }
+          }
+          for (const [at, block] of blocks.entries()) {
+            block.sequence++
+            const end = { ...block, spent: 0, wanted: 0 }
+            seen((await credits.renewBlock(name(at), end)).left)
+          }
+          blocks = []
+          while (await ledger.rollUp());
+          for (const wallet of names) await ledger.load(wallet)
+          const sums = await store.query<{ wallet: string; total: string; funded: string }>(
+            `SELECT wallet, sum(credits) AS total, sumIf(credits, cause != 'usage') AS funded
+           FROM ledger_entries FINAL WHERE wallet IN {names:Array(String)} GROUP BY wallet`,
+            { names },
+          )
+          for (const [at, wallet] of names.entries()) {
+            const row = sums.find((found) => found.wallet === wallet)
+            const expected = [...(granted[at]?.values() ?? [])].reduce((a, b) => a + b, 0)
+            t.is(Number(row?.funded ?? 0), expected)
+            const left = await credits.left(wallet)
+            t.is(left, Number(row?.total ?? 0))
+            seen(left)
+          }
+          const { mismatches } = await ledger.check()
+          t.deepEqual(
+            mismatches.filter(({ wallet }) => names.includes(wallet)),
+            [],
+          )
+          await meter.close()
+        },
+      ),
+      {
+        numRuns: RUNS,
+        endOnFailure: true,
+        // Two thousand steps say less than the seed that makes them.
+        reporter({ failed, seed, errorInstance }) {
+          if (failed) throw new Error(`with seed ${seed}: ${String(errorInstance)}`)
+        },
+      },
+    )
+  },
+)
+
+function expectKilled(error: Error): void {
+  if (error.message !== 'killed') throw error
+}
+
 async function fail(): Promise<never> {
   throw new Error('killed')
 }
 
-function dyingMeter(meter: Meter): Meter {
-  return { ...delegate(meter), charge: meter.charge.bind(meter), endRollUp: fail }
+function dyingMeter(meter: Meter, step: 'endRollUp' | 'load' = 'endRollUp'): Meter {
+  return { ...delegate(meter), charge: meter.charge.bind(meter), [step]: fail }
 }
 
 /** The methods of a meter but `charge`, each bound: private fields do not pass through a copy. */

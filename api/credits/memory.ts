@@ -101,8 +101,10 @@ class MemoryMeter implements Meter {
     if (held?.sequence === sequence)
       return { kind: 'granted', credits: held.credits, left: left(state) }
     if (this.#stream.length >= this.#limits.maxBacklog) return { kind: 'backlog' }
-    if (spent > 0) this.#use(account, state, spent)
     state.reserved -= held?.credits ?? 0
+    // A block that was returned, or lost with the meter, may have been used by others meanwhile.
+    const paid = Math.min(spent, Math.max(0, left(state)))
+    if (paid > 0) this.#use(account, state, paid)
     const credits = Math.max(0, Math.min(wanted, left(state)))
     state.reserved += credits
     const expires = this.#now() + this.#limits.blockMs

@@ -54,7 +54,7 @@ export interface BlockRenewal {
   readonly connection: string
   /** Counts the renewals of the connection, from 1: a repeated one is done once and answered alike. */
   readonly sequence: number
-  /** Credits spent of the block in hand; the rest of it is returned. */
+  /** Credits spent of the block in hand; the rest of it is returned. Of a block that was returned already no more is booked than is left: a balance is never negative. */
   readonly spent: number
   /** Size of the next block; fewer are granted when fewer are left. 0 ends it. */
   readonly wanted: number

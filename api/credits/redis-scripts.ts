@@ -75,8 +75,9 @@ if s[1] ~= run then return {'unknown'} end
 local held_sequence, held = string.match(s[2] or '0:0', '(%d+):(%d+)')
 if held_sequence == sequence then return {'granted', tonumber(held), left()} end
 if redis.call('XLEN', KEYS[2]) >= tonumber(ARGV[7]) then return {'backlog'} end
-if spent > 0 then use(account, spent) end
 redis.call('HINCRBY', KEYS[1], 'reserved', 0 - tonumber(held)) -- not -0, which is no integer to Redis
+spent = math.min(spent, math.max(0, left())) -- a block that was returned, or lost, may have been used by others meanwhile
+if spent > 0 then use(account, spent) end
 local credits = math.max(0, math.min(wanted, left()))
 redis.call('HINCRBY', KEYS[1], 'reserved', credits)
 redis.call('HSET', KEYS[1], field, sequence .. ':' .. credits)
