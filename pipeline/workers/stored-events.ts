@@ -125,10 +125,11 @@ function beyondPlaces(
   const wallets = others.map(([wallet]) => wallet)
   const least = Math.min(...others.map(([, [slot]]) => slot))
   const known = others.filter(([, [slot]]) => slot >= 0)
+  // Column by column: ClickHouse refuses to transform to tuples that hold a 64-bit integer, as a slot beside -1 is.
+  const placed = (column: number) =>
+    `transform(wallet, [${known.map(([wallet]) => wallet)}], CAST([${known.map(([, other]) => other[column])}], 'Array(Int64)'), toInt64(-1))`
   const beyond =
-    known.length === 0
-      ? ''
-      : ` AND (${columns}) > transform(wallet, [${known.map(([wallet]) => wallet)}], [${known.map(([, other]) => `(${other})`)}], (${place.map(() => -1)}))`
+    known.length === 0 ? '' : ` AND (${columns}) > (${place.map((_, column) => placed(column))})`
   return `(${isFirst}) OR (wallet IN (${wallets})${least < 0 ? '' : ` AND slot >= ${least}`}${beyond})`
 }
 
