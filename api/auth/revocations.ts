@@ -30,7 +30,12 @@ export class Revocations {
        WHERE forget_at > fromUnixTimestamp64Milli({now:Int64}) GROUP BY token_id ORDER BY until LIMIT ${MOST}`,
       { now: this.#now() },
     )
-    for (const { token_id, until } of rows) await this.#set.add(token_id, Number(until))
+    for (let from = 0; from < rows.length; from += AT_ONCE)
+      await Promise.all(
+        rows
+          .slice(from, from + AT_ONCE)
+          .map(({ token_id, until }) => this.#set.add(token_id, Number(until))),
+      )
   }
 
   has(tokenId: string): Promise<boolean> {
@@ -47,3 +52,4 @@ export class Revocations {
 }
 
 const MOST = 1_000_000
+const AT_ONCE = 1000

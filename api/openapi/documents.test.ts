@@ -112,8 +112,11 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
 })
 
 test('what the documents give as an example is what the schemas say', (t) => {
-  for (const { path, answer, docs } of resources)
+  for (const { path, answer, docs, requestBody } of resources) {
     t.deepEqual(answer.parse(docs.example), docs.example as never, path)
+    if (requestBody)
+      t.deepEqual(requestBody.parse(docs.requestExample), docs.requestExample as never)
+  }
 })
 
 test('asyncapi.json is an AsyncAPI 3.0 document of every message, each example as its schema says', async (t) => {

@@ -1,9 +1,10 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { newWallet } from '../../api/testing/a-wallet.ts'
+import bs58 from 'bs58'
 import { deploy } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import { percentile, print } from './kit/figures.ts'
@@ -65,6 +66,16 @@ export async function run(args: readonly string[]): Promise<void> {
       print(await measure(service, what, once, { seconds, clients, idle }))
   } finally {
     await deployment.remove()
+  }
+}
+
+/** A customer's wallet. */
+function newWallet() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  return {
+    address: bs58.encode(Buffer.from(x, 'base64url')),
+    signText: (text: string) => bs58.encode(sign(null, Buffer.from(text), privateKey)),
   }
 }
 
