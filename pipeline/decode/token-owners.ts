@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import bs58 from 'bs58'
 import { type Address, address, addressBytes } from '../domain/address.ts'
+import { decodeBase58 } from '../domain/base58.ts'
 import type { TokenBalance } from '../domain/transaction.ts'
 import type { MovementContext } from './movements.ts'
 
@@ -78,8 +78,8 @@ const ASSOCIATED_TOKEN_PROGRAM = addressBytes(
  * one of the first 16 bumps. Source: solana-pubkey `Pubkey::create_program_address`.
  */
 function isAssociated(account: Uint8Array, wallet: Uint8Array, mint: Address): boolean {
-  const mintKey = bs58.decodeUnsafe(mint)
-  if (mintKey === undefined) return false // nobody checked the text
+  const mintKey = decodeBase58(mint)
+  if (mintKey === null) return false // nobody checked the text
   for (let bump = 255; bump > 239; bump--) {
     const hash = createHash('sha256')
     hash.update(wallet).update(TOKEN_PROGRAM).update(mintKey).update(Uint8Array.of(bump))

@@ -1,5 +1,4 @@
-import bs58 from 'bs58'
-import { encodeBase58 } from './base58.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
 
 /** A 32-byte Solana address as base58 text. */
 export type Address = string & { readonly __address: unique symbol }
@@ -7,7 +6,7 @@ export type Address = string & { readonly __address: unique symbol }
 /** Reads base58 text as an address; null when it is not the base58 of exactly 32 bytes. */
 export function parseAddress(text: string): Address | null {
   if (text.length < 32 || text.length > 44) return null
-  const bytes = bs58.decodeUnsafe(text)
+  const bytes = decodeBase58(text)
   return bytes?.length === 32 ? (text as Address) : null
 }
 
@@ -26,5 +25,7 @@ export function addressFromBytes(bytes: Uint8Array): Address {
 
 /** The 32 bytes behind the text. */
 export function addressBytes(value: Address): Uint8Array {
-  return bs58.decode(value)
+  const bytes = decodeBase58(value)
+  if (bytes === null) throw new TypeError('not base58')
+  return bytes
 }

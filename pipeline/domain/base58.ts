@@ -41,3 +41,58 @@ export function encodeBase58(bytes: Uint8Array): string {
   while (zeros-- > 0) text[--start] = ONE
   return text.toString('latin1', start)
 }
+
+/** Four digits of base 58, below 2^24, times a limb of 2^24 stay below 2^53. */
+const DIGITS_A_STEP = 4
+const BYTES_A_LIMB = 3
+const TWO_24 = 2 ** 24
+/** A digit's value by its character's code; 255 for what is none. */
+const VALUES = new Uint8Array(256).fill(255)
+CODES.forEach((code, value) => {
+  VALUES[code] = value
+})
+
+/**
+ * The bytes of a base58 text, the same as `bs58.decodeUnsafe` at a fraction of its cost: four digits at a time into limbs of three bytes. Null when a
+ * character is none of base58. RPC tells every key and every instruction's data so. Time grows with the square of the length.
+ */
+export function decodeBase58(text: string): Uint8Array | null {
+  let zeros = 0
+  while (zeros < text.length && text[zeros] === LETTERS[0]) zeros++
+  const digits = text.length - zeros
+  // Least significant first. A digit is worth 0.733 bytes.
+  const limbs = new Float64Array(Math.ceil((digits * 0.733) / BYTES_A_LIMB) + 1)
+  let count = 0
+  let at = zeros
+  while (at < text.length) {
+    // What is left over of whole steps comes first.
+    const end = at + ((text.length - at) % DIGITS_A_STEP || DIGITS_A_STEP)
+    let carry = 0
+    let scale = 1
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at)
+      const value = code < 256 ? VALUES[code]! : 255
+      if (value === 255) return null
+      carry = carry * 58 + value
+      scale *= 58
+    }
+    for (let place = 0; place < count; place++) {
+      const value = limbs[place]! * scale + carry
+      carry = Math.floor(value / TWO_24)
+      limbs[place] = value - carry * TWO_24
+    }
+    if (carry > 0) limbs[count++] = carry
+  }
+  const most = limbs[count - 1] ?? 0
+  const size =
+    count === 0 ? 0 : (count - 1) * BYTES_A_LIMB + (most < 256 ? 1 : most < 65_536 ? 2 : 3)
+  const bytes = new Uint8Array(zeros + size)
+  for (let place = 0, byte = bytes.length; place < count; place++) {
+    let rest = limbs[place]!
+    for (let n = 0; n < BYTES_A_LIMB && byte > zeros; n++) {
+      bytes[--byte] = rest & 255
+      rest >>>= 8
+    }
+  }
+  return bytes
+}

@@ -1,7 +1,7 @@
 import test from 'ava'
 import bs58 from 'bs58'
 import fc from 'fast-check'
-import { encodeBase58 } from './base58.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
 import { createKeyTable } from './key-table.ts'
 
 const keyOfBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -17,6 +17,26 @@ test('base58 by words is what bs58 makes of the same bytes', (t) => {
   )
   t.is(encodeBase58(new Uint8Array(32)), '11111111111111111111111111111111')
   t.is(encodeBase58(new Uint8Array(64).fill(255)), bs58.encode(new Uint8Array(64).fill(255)))
+})
+
+test('base58 read by words is what bs58 reads, of any text', (t) => {
+  const letters = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
+  const text = fc.tuple(fc.nat(12), fc.string({ unit: letters, maxLength: 200 }))
+  fc.assert(
+    fc.property(text, ([ones, rest]) => {
+      const whole = '1'.repeat(ones) + rest
+      t.deepEqual(decodeBase58(whole), bs58.decodeUnsafe(whole))
+    }),
+    { numRuns: 2000 },
+  )
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 50 }), (any) => {
+      t.deepEqual(decodeBase58(any) ?? undefined, bs58.decodeUnsafe(any))
+    }),
+  )
+  const key = new Uint8Array(64).fill(255)
+  t.deepEqual(decodeBase58(bs58.encode(key)), key)
+  for (const other of ['0', 'O', 'I', 'l', '1l', 'é', 'ā', '1111 ']) t.is(decodeBase58(other), null)
 })
 
 test('a key table finds exactly the keys that were put into it', (t) => {

@@ -1,5 +1,5 @@
 import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
-import bs58 from 'bs58'
+import { decodeBase58 } from '../domain/base58.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
 
 /**
@@ -142,7 +142,7 @@ function text(value: unknown): string {
 }
 
 function bytesOf(value: unknown): Uint8Array {
-  return (typeof value === 'string' ? bs58.decodeUnsafe(value) : undefined) ?? NO_BYTES
+  return (typeof value === 'string' ? decodeBase58(value) : null) ?? NO_BYTES
 }
 
 function count(value: unknown): number {

@@ -1,5 +1,5 @@
-import bs58 from 'bs58'
 import { type Address, addressFromBytes, parseAddress } from '../domain/address.ts'
+import { decodeBase58 } from '../domain/base58.ts'
 import type {
   Instruction,
   Malformed,
@@ -95,8 +95,8 @@ function readBytes(text: unknown, encoding: unknown): Signed {
   if (typeof text !== 'string') throw new Fault('unknown_encoding')
   if (encoding !== 'base64' && encoding !== 'base58') throw new Fault('unknown_encoding')
   const bytes =
-    encoding === 'base58' ? bs58.decodeUnsafe(text) : new Uint8Array(Buffer.from(text, 'base64'))
-  const wire = bytes === undefined ? null : readWireTransaction(bytes)
+    encoding === 'base58' ? decodeBase58(text) : new Uint8Array(Buffer.from(text, 'base64'))
+  const wire = bytes === null ? null : readWireTransaction(bytes)
   if (wire === null) throw new Fault('not_a_transaction')
   return { ...wire, allKeys: false }
 }
@@ -283,8 +283,8 @@ function keysOf(raw: unknown): Uint8Array[] {
 }
 
 function base58(value: unknown, reason: MalformedReason): Uint8Array {
-  const bytes = typeof value === 'string' ? bs58.decodeUnsafe(value) : undefined
-  if (bytes === undefined) throw new Fault(reason)
+  const bytes = typeof value === 'string' ? decodeBase58(value) : null
+  if (bytes === null) throw new Fault(reason)
   return bytes
 }
 

@@ -1,5 +1,4 @@
-import bs58 from 'bs58'
-
+import { decodeBase58 } from '../domain/base58.ts'
 /** An instruction in bytes again; accounts by address text. */
 export interface CompiledParsed {
   readonly accounts: readonly string[]
@@ -81,7 +80,7 @@ const key =
   (name: string): Part =>
   (fields) => {
     const value = fields[name]
-    const bytes = typeof value === 'string' ? bs58.decodeUnsafe(value) : undefined
+    const bytes = typeof value === 'string' ? decodeBase58(value) : null
     return bytes?.length === 32 ? bytes : null
   }
 

@@ -1,4 +1,4 @@
-import bs58 from 'bs58'
+import { decodeBase58 } from '../domain/base58.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
@@ -40,9 +40,10 @@ export function trackedOf(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTr
   const { slot, parent, blockTime } = block
   const transactions: HeldTransaction<RawTransaction>[] = []
   block.transactions.forEach((json, index) => {
+    if (!namesWallet(json, wallets)) return
     const signature = at(at(at(json, 'transaction'), 'signatures'), 0)
-    const bytes = typeof signature === 'string' ? bs58.decodeUnsafe(signature) : undefined
-    if (bytes === undefined || !namesWallet(json, wallets)) return
+    const bytes = typeof signature === 'string' ? decodeBase58(signature) : null
+    if (bytes === null) return
     const key = Buffer.from(bytes).toString('latin1')
     const item = { kind: 'rpc', slot, index, json } as const
     transactions.push({ key, index, bytes: sizeOf(item), item })
