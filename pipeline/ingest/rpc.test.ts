@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import test from 'ava'
 import { addressFromBytes } from '../domain/address.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -108,6 +109,29 @@ test('an answer that does not come in time, or is too large, is given up', async
   })
   await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /more than 4000 bytes/ })
   large.close()
+})
+
+test('an answer may come packed, is not larger unpacked either, and counts only when it is whole', async (t) => {
+  const packed = (value: unknown): Handler => {
+    const bytes = gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
+    return (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes)
+  }
+  const good = await serve(packed(77))
+  t.is(await good.rpc.getSlot(), 77)
+  good.close()
+  const options = { maxAnswer: 4000, attempts: 1 }
+  const large = await serve(packed('x'.repeat(5000)), options)
+  await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /larger than 4000/ })
+  large.close()
+  const cut = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('{"jsonrpc"', () => response.destroy())
+  }, options)
+  await t.throwsAsync(cut.rpc.getSlot(), {
+    code: 'unavailable',
+    message: /getSlot failed: aborted/,
+  })
+  cut.close()
 })
 
 test('only so many requests run at once', async (t) => {

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, parseAddress } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { createHttpPost } from './http-post.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
 /** What the service asks a Solana RPC server (decisions J10), at `confirmed`. Every call is tried again until its attempts are used up. */
@@ -91,7 +92,7 @@ export interface RpcOptions {
 }
 
 /**
- * JSON-RPC over plain fetch: `Connection` of @solana/web3.js heeds no Retry-After, has no time limit, and rebuilds a block into classes field by
+ * JSON-RPC over plain HTTP: `Connection` of @solana/web3.js heeds no Retry-After, has no time limit, and rebuilds a block into classes field by
  * field, which the normaliser would have to take apart again.
  * Rejects with a retriable ServiceError `unavailable` that names the method, never the URL (it may hold a key).
  */
@@ -101,6 +102,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
   const closed = new AbortController()
   setMaxListeners(0, closed.signal) // one a request
   const turns = createTurns(concurrency)
+  const http = createHttpPost(url, maxAnswer)
 
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
     let failure: Failure | null = null
@@ -145,23 +147,15 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
     const sent = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     onRequest?.(sent)
     try {
-      const response = await fetch(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: sent,
-        signal: over.signal,
-      })
-      const body = await readBody(response, maxAnswer)
-      if (response.status === 429 || response.status >= 500) {
-        const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), Date.now())
-        return { kind: 'failed', message: `HTTP status ${response.status}`, retryAfterMs }
+      const { status, retryAfter, body } = await http.post(sent, over.signal)
+      if (status === 429 || status >= 500) {
+        const retryAfterMs = readRetryAfter(retryAfter, Date.now())
+        return { kind: 'failed', message: `HTTP status ${status}`, retryAfterMs }
       }
-      return readAnswer(body, response.status)
+      return readAnswer(body, status)
     } catch (error) {
-      // fetch hides the reason ("fetch failed") in its cause.
-      const reason = error instanceof Error ? (error.cause ?? error) : error
-      const message = reason instanceof Error ? reason.message : String(reason)
-      return { kind: 'failed', message, retryAfterMs: null }
+      const reason: unknown = over.signal.aborted ? over.signal.reason : error
+      return { kind: 'failed', message: messageOf(reason), retryAfterMs: null }
     } finally {
       clearTimeout(timer)
       closed.signal.removeEventListener('abort', onClosed)
@@ -246,6 +240,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
     },
     close() {
       closed.abort()
+      http.close()
     },
   }
 }
@@ -328,20 +323,15 @@ function readAnswer(body: string, status: number): Answer {
   return { kind: 'failed', message: `no result, HTTP status ${status}`, retryAfterMs: null }
 }
 
-async function readBody(response: Response, most: number): Promise<string> {
-  const parts: Uint8Array[] = []
-  let size = 0
-  for await (const part of response.body ?? []) {
-    size += part.length
-    if (size > most) throw new Error(`an answer of more than ${most} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString('utf8')
+/** Of a name with several addresses the error of all of them has a code and no message. */
+function messageOf(reason: unknown): string {
+  if (!(reason instanceof Error)) return String(reason)
+  return reason.message || ('code' in reason ? String(reason.code) : reason.name)
 }
 
 /** `Retry-After`: seconds or an HTTP date (RFC 9110, section 10.2.3); at most 30 s are waited. */
-function readRetryAfter(field: string | null, nowMs: number): number | null {
-  if (field === null) return null
+function readRetryAfter(field: string | undefined, nowMs: number): number | null {
+  if (field === undefined) return null
   const ms = /^[0-9]+$/.test(field.trim()) ? Number(field) * 1000 : Date.parse(field) - nowMs
   return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), 30_000) : null
 }
