@@ -22,8 +22,11 @@ export interface BillingDeps {
   readonly ledger: Ledger
   readonly credits: Pick<Credits, 'left'>
   readonly terms: BillingTerms
-  /** Resolves when every deposit that is finalized by now is in the store; rejects with `unavailable` when that cannot be told. */
-  readonly catchUp: () => Promise<void>
+  /**
+   * Resolves when every deposit that is finalized by now is in the store, with a number that is another whenever there may be more of them than before; rejects with
+   * `unavailable` when that cannot be told.
+   */
+  readonly catchUp: () => Promise<number>
   /** Makes the wallet's account when there is none (decisions E3). */
   readonly ensureAccount: (wallet: Address) => Promise<void>
   readonly turns: Turns
@@ -40,6 +43,8 @@ export interface BillingDeps {
 export class Billing {
   readonly #deps: BillingDeps
   readonly #now: () => number
+  /** Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said. */
+  readonly #settled = { pro: new Map<string, number>(), credits: new Map<string, number>() }
 
   constructor(deps: BillingDeps) {
     this.#deps = deps
@@ -53,12 +58,17 @@ export class Billing {
   /** Credits the wallet's deposits; of several checks at once one adds them. */
   async checkCredits(wallet: Address): Promise<CreditCheck> {
     const { store, ledger, credits, turns, terms } = this.#deps
-    await this.#prepare(wallet)
+    const revision = await this.#prepare(wallet)
+    if (this.#settled.credits.get(wallet) === revision)
+      return { credited: 0, balance: await credits.left(wallet) }
     return turns.take(wallet, async () => {
       let credited = 0
       for (;;) {
         const deposits = await readUnredeemed(store, wallet, 'credits')
-        if (deposits.length === 0) return { credited, balance: await credits.left(wallet) }
+        if (deposits.length === 0) {
+          settle(this.#settled.credits, wallet, revision)
+          return { credited, balance: await credits.left(wallet) }
+        }
         const entries = deposits.map((deposit) => entryOf(deposit, terms))
         await ledger.addAll(wallet, entries)
         credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
@@ -69,7 +79,8 @@ export class Billing {
   /** Redeems the wallet's payments that equal a plan's price, oldest first. */
   async checkPro(wallet: Address): Promise<ProStatus> {
     const { store, turns, terms } = this.#deps
-    await this.#prepare(wallet)
+    const revision = await this.#prepare(wallet)
+    if (this.#settled.pro.get(wallet) === revision) return this.pro(wallet)
     return turns.take(wallet, async () => {
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)
@@ -78,6 +89,7 @@ export class Billing {
         return plan === undefined ? [] : [{ key: redemptionKey(deposit), plan, ...deposit }]
       })
       await redeemPlans(store, wallet, bought, this.#now())
+      if (bought.length === 0) settle(this.#settled.pro, wallet, revision)
       return this.pro(wallet)
     })
   }
@@ -93,9 +105,17 @@ export class Billing {
     return readTopUps(this.#deps.store, wallet)
   }
 
-  async #prepare(wallet: Address): Promise<void> {
+  async #prepare(wallet: Address): Promise<number> {
     const { catchUp, ensureAccount, patienceMs = 10_000 } = this.#deps
-    await inTime(catchUp(), patienceMs)
+    const revision = await inTime(catchUp(), patienceMs)
     await ensureAccount(wallet)
+    return revision
   }
 }
+
+function settle(settled: Map<string, number>, wallet: string, revision: number): void {
+  if (settled.size >= MOST_SETTLED) settled.clear()
+  settled.set(wallet, revision)
+}
+
+const MOST_SETTLED = 10_000

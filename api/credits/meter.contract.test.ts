@@ -186,6 +186,10 @@ contract(
     t.is(await meter.releaseExpiredBlocks(), 1)
     t.is(await meter.releaseExpiredBlocks(), 0)
     t.is(await meter.left('a'), 25)
+    // It comes back after others have used what it held: no more is booked than is left.
+    await meter.charge('a', 20, 'r1')
+    const late = { connection: 'c1', sequence: 2, spent: 8, wanted: 3 }
+    t.deepEqual(await meter.renewBlock('a', late), { kind: 'granted', credits: 0, left: 0 })
   },
   { ...METER_LIMITS, blockMs: 0 },
 )

@@ -145,6 +145,9 @@ async function start(
   if (payments) {
     opened.push(() => payments.close())
     payments.deposits.start()
+    // Nobody else tells a developer where to send a payment to.
+    if (config.source.kind === 'simulator' && source)
+      logger.info({ rpc: source.rpcUrl }, 'the simulator takes payments over RPC')
   }
   const backfills =
     source &&

@@ -14,10 +14,10 @@ export interface DepositIndex {
   /** Stores what a confirmed transaction paid, if anything, as soon as the store takes it. What is lost on the way, `catchUp` finds. */
   note(transaction: Transaction, blockTime: number): void
   /**
-   * Resolves when every deposit that was finalized when it was called is stored, finalized. Whoever asks while it runs shares the next run. Rejects with a retriable
-   * `unavailable` when RPC or store do not answer; what was found until then stays.
+   * Resolves when every deposit that was finalized when it was called is stored, finalized: with a number that is another whenever there may be one more than before, whoever stored it.
+   * Whoever asks while it runs shares the next run. Rejects with a retriable `unavailable` when RPC or store do not answer; what was found until then stays.
    */
-  catchUp(): Promise<void>
+  catchUp(): Promise<number>
   /** Payment addresses and their known token accounts, for the stream: at most 100 in all. */
   accounts(): readonly Address[]
   /** Catches up now and then, so that a check has little to do. */
@@ -78,8 +78,9 @@ class Index implements DepositIndex {
   /** Of each account what lies after its position and was looked at. */
   readonly #looked = new Map<Address, Set<string>>()
   #isLoaded = false
-  #running: Promise<void> = Promise.resolve()
-  #queued: Promise<void> | null = null
+  #revision = 0
+  #running: Promise<number> = Promise.resolve(0)
+  #queued: Promise<number> | null = null
   #noted: DepositRow[] = []
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
@@ -107,11 +108,11 @@ class Index implements DepositIndex {
     return [...this.#accounts.keys()].slice(0, MOST_FOLLOWED)
   }
 
-  catchUp(): Promise<void> {
+  catchUp(): Promise<number> {
     this.#queued ??= this.#running
       .catch(() => {})
       .then(() => {
-        this.#running = this.#queued ?? Promise.resolve()
+        this.#running = this.#queued ?? Promise.resolve(0)
         this.#queued = null
         return this.#run()
       })
@@ -154,7 +155,7 @@ class Index implements DepositIndex {
     }
   }
 
-  async #run(): Promise<void> {
+  async #run(): Promise<number> {
     if (this.#closed) throw new ServiceError('closed', 'deposits are read no longer')
     await this.#load()
     const { rpc, payments } = this.#deps
@@ -170,7 +171,7 @@ class Index implements DepositIndex {
     const read = new Set<Address>()
     for (;;) {
       const unread = [...this.#accounts].filter(([account]) => !read.has(account))
-      if (unread.length === 0) return
+      if (unread.length === 0) return this.#revision
       for (const [account] of unread) read.add(account)
       await Promise.all(unread.map(([account, purpose]) => this.#read(account, purpose, looks)))
     }
@@ -216,6 +217,7 @@ class Index implements DepositIndex {
       })
       const unknown = page.filter(({ signature }) => !looked.has(signature))
       await this.#look(unknown, purpose, looks)
+      if (unknown.length > 0) this.#revision++
       for (const { signature, slot } of page) {
         // A server may list a transaction later than one after it: the last stretch is listed again each time.
         const newest = listed[0]?.slot ?? slot
