@@ -199,6 +199,34 @@ test('slots that the server cannot replay come over RPC, in order, before anythi
   await chain.close()
 })
 
+test('a server that refuses a slot before which there is nothing to fetch is asked again after a pause', async (t) => {
+  const server = fakeServer([{ kind: 'out_of_range', oldest: null }])
+  const chain = follow(10, fakeRpc(10), server.open, { backoffMs: 60_000, maxBackoffMs: 60_000 })
+  await server.stream(1)
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  t.is(server.opened.length, 1)
+  await chain.close()
+})
+
+test('a stream that was silent before it was open is closed', async (t) => {
+  const server = fakeServer()
+  let late: UpdateStreamOptions | null = null
+  const chain = follow(
+    10,
+    fakeRpc(10),
+    async (options) => {
+      if (late !== null) return server.open(options)
+      late = options
+      await new Promise((opened) => setTimeout(opened, 60))
+      return server.open(options)
+    },
+    { idleMs: 20 },
+  )
+  await server.stream(2)
+  t.true((await server.stream(1)).closed)
+  await chain.close()
+})
+
 test('only what the server has lost is fetched, and a little of what it is about to lose', async (t) => {
   const server = fakeServer([{ kind: 'out_of_range', oldest: 1000 }])
   const rpc = fakeRpc(5000)

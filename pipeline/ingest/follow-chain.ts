@@ -251,8 +251,10 @@ class Follower implements ChainFollower {
   /** Changes what the next stream asks for by how the last one ended; true when it can be asked at once. */
   async #learn(end: SessionEnd): Promise<boolean> {
     if (end.kind === 'out_of_range') {
+      const { head } = this.#sealer
       await this.#catchUp(end.oldest)
-      return true
+      // A server that refuses what there is nothing to fetch for is not asked without a pause.
+      return this.#sealer.head !== head
     }
     if (end.kind === 'no_replay') {
       const news = this.#replays

@@ -265,6 +265,12 @@ test('memory is bounded: what is passed is forgotten, sealed slots are remembere
     feed(sealer, [tx(slot, 0), tx(slot + 2, 9), meta(slot, slot - 1), confirmed(slot)])
   }
   t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
+  // Blocks before those are given, not remembered; else each long cut would add to what is kept for ever.
+  const before = [994, 995, 996].map(
+    (slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }),
+  )
+  t.is(feed(sealer, before).length, 3)
+  t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
   t.deepEqual(sealer.held, { slots: 2, transactions: 2, bytes: 200 })
   feed(sealer, [{ kind: 'clear' }])
   t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })

@@ -189,7 +189,7 @@ export function createSlotSealer<T, A>(options: SlotSealerOptions): SlotSealer<T
     // Kept in the order of slots: the oldest is forgotten first.
     const ordered = [...recent].sort(([a], [b]) => a - b)
     recent.clear()
-    for (const [slot, sealed] of ordered) recent.set(slot, sealed)
+    for (const [slot, sealed] of ordered.slice(-remember)) recent.set(slot, sealed)
     return block.transactions.map((found) => ({
       kind: 'late',
       slot: block.slot,

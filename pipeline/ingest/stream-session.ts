@@ -39,6 +39,7 @@ export async function openSession(
   let lastSlotAt = performance.now()
   let pings = 0
   let stream: UpdateStream | null = null
+  let isOver = false
   let resolveEnded: (end: SessionEnd) => void = () => {}
   const ended = new Promise<SessionEnd>((resolve) => {
     resolveEnded = resolve
@@ -68,6 +69,7 @@ export async function openSession(
   function finish(why: SessionEnd): void {
     clearInterval(pinger)
     clearInterval(watch)
+    isOver = true
     resolveEnded(why)
   }
 
@@ -77,5 +79,7 @@ export async function openSession(
     return opened
   }
   stream = opened
+  // Silent before it was open (a process that slept): nothing of it may go on beside the next.
+  if (isOver) opened.close()
   return { ended, send: (changed) => opened.send(changed), end }
 }
