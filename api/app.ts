@@ -130,6 +130,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   )
 
   const app = new Koa<RequestState>()
+  // What `errors` does not see: connections that broke. Koa would print them, past the log.
+  app.on('error', (err) => logger.debug({ err }, 'connection failed'))
   app.use(requestId)
   app.use(headers)
   app.use(cors(deps.corsOrigins))

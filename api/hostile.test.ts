@@ -4,6 +4,7 @@ import { Writable } from 'node:stream'
 import test from 'ava'
 import { pino } from 'pino'
 import type { Address } from '../pipeline/domain/address.ts'
+import { createRegistry } from '../pipeline/runtime/telemetry.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
@@ -18,6 +19,7 @@ let key: string
 let wallet: Address
 let token: string
 let logged = ''
+const registry = createRegistry()
 test.before(async () => {
   opened = await openEmbeddedStore()
   await trackWallets(opened.store, 3)
@@ -29,7 +31,7 @@ test.before(async () => {
       done()
     },
   })
-  api = await startApi(opened.store, { logger: pino({ level: 'debug' }, sink) })
+  api = await startApi(opened.store, { registry, logger: pino({ level: 'debug' }, sink) })
   ;({ key, wallet } = await api.customer(1000))
   token = await api.token(wallet)
 })
@@ -374,6 +376,26 @@ test(`${CASES.length} bad requests: each is refused with its status and code, no
   t.deepEqual(wrong, [])
   t.is(await api.credits.left(wallet), 1000)
   t.false(logged.includes(key) || logged.includes(token))
+  t.notRegex(logged, /"level":[56]0/)
+})
+
+test('who goes away in the middle of a body is no fault of ours', async (t) => {
+  const { hostname, port } = new URL(api.url)
+  const asked = async () => {
+    const counts = /api_request_seconds_count\{resource="\/auth\/nonce",status="\d+"\} (\d+)/g
+    const of = (await registry.metrics()).matchAll(counts)
+    return [...of].reduce((sum, [, count]) => sum + Number(count), 0)
+  }
+  const before = await asked()
+  const fields = ['Content-Type: application/json', 'Content-Length: 1000']
+  const socket = createConnection(Number(port), hostname)
+  socket.write(request('POST /auth/nonce', fields))
+  socket.write('{"wallet":')
+  await once(socket, 'connect')
+  // What is asked now is answered after the head of the other was read.
+  t.is((await send(request('GET /status'))).status, 200)
+  socket.resetAndDestroy()
+  while ((await asked()) === before) await send(request('GET /status'))
   t.notRegex(logged, /"level":[56]0/)
 })
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
 import { MAX_BODY } from './limit-body.ts'
@@ -12,24 +13,36 @@ export const readBody: Step = async function readBody(ctx, next) {
     ctx.set('Connection', 'close')
     throw new ApiError('unsupported_media_type')
   }
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of ctx.req.iterator({ destroyOnReturn: false })) {
-    chunks.push(chunk)
-    length += chunk.length
-    if (length > MAX_BODY) {
-      ctx.set('Connection', 'close')
-      throw new ApiError('payload_too_large')
-    }
+  const bytes = await readAtMost(ctx.req, MAX_BODY)
+  if (bytes === null) {
+    ctx.set('Connection', 'close')
+    throw new ApiError('payload_too_large')
   }
   try {
-    ctx.state.body = JSON.parse(UTF8.decode(Buffer.concat(chunks)))
+    ctx.state.body = JSON.parse(UTF8.decode(bytes))
   } catch {
     throw new ApiError('invalid_parameter', {
       errors: [{ in: 'body', name: '', message: 'expected a JSON object' }],
     })
   }
   await next()
+}
+
+/** Null when there is more. */
+async function readAtMost(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let length = 0
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length > most) return null
+    }
+  } catch (cause) {
+    // The client went away in the middle, or took too long: nobody reads the answer.
+    throw new ApiError('bad_request', { cause })
+  }
+  return Buffer.concat(chunks)
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
