@@ -36,8 +36,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const measure = async (mode: string, servers: Env) => {
     print(`\n${mode}; load average of the last minute ${loadavg()[0]?.toFixed(1)}`)
     if (wants('deliveries'))
-      for (const sockets of [200, 1000])
-        await measureDeliveries(sockets, Number(values.rounds), servers)
+      for (const trades of [20, 1])
+        for (const sockets of [200, 1000])
+          await measureDeliveries({ sockets, trades }, Number(values.rounds), servers)
     if (wants('latency')) await measureLatency(200, servers)
     if (wants('connections')) await measureConnections(10_000, servers)
     if (wants('resume'))
@@ -112,21 +113,24 @@ async function withPair(
   })
 }
 
-const TRADES_PER_SLOT = 20
-
-async function measureDeliveries(sockets: number, rounds: number, servers: Env): Promise<void> {
-  const slots = Math.ceil(200_000 / (sockets * TRADES_PER_SLOT))
+/** A slot's trades go to a socket in one piece, so the fewer they are, the more each costs. */
+async function measureDeliveries(
+  { sockets, trades }: { readonly sockets: number; readonly trades: number },
+  rounds: number,
+  servers: Env,
+): Promise<void> {
+  const slots = Math.ceil(200_000 / (sockets * trades))
   const perSecond: Record<'feed' | 'bare', number[]> = { feed: [], bare: [] }
   const cpuUs: Record<'feed' | 'bare', number[]> = { feed: [], bare: [] }
   await withPair('feed', servers, (feed) =>
     withPair('bare', {}, async (bare) => {
       for (const { clients, port } of [feed, bare])
         await clients.ask({ kind: 'connect', port, sockets }, 'connected')
-      for (let round = -1; round < rounds; round++)
+      for (let round = -2; round < rounds; round++)
         for (const [kind, { server, clients }] of Object.entries({ feed, bare })) {
-          const messages = slots * TRADES_PER_SLOT * sockets
+          const messages = slots * trades * sockets
           const received = clients.ask({ kind: 'expect', messages }, 'received')
-          const send = { kind: 'send', slots, trades: TRADES_PER_SLOT, everyMs: 0 } as const
+          const send = { kind: 'send', slots, trades, everyMs: 0 } as const
           const { seconds, cpuSeconds } = await server.ask(send, 'sent')
           await received
           if (round < 0) continue // to warm up
@@ -136,7 +140,7 @@ async function measureDeliveries(sockets: number, rounds: number, servers: Env):
     }),
   )
   print(
-    `\n${sockets} sockets, slots of ${TRADES_PER_SLOT} trades, ${rounds} turns of each, medians\n`,
+    `\n${sockets} sockets, slots of ${trades} ${trades === 1 ? 'trade' : 'trades'}, ${rounds} turns of each, medians\n`,
   )
   print('| server | deliveries/s | CPU us each |')
   print('|---|---|---|')
