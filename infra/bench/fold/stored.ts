@@ -10,17 +10,25 @@ import { createWorkload } from './workload.ts'
 /** Events of one slot: so many that a flush of a worker that is behind holds few slots. */
 const PER_SLOT = 250
 
-export interface Stored {
+/** How fast some events were stored. */
+export interface Pace {
   readonly events: number
   readonly seconds: number
   /** CPU of this process, in microseconds an event. */
   readonly cpuUs: number
+}
+
+export interface Stored {
+  /** From the start of the worker, with nothing of any wallet in memory: the first event of each wallet. */
+  readonly first: Pace
+  /** The events after those. */
+  readonly then: Pace
   /** On disk once merged, all columns and the second order by wallet: bytes a swap, and a row of all tables together an event. */
   readonly bytesPerSwap: number
   readonly bytesPerEvent: number
 }
 
-/** Puts events on Kafka, then lets the fold worker store them all in ClickHouse, as after a stop. */
+/** Puts an event of each wallet and then `events` more on Kafka, and lets the fold worker store them all in ClickHouse, as after a stop. */
 export async function foldStored(
   { kafka, openStore }: BenchServers,
   options: { readonly wallets: number; readonly events: number },
@@ -30,36 +38,55 @@ export async function foldStored(
   const { store, remove } = await openStore()
   const log = await createKafkaLog(kafka(), { logger, registry: createRegistry() })
   const workload = createWorkload({ wallets, tokensPerWallet: 50 })
-  const last = Math.ceil(events / PER_SLOT)
+  const lastFirst = Math.ceil(wallets / PER_SLOT)
+  const last = lastFirst + Math.ceil(events / PER_SLOT)
   for (let slot = 1; slot <= last; slot += 20)
     await Promise.all(
       Array.from({ length: Math.min(20, last - slot + 1) }, (_, at) =>
         log.appendSlot(workload.slotOf(slot + at, PER_SLOT)),
       ),
     )
+  let begin = (_slot: number) => {}
   let finish = () => {}
+  const begun = new Promise<number>((resolve) => {
+    begin = resolve
+  })
   const done = new Promise<void>((resolve) => {
     finish = resolve
   })
   const watched = watchProgress(store, log.partitions, (slot) => {
+    if (slot >= lastFirst) begin(slot)
     if (slot === last) finish()
   })
-  const startedAt = performance.now()
-  const cpu = process.cpuUsage()
+  const start = stopwatch()
   const fold = await startFold({
     ...{ store: watched, log, logger, registry: createRegistry() },
     onBug: (error) => {
       throw error
     },
   })
+  // A flush holds many slots: the first ends where all wallets have been seen, or later.
+  const slots = await begun
+  const first = start(slots * PER_SLOT)
+  const middle = stopwatch()
   await done
-  const seconds = (performance.now() - startedAt) / 1000
-  const { user, system } = process.cpuUsage(cpu)
+  const then = middle((last - slots) * PER_SLOT)
   await fold.stop()
   await log.close()
   const bytes = await bytesStored(store, last * PER_SLOT)
   await remove()
-  return { events: last * PER_SLOT, seconds, cpuUs: (user + system) / (last * PER_SLOT), ...bytes }
+  return { first, then, ...bytes }
+}
+
+/** Starts the clocks; gives what reads them. */
+function stopwatch(): (events: number) => Pace {
+  const startedAt = performance.now()
+  const cpu = process.cpuUsage()
+  return (events) => {
+    const { user, system } = process.cpuUsage(cpu)
+    const seconds = (performance.now() - startedAt) / 1000
+    return { events, seconds, cpuUs: (user + system) / events }
+  }
 }
 
 async function bytesStored(store: Store, events: number) {
