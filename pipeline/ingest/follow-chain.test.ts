@@ -435,6 +435,21 @@ test('a start that reaches nobody, or is refused, says which variable is at faul
   }
 })
 
+test('wallets that come while a stream opens are asked for by the next, from the same slot on', async (t) => {
+  const server = fakeServer()
+  const chain = follow(10, fakeRpc(10), async (options) => {
+    if (server.opened.length === 0) chain.updateWallets(createWallets([wallet, pool]))
+    return server.open(options)
+  })
+  const second = await server.stream(2)
+  t.like(second.request, {
+    transactions: { 'wallets-1': { accountInclude: [wallet, pool] } },
+    fromSlot: '11',
+  })
+  t.true((await server.stream(1)).closed)
+  await chain.close()
+})
+
 test('other wallets are asked for on the open stream', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(0), server.open)

@@ -217,6 +217,7 @@ class Follower implements ChainFollower {
     const { head } = this.#sealer
     const fromSlot = head === null || !this.#replays ? null : head + 1
     this.#apply({ kind: 'cut', replayed: head === null || fromSlot !== null })
+    const asked = this.#wallets
     const session = await openSession({
       ...this.#config,
       request: this.#request(fromSlot),
@@ -229,6 +230,9 @@ class Follower implements ChainFollower {
     this.#resolveOpened()
     this.#watch(this.#recheck(head))
     if (this.#closing.signal.aborted) session.end({ kind: 'closed' })
+    // Asked for by nobody yet; another request on this stream might come after what is replayed.
+    if (this.#wallets !== asked)
+      session.end({ kind: 'failed', message: 'wallets were added while it opened' })
     this.#deps.logger.info({ resumed: fromSlot !== null }, 'stream opened')
     const end = await session.ended
     this.#session = null
