@@ -368,6 +368,8 @@ test.serial(
       [usual, 0],
       [unusual, 0],
     ])
+    // Seen is not finalized: nothing is credited for it yet.
+    t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
     await ingest.stop()
     simulator.advance(FINALITY)
     await next.catchUp()
