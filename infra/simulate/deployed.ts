@@ -7,6 +7,7 @@ import { askOperator } from '../operator/socket.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
+import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STILL_MS, within } from './patience.ts'
 import type { Part, ServerName, Step } from './script.ts'
@@ -40,6 +41,8 @@ export class Deployed {
   readonly #starting: Promise<void>[] = []
   /** What went wrong beside the script's way. */
   readonly #faults: Error[] = []
+  /** Processes that have ended, and whether all that they told has come. */
+  readonly #ended = new Map<ServiceProcess, boolean>()
   #isClosed = false
 
   constructor(options: DeployedOptions) {
@@ -60,6 +63,17 @@ export class Deployed {
     writeFileSync(file, `${readFileSync(file, 'utf8').trim()}\n${laterWallet}\n`)
     for (const part of ['ingest', 'all'] as const)
       if (!this.away.has(part)) deployment.processes.get(part)?.child.kill('SIGHUP')
+  }
+
+  /** Waits until the process with the API listens, looking after all. */
+  async listens(part: Part): Promise<void> {
+    const { processes } = this.#options.deployment
+    for (const deadline = Date.now() + STILL_MS; !processes.get(part)?.lines.has('url'); ) {
+      this.supervise()
+      if (Date.now() > deadline)
+        throw new Error(`waited ${STILL_MS / 1000} s for the API to listen`)
+      await pause(50)
+    }
   }
 
   /** Brings back what is away, and waits for what was begun. */
@@ -91,12 +105,17 @@ export class Deployed {
   supervise(): void {
     const [fault] = this.#faults
     if (fault) throw fault
-    const { deployment, serversDir, tell } = this.#options
+    const { deployment, tell } = this.#options
     for (const [name, process] of deployment.processes) {
       const part = name as Part // they are started by this name
       const { exitCode, signalCode } = process.child
       if (this.away.has(part) || (exitCode ?? signalCode) === null) continue
-      if (serversDir === null || !endedForLackOfServer(process.stderr()))
+      if (!this.#ended.has(process)) {
+        this.#ended.set(process, false)
+        void process.ended.then(() => this.#ended.set(process, true))
+      }
+      if (!this.#ended.get(process)) continue
+      if (!endedForLackOfServer(process.stderr()))
         throw new Error(
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
@@ -196,6 +215,7 @@ const SERVER_NAMES: readonly ServerName[] = ['kafka', 'clickhouse', 'redis']
  */
 export function endedForLackOfServer(stderr: string): boolean {
   const last = stderr.trim().split('\n').at(-1) ?? ''
-  const isLack = /^(?!\{| {4}at ).*(answers? at|no answer from|does not answer|cannot serve now)/
+  const isLack =
+    /^(?!\{| {4}at ).*(answers? at|no answer from|does not answer|cannot serve now|cannot be reached)/
   return isLack.test(last) && !/"level":(50|60)/.test(stderr)
 }

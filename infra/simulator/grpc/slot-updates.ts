@@ -27,6 +27,11 @@ export interface SlotUpdates {
 /** A late transaction comes this many slots after its own at least, and at most. */
 const LATE_SLOTS = { least: 3, most: 12 } as const
 
+/** Whether a transaction is one of those that come late while this trouble is on. */
+export function comesLate(seed: number, slot: number, index: number): boolean {
+  return hash32(seed, 'late', slot, index) % 25 === 0
+}
+
 /** Makes the updates of a chain's slots, disturbed as asked for. Keeps those of `remembered` slots encoded. */
 export function createSlotUpdates(
   chain: Chain,
@@ -53,8 +58,8 @@ export function createSlotUpdates(
   /** With which slot a transaction comes; its own, unless it is late. */
   const comesWith = (slot: number, index: number): number => {
     if (!troubleAt('late', slot) || chain.kind(slot) !== 'produced') return slot
+    if (!comesLate(seed, slot, index)) return slot
     const hash = hash32(seed, 'late', slot, index)
-    if (hash % 25 !== 0) return slot
     const delay = LATE_SLOTS.least + (Math.floor(hash / 25) % (LATE_SLOTS.most - LATE_SLOTS.least))
     return chain.step(slot, delay)
   }
