@@ -146,6 +146,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   const turn = { paths, seconds: options.seconds, connections: CONNECTIONS, key: service.key }
   const bareUrl = await bare.line('url')
   const measured = { ours: [] as Turn[], theirs: [] as Turn[] }
+  for (const url of [service.url, bareUrl]) await load({ ...turn, url, seconds: 3 }) // to warm up
   for (let round = 0; round < options.rounds; round++) {
     const a = await loadProcess(service.process, { ...turn, url: service.url })
     const b = await loadProcess(bare, { ...turn, url: bareUrl })

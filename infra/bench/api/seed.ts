@@ -35,8 +35,8 @@ export async function seed(store: Store, swaps: number): Promise<void> {
     params,
   )
   await store.command(
-    `INSERT INTO mints (mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at, version)
-     SELECT ${mint('number')}, 'spl_token', 6, 1000000000000000, concat('T', toString(number)), concat('Token ', toString(number)), 'metaplex', {now:UInt32}, 1, NULL, 1
+    `INSERT INTO mints (mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at, version, inserted_at)
+     SELECT ${mint('number')}, 'spl_token', 6, 1000000000000000, concat('T', toString(number)), concat('Token ', toString(number)), 'metaplex', {now:UInt32}, 1, NULL, 1, ${LONG_AGO}
      FROM numbers(${MINTS})`,
     params,
   )
@@ -64,6 +64,8 @@ async function settled(store: Store): Promise<void> {
 const MOST_SECONDS = 300
 
 const SWAPS_PER_INSERT = 1_000_000
+/** When facts and positions were written: what is written in the last half minute is news to the API, and so many news are a flood, in which it keeps nothing. */
+const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
   program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports`
@@ -91,11 +93,11 @@ function swapRows(from: number, count: number): string {
 
 const POSITIONS = `
   INSERT INTO positions (wallet, mint, decimals, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time,
-    first_trade_time, last_trade_time, open_amount, open_cost_lamports, realized_lamports, valued_sells, exit_seconds, version)
+    first_trade_time, last_trade_time, open_amount, open_cost_lamports, realized_lamports, valued_sells, exit_seconds, version, inserted_at)
   SELECT wallet, base_mint, any(base_decimals), countIf(side = 'buy'), countIf(side = 'sell'),
     sumIf(base_amount, side = 'buy') AS bought, sumIf(base_amount, side = 'sell') AS sold,
     toInt128(sumIf(ifNull(value_lamports, 0), side = 'buy')), toInt128(sumIf(ifNull(value_lamports, 0), side = 'sell')),
-    minIf(toNullable(block_time), side = 'buy'), min(block_time), max(block_time), greatest(bought, sold) - sold, 0, 0, countIf(side = 'sell'), NULL, count()
+    minIf(toNullable(block_time), side = 'buy'), min(block_time), max(block_time), greatest(bought, sold) - sold, 0, 0, countIf(side = 'sell'), NULL, count(), ${LONG_AGO}
   FROM swaps GROUP BY wallet, base_mint`
 
 const FIRST_BUYS = `
