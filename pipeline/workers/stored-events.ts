@@ -13,8 +13,8 @@ const EVENTS_PER_PAGE = 20_000
 
 /**
  * Stored events of wallets, each wallet's beyond its place, in event-key order within a wallet, each once; wallets one after the other. Comes
- * in pages of bounded size: a long history never is in memory whole. `isLast` tells that the wallet is done. With `onlyShort` little is expected of each:
- * many are asked for together, and of one that has more than a page beyond its place nothing comes after that page.
+ * in pages of bounded size, of which the next is read while one is used: a long history never is in memory whole. `isLast` tells that the wallet is done. With
+ * `onlyShort` little is expected of each: many are asked for together, and of one that has more than a page beyond its place nothing comes after that page.
  */
 export async function* readEvents(
   store: Store,
@@ -23,30 +23,43 @@ export async function* readEvents(
 ): AsyncGenerator<{ wallet: number; events: FoldEvent[]; isLast: boolean }> {
   const perQuery = onlyShort ? SHORT_PER_QUERY : LONG_PER_QUERY
   const wallets = [...beyond.keys()].sort((a, b) => a - b)
-  for (let at = 0; at < wallets.length; at += perQuery) {
-    const places = new Map(wallets.slice(at, at + perQuery).map((w) => [w, beyond.get(w) ?? START]))
-    while (places.size > 0) {
-      const rows = await store.query<EventRow>(eventsQuery(places))
-      const full = rows.length === EVENTS_PER_PAGE
-      const reached = rows.at(-1)?.wallet ?? 0
-      const byWallet = new Map<number, EventRow[]>()
-      for (const row of rows) {
-        const found = byWallet.get(row.wallet)
-        if (found) found.push(row)
-        else byWallet.set(row.wallet, [row])
-      }
-      for (const wallet of [...places.keys()]) {
-        // A full page ends within its last wallet; the wallets after it have not come yet.
-        if (full && wallet > reached) continue
-        const isLast = !(full && wallet === reached)
-        // The page of a wallet of which little is expected is its own from the beginning.
-        if (onlyShort && !isLast && byWallet.size > 1) continue
-        const found = byWallet.get(wallet) ?? []
-        const last = found.at(-1)
-        if (isLast || onlyShort) places.delete(wallet)
-        else if (last) places.set(wallet, placeOf(last))
-        yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
-      }
+  const places = new Map<number, WalletPlace>()
+  /** Asks for the next page; null when all is read. */
+  const ask = () => {
+    if (places.size === 0)
+      for (const wallet of wallets.splice(0, perQuery))
+        places.set(wallet, beyond.get(wallet) ?? START)
+    if (places.size === 0) return null
+    const answer = store.query<EventRow>(eventsQuery(places))
+    answer.catch(() => {}) // heard of by whoever waits for it; nobody does when the reader has stopped
+    return answer
+  }
+  for (let asked = ask(); asked !== null; ) {
+    const rows = await asked
+    const full = rows.length === EVENTS_PER_PAGE
+    const reached = rows.at(-1)?.wallet ?? 0
+    const byWallet = new Map<number, EventRow[]>()
+    for (const row of rows) {
+      const found = byWallet.get(row.wallet)
+      if (found) found.push(row)
+      else byWallet.set(row.wallet, [row])
+    }
+    const read: { readonly wallet: number; readonly isLast: boolean }[] = []
+    for (const wallet of [...places.keys()]) {
+      // A full page ends within its last wallet; the wallets after it have not come yet.
+      if (full && wallet > reached) continue
+      const isLast = !(full && wallet === reached)
+      // The page of a wallet of which little is expected is its own from the beginning.
+      if (onlyShort && !isLast && byWallet.size > 1) continue
+      const last = byWallet.get(wallet)?.at(-1)
+      if (isLast || onlyShort) places.delete(wallet)
+      else if (last) places.set(wallet, placeOf(last))
+      read.push({ wallet, isLast })
+    }
+    asked = ask()
+    for (const { wallet, isLast } of read) {
+      const found = byWallet.get(wallet) ?? []
+      yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
     }
   }
 }
