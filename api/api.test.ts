@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
+import bs58 from 'bs58'
 import { WebSocket } from 'ws'
 import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
 import type { Store } from '../pipeline/store/store.ts'
-import { createCursorCodec } from './cursor.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
 import { markStored, swapRow, trackWallets } from './testing/rows.ts'
@@ -215,14 +215,20 @@ test('a store that hangs is refused like one that is gone, and the call costs no
     ...store,
     query: (sql, params) => hangs.then(() => store.query(sql, params)),
   }
+  await seal() // of what storage has there is a question, of nothing there is none
   const own = await startApi(hanging, { readMs: 1500 })
+  t.teardown(async () => {
+    goOn()
+    await own.close()
+  })
   const known = await own.customer(10)
   const unknown = await own.customer(10)
-  const at = { slot: 99, txIndex: 0, wallet: 1, eventIndex: 0 }
-  const cursor = createCursorCodec(Buffer.alloc(32, 7)).encode('trades', at) // nothing of it is kept
+  let asked = 0
   const ask = async (key: string) => {
+    asked += 1
+    const mint = bs58.encode(Buffer.alloc(32, asked)) // of which nothing is kept
     const headers = { authorization: `Bearer ${key}` }
-    const { status, headers: sent } = await fetch(`${own.url}/trades?cursor=${cursor}`, { headers })
+    const { status, headers: sent } = await fetch(`${own.url}/tokens/${mint}/swaps`, { headers })
     return [status, sent.get('x-credits-cost'), sent.get('x-credits-remaining')]
   }
   t.deepEqual(await ask(known.key), [200, '3', '7'])
@@ -233,5 +239,4 @@ test('a store that hangs is refused like one that is gone, and the call costs no
   t.deepEqual(await ask(unknown.key), [503, '0', null])
   goOn()
   t.deepEqual(await ask(known.key), [200, '3', '4'])
-  await own.close()
 })
