@@ -108,7 +108,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     const followed = new Follower(await deployment.customer(key), STILL_MS)
     follower = followed
     const clock: Clock = { simulator, deployed, position, startSlot: START_SLOT, tell }
-    const chain = new TrueChain(simulator, seed, trouble, START_SLOT)
+    const chain = new TrueChain(simulator, START_SLOT)
     await begin(
       clock,
       () => followed.connections > 0,

@@ -1,5 +1,5 @@
 import type { Address } from '../../pipeline/domain/address.ts'
-import { createChainShape } from './chain-shape.ts'
+import { type ChainShape, createChainShape } from './chain-shape.ts'
 import { type ClockOptions, createClock } from './clock.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
 import { associatedTokenAccount, derivedSigner } from './market/key.ts'
@@ -27,6 +27,8 @@ export interface Simulator {
   readonly solPricePool: Address
   /** The market; of recorded blocks only its price pool is of use. */
   readonly market: Market
+  /** Which slots of it have a block, and which left the chain. */
+  readonly shape: ChainShape
   /** The newest slot that is over; `confirmedSlot` is the newest that is confirmed. */
   readonly slot: number
   readonly confirmedSlot: number
@@ -151,6 +153,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     wallets: tracked,
     solPricePool: market.universe.pricePool.key('pool').address,
     market,
+    shape,
     lastRecordedSlot: played?.last ?? null,
     get slot() {
       return clock.slot

@@ -180,7 +180,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
 
   // What comes after the history on the log is stored after it.
   await service.advance(1)
-  const chain = new TrueChain(simulator, SEED, {}, START - HISTORY)
+  const chain = new TrueChain(simulator, START - HISTORY)
   chain.catchUp(WALLETS)
   const { differences, rows } = await compareTables(service.query, chain, WALLETS)
   t.deepEqual(differences.slice(0, 10).map(tellDifference), [])

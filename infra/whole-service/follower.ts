@@ -2,11 +2,8 @@ import { type Customer, type Feed, type TradeItem, until } from './customer.ts'
 
 /** A customer who follows the feed and comes back after the last message when it was cut. */
 export class Follower {
-  readonly trades: TradeItem[] = []
-  readonly late: TradeItem[] = []
-  /** Every connection so far. */
+  /** Every connection so far; the last one may be open. */
   readonly feeds: Feed[] = []
-  #feed: Feed | null = null
   #stopped = false
   readonly #following: Promise<void>
 
@@ -22,18 +19,18 @@ export class Follower {
 
   async stop(): Promise<void> {
     this.#stopped = true
-    this.#feed?.close()
+    this.feeds.at(-1)?.close()
     await this.#following
   }
 
   /** Everything that came, in order of arrival. */
   all(): readonly TradeItem[] {
-    return [...this.trades, ...(this.#feed?.trades ?? [])]
+    return this.feeds.flatMap(({ trades }) => trades)
   }
 
   /** The late ones, in order of arrival. */
   allLate(): readonly TradeItem[] {
-    return [...this.late, ...(this.#feed?.late ?? [])]
+    return this.feeds.flatMap(({ late }) => late)
   }
 
   async #follow(customer: Customer, patienceMs: number): Promise<void> {
@@ -45,13 +42,10 @@ export class Follower {
         patienceMs,
       )
       if (feed === null) return
-      this.#feed = feed
       this.feeds.push(feed)
+      if (this.#stopped) feed.close() // while it was opened
       await feed.closed()
       position = feed.position ?? position
-      this.#feed = null
-      this.trades.push(...feed.trades)
-      this.late.push(...feed.late)
     }
   }
 }

@@ -179,7 +179,7 @@ async function goesOn(t: ExecutionContext): Promise<void> {
     came,
     truth.trades(firstSlot, truth.slotAt(Date.now()) + 5).slice(sent, sent + came.length),
   )
-  t.deepEqual(follower.late, [])
+  t.deepEqual(follower.allLate(), [])
   for (const [role, process] of deployment.processes) {
     t.is(process.child.exitCode, null, `${role} runs\n${process.stderr()}`)
     t.deepEqual(errorsOf(process), [], role)
@@ -269,7 +269,7 @@ test(`without a stream reads go on, and what passed meanwhile comes afterwards${
 test(`after all that the books agree and every process stops cleanly${why}`, async (t) => {
   t.timeout(60_000)
   await follower.stop()
-  const used = spent + follower.trades.length
+  const used = spent + follower.all().length
   let calls = 0
   // What a closed connection had reserved and not used is returned a moment after its end.
   const gone = await until(
