@@ -35,11 +35,12 @@ export function encodeSnapshot(state: WalletState): string {
 /** Reads what `encodeSnapshot` wrote in the same format. */
 export function decodeSnapshot(text: string): WalletState {
   const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as Snapshot // written by encodeSnapshot
-  const state: WalletState = {
-    ...createWalletState(wallet, revision),
-    hours,
-    balance: balance === null ? null : BigInt(balance),
-    tokens: new Map(tokens.map((token) => [token[0], decodeToken(token)])),
+  const state = createWalletState(wallet, revision)
+  for (const [hour, transactions] of hours.entries()) state.hours[hour] = transactions
+  state.balance = balance === null ? null : BigInt(balance)
+  for (const encoded of tokens) {
+    const token = decodeToken(encoded)
+    state.tokens.set(token.mint, token)
   }
   COUNTS.forEach((field, place) => {
     state[field] = counts[place] ?? 0
@@ -126,24 +127,22 @@ function decodeToken(encoded: ReturnType<typeof encodeToken>): TokenState {
   const [buys, sells, firstBuyTime, firstTradeTime, lastTradeTime, valuedSells, exitSeconds] =
     counts
   const sum = (place: number) => decodeInteger(sums[place] ?? '0')
-  const token: TokenState = {
-    ...createTokenState(mint, decimals),
-    buys: buys ?? 0,
-    sells: sells ?? 0,
-    bought: sum(0),
-    sold: sum(1),
-    boughtLamports: sum(2),
-    soldLamports: sum(3),
-    firstBuyTime: firstBuyTime ?? null,
-    firstTradeTime: firstTradeTime ?? null,
-    lastTradeTime: lastTradeTime ?? null,
-    openAmount: sum(4),
-    openCost: sum(5),
-    realized: sum(6),
-    valuedSells: valuedSells ?? 0,
-    exitSeconds: exitSeconds ?? null,
-    served: served === null ? null : decodeServed(served),
-  }
+  const token = createTokenState(mint, decimals)
+  token.buys = buys ?? 0
+  token.sells = sells ?? 0
+  token.bought = sum(0)
+  token.sold = sum(1)
+  token.boughtLamports = sum(2)
+  token.soldLamports = sum(3)
+  token.firstBuyTime = firstBuyTime ?? null
+  token.firstTradeTime = firstTradeTime ?? null
+  token.lastTradeTime = lastTradeTime ?? null
+  token.openAmount = sum(4)
+  token.openCost = sum(5)
+  token.realized = sum(6)
+  token.valuedSells = valuedSells ?? 0
+  token.exitSeconds = exitSeconds ?? null
+  token.served = served === null ? null : decodeServed(served)
   for (const lot of lots) addNewest(token, decodeLot(lot))
   return token
 }

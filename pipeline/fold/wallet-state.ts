@@ -1,6 +1,6 @@
 import type { Lot, LotQueue, Part } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
-import { createTradeSums, type TradeSums } from './trade-sums.ts'
+import type { TradeSums } from './trade-sums.ts'
 
 /**
  * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
@@ -148,6 +148,7 @@ function shared(mint: string): string {
 
 /** A position before its first event. */
 export function createTokenState(mint: string, decimals: number): TokenState {
+  // Every field by name: an object made with a spread is several times slower to use.
   return {
     oldest: null,
     newest: null,
@@ -155,7 +156,13 @@ export function createTokenState(mint: string, decimals: number): TokenState {
     decimals,
     buys: 0,
     sells: 0,
-    ...createTradeSums(),
+    bought: 0n,
+    sold: 0n,
+    boughtLamports: 0n,
+    soldLamports: 0n,
+    firstBuyTime: null,
+    firstTradeTime: null,
+    lastTradeTime: null,
     openAmount: 0n,
     openCost: 0n,
     realized: 0n,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
+import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { Turns } from '../runtime/turns.ts'
 import { handOut } from './hand-out.ts'
@@ -12,7 +13,7 @@ import {
 } from './kafka-client.ts'
 import { groupIdOf } from './kafka-offsets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
-import { decodeMessage } from './record.ts'
+import { decodeMessage, type LogMessage } from './record.ts'
 import type { LogMetrics } from './telemetry.ts'
 
 interface Deps {
@@ -207,7 +208,7 @@ export class SupervisedConsumer implements Consumer {
       const decoded = decodeMessage(message.value)
       if (decoded.kind === 'newer') return { records, next, newer: decoded.version }
       next = offset + 1n
-      if (decoded.kind === 'ok') records.push({ offset, ...decoded.message })
+      if (decoded.kind === 'ok') records.push(logRecord(offset, decoded.message))
       else {
         metrics.malformedRecords.inc({ reason: decoded.reason })
         logger.warn(
@@ -235,6 +236,14 @@ export class SupervisedConsumer implements Consumer {
       await admin.disconnect()
     }
   }
+}
+
+/** An entry at its place. */
+function logRecord(offset: bigint, message: LogMessage): LogRecord {
+  if (message.kind !== 'record') return { offset, ...message }
+  // Nearly all: every field by name, because an object made with a spread is several times slower.
+  const { kind, record, late, decoderVersion = DECODER_VERSION } = message
+  return { offset, kind, record, late, decoderVersion }
 }
 
 /** A client that crashed is replaced, not restarted. */

@@ -65,7 +65,7 @@ export function firstBuyRow(wallet: number, version: number, buy: FirstBuy): Row
 
 /** Row of table `positions`. */
 export function positionRow(wallet: number, version: number, token: TokenState): Row {
-  return {
+  const row = {
     wallet,
     mint: token.mint,
     decimals: token.decimals,
@@ -83,9 +83,9 @@ export function positionRow(wallet: number, version: number, token: TokenState):
     realized_lamports: token.realized,
     valued_sells: token.valuedSells,
     exit_seconds: token.exitSeconds,
-    ...(token.served && servedColumns(token.served)),
     version,
   }
+  return token.served === null ? row : { ...row, ...servedColumns(token.served) }
 }
 
 /** Left out while trades are served as they happened: then these columns are what the others are. */

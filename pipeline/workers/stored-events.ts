@@ -87,7 +87,9 @@ const placeOf = (row: EventRow): WalletPlace => ({
 
 function foldEventOf(row: EventRow): FoldEvent {
   return {
-    ...placeOf(row),
+    slot: Number(row.slot),
+    txIndex: row.tx_index,
+    eventIndex: row.event_index,
     blockTime: row.block_time,
     kind: row.kind,
     mint: row.mint,

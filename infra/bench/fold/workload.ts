@@ -28,32 +28,61 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
     const kind = random(100)
     const mint = mintOf(wallet, random(tokensPerWallet))
     made += 1
-    const common = {
-      ...{ slot, txIndex, wallet, eventIndex: 0 },
-      blockTime: START_TIME + Math.floor(slot * 0.4),
-      signature: aSignature(random),
-    }
+    const eventIndex = 0
+    const blockTime = START_TIME + Math.floor(slot * 0.4)
+    const signature = aSignature(random)
     const amount = BigInt(1_000_000 + random(1_000_000_000))
-    if (kind >= 96)
+    const direction = kind % 2 === 0 ? 'in' : 'out'
+    // Every field by name, as the log's reader makes them: an object made with a spread is several times slower to use.
+    if (kind >= 96) {
+      const lamports = amount
       return {
-        ...{ kind: 'sol_transfer', ...common },
-        ...{ direction: kind % 2 === 0 ? 'in' : 'out', lamports: amount },
+        kind: 'sol_transfer',
+        slot,
+        txIndex,
+        wallet,
+        eventIndex,
+        blockTime,
+        signature,
+        direction,
+        lamports,
       }
+    }
     if (kind >= 90)
       return {
-        ...{ kind: 'token_transfer', ...common },
-        ...{ direction: kind % 2 === 0 ? 'in' : 'out', mint, amount, decimals: 6 },
+        kind: 'token_transfer',
+        slot,
+        txIndex,
+        wallet,
+        eventIndex,
+        blockTime,
+        signature,
+        direction,
+        mint,
+        amount,
+        decimals: 6,
       }
     const inUsd = kind % 10 === 0
     return {
-      ...{ kind: 'swap', ...common },
-      ...{ side: kind < 45 ? 'buy' : 'sell', baseMint: mint, baseAmount: amount, baseDecimals: 6 },
-      ...{
-        quoteMint: inUsd ? USDC : WSOL,
-        quoteAmount: BigInt(10_000_000 + random(2_000_000_000)),
-      },
-      ...{ program: 'pumpswap', programId: PROGRAM, confidence: 'high', quoteMismatch: false },
-      ...{ feeLamports: 0n, solPriceUsdE9: inUsd ? 150_000_000_000n : null },
+      kind: 'swap',
+      slot,
+      txIndex,
+      wallet,
+      eventIndex,
+      blockTime,
+      signature,
+      side: kind < 45 ? 'buy' : 'sell',
+      baseMint: mint,
+      baseAmount: amount,
+      baseDecimals: 6,
+      quoteMint: inUsd ? USDC : WSOL,
+      quoteAmount: BigInt(10_000_000 + random(2_000_000_000)),
+      program: 'pumpswap',
+      programId: PROGRAM,
+      confidence: 'high',
+      quoteMismatch: false,
+      feeLamports: 0n,
+      solPriceUsdE9: inUsd ? 150_000_000_000n : null,
     }
   }
 
