@@ -112,9 +112,11 @@ test('of several transfers to one account each is less its own fee, swap by swap
         (sum, amount) => sum + amount - (amount * 250n + 9_999n) / 10_000n,
         0n,
       )
-      t.deepEqual(events(tx, w), [{ side: 'buy', base: expected, quote: 9n }])
+      // Where the fees take it all, nothing came, and there is no swap (B6).
+      const buys = expected === 0n ? [] : [{ side: 'buy', base: expected, quote: 9n }]
+      t.deepEqual(events(tx, w), buys)
     }),
-    { numRuns: 40 },
+    { numRuns: 40, examples: [[[1n, 1n]]] },
   )
 })
 
