@@ -21,7 +21,7 @@ export function createRowEncoder(
     writers.push({ column, write })
   }
   return (rows) => {
-    const out = new Output(rows.length * 64 * writers.length)
+    const out = new Output(rows.length * 16 * writers.length)
     try {
       for (const row of rows) {
         // A column that only a later row has must not get lost.
