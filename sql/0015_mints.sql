@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS mints
     asked UInt16 COMMENT 'How often RPC was asked for it and answered',
     ask_again_at Nullable(UInt32) COMMENT 'Unix seconds from which it is asked for again, since something was missing; null when it never is',
     version UInt64 COMMENT 'asked x 2^48 + what is left of 2^48 after the milliseconds of the answer: the last answer counts, of two the first' CODEC(ZSTD),
-    inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written'
+    inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written',
+    INDEX news inserted_at TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(version)
 ORDER BY mint

@@ -204,6 +204,7 @@ const NEWS = `
     is_deleted, toUnixTimestamp64Milli(inserted_at) AS inserted_ms
   FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
 
+// Likewise.
 const FACTS = `
   SELECT mint, max(version) AS version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY mint
   LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`

@@ -72,6 +72,8 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 const MOST_WALKED = 200_000
+/** Both servers have the heap that `npm start` gives. */
+const AS_STARTED = { NODE_OPTIONS: '--max-semi-space-size=64' }
 
 interface Service {
   readonly url: string
@@ -96,6 +98,7 @@ async function withService(
       SECRET_KEY: randomBytes(32).toString('hex'),
       DATA_DIR: join(folder, 'data'),
       METRICS_PORT: '0',
+      ...AS_STARTED,
       ...env,
       SWAPS: String(swaps.stored),
       SWAPS_PER_SLOT: String(swaps.perSlot),
@@ -142,7 +145,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   for (const path of paths) answers[path] ??= await ask(service, path)
   const file = join(service.folder, 'answers.json')
   writeFileSync(file, JSON.stringify(answers))
-  const bare = startProcess('infra/bench/api/bare.js', { ANSWERS: file })
+  const bare = startProcess('infra/bench/api/bare.js', { ...AS_STARTED, ANSWERS: file })
   const turn = { paths, seconds: options.seconds, connections: CONNECTIONS, key: service.key }
   const bareUrl = await bare.line('url')
   const measured = { ours: [] as Turn[], theirs: [] as Turn[] }
