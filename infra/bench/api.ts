@@ -137,7 +137,7 @@ async function known(service: Service): Promise<Known> {
   return { mints, cursors }
 }
 
-const CONNECTIONS = 32
+const CONNECTIONS = 128
 
 async function measureMix(service: Service, options: { seconds: number; rounds: number }) {
   const paths = mix(2000, await known(service))
