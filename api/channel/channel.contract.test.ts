@@ -26,7 +26,9 @@ function listen(channel: AccountChannel) {
   return (count: number) =>
     new Promise<string[]>((resolve) => {
       check = () => {
-        if (heard.length >= count) resolve(heard.splice(0, count))
+        if (heard.length < count) return
+        check = () => {} // what comes from now on is for who asks next
+        resolve(heard.splice(0, count))
       }
       check()
     })
