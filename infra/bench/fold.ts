@@ -101,9 +101,12 @@ const MEASURES: Readonly<
     }),
   async memory(scale) {
     const [main = ''] = process.argv.slice(1)
-    const child = fork(main, ['fold', '--resident', '--scale', String(scale)])
+    // Without a bound the collector lets garbage grow with the memory of the machine.
+    const execArgv = ['--max-old-space-size=1536', '--max-semi-space-size=64']
+    const args = ['fold', '--resident', '--scale', String(scale)]
+    const child = fork(main, args, { execArgv })
     const [bytes]: number[] = await once(child, 'message')
-    const what = `memory of ${count(100_000 * scale)} wallets of 20 positions`
+    const what = `memory of ${count(100_000 * scale)} wallets of 20 positions, ${execArgv[0]}`
     row(what, `${((bytes ?? 0) / 2 ** 30).toFixed(2)} GiB resident`, '< 2 GiB')
   },
 }
