@@ -1,3 +1,4 @@
+import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
 
 /** Times further apart than this are asked for one by one, so that no query reads years of prices. */
@@ -24,6 +25,22 @@ export async function readSolPrices(
     }
   }
   return prices
+}
+
+/**
+ * As `readSolPrices`, for swaps that did not come over the stream: at a time that storage has not reached, the price is not known yet, as the stream may still
+ * bring one that is nearer. `isAhead`: whether some of the times are such, and worth another question later.
+ */
+export async function readSettledSolPrices(
+  store: Store,
+  times: Iterable<number>,
+  maxAgeSeconds: number,
+): Promise<{ readonly prices: ReadonlyMap<number, bigint>; readonly isAhead: boolean }> {
+  const marker = await readStorageMarker(store) // before the prices: what it has reached is stored
+  const asked = [...new Set(times)]
+  const reached = asked.filter((time) => marker === null || time <= marker.blockTime)
+  const prices = await readSolPrices(store, reached, maxAgeSeconds)
+  return { prices, isAhead: reached.length < asked.length }
 }
 
 const QUERY = `

@@ -13,7 +13,7 @@ import type { IngestMetrics } from '../ingest/telemetry.ts'
 import { walkHistory } from '../ingest/wallet-history.ts'
 import type { EventLog } from '../log/log.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { readSolPrices } from '../store/read-sol-prices.ts'
+import { readSettledSolPrices } from '../store/read-sol-prices.ts'
 import type { Store } from '../store/store.ts'
 import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
 import { decodeRecords } from './decode-records.ts'
@@ -220,7 +220,7 @@ function ownAccounts(tx: Transaction, owner: Address): Address[] {
   })
 }
 
-/** The price at a swap's time goes with it, as far as it is known now (decisions C1, J7). */
+/** The price at a swap's time goes with it, as far as it is known now (decisions C1, J7); what has none is found again by `PriceFill`. */
 async function priced(
   records: readonly WalletRecord[],
   { store, priceMaxAgeSeconds }: BackfillDeps,
@@ -228,7 +228,7 @@ async function priced(
   const times = records.flatMap((record) =>
     record.kind === 'swap' && record.quoteMint !== null ? [record.blockTime] : [],
   )
-  const prices = await readSolPrices(store, times, priceMaxAgeSeconds)
+  const { prices } = await readSettledSolPrices(store, times, priceMaxAgeSeconds)
   return records.map((record) => {
     if (record.kind !== 'swap' || record.quoteMint === null) return record
     return { ...record, solPriceUsdE9: prices.get(record.blockTime) ?? null }

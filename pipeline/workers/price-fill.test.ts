@@ -8,11 +8,13 @@ import { createMemoryLog } from '../log/memory.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { migrate } from '../store/migrate.ts'
+import { readSettledSolPrices } from '../store/read-sol-prices.ts'
 import { readStorageMarker } from '../store/read-storage-marker.ts'
 import type { Store } from '../store/store.ts'
 import { addTrackedWallets } from '../store/tracked-wallets.ts'
 import { aChain, type Chain } from '../testing/a-chain.ts'
 import { openTestStore, type TestStore, testDatabase } from '../testing/test-store.ts'
+import { progressRow } from './event-rows.ts'
 import { startFold } from './fold.ts'
 import { startPriceFill } from './price-fill.ts'
 import { storeSolPriceFile } from './sol-price-file.ts'
@@ -308,5 +310,26 @@ test.serial(
       { ...stays(4), ...priced, value_lamports: '30000001' },
       { ...stays(5), ...priced, value_lamports: '200000006' },
     ])
+  },
+)
+
+test.serial(
+  'a swap of a time that storage has not reached has no price yet: the stream may bring one nearer to it (C1)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await storeSolPriceFile(store, [{ time: T, usdE9: 150n }])
+    const at = (slot: number, blockTime: number) =>
+      store.insert('progress', [
+        progressRow('fold', 0, 1, { slot, parent: slot - 1, blockTime, solPrice: null }),
+      ])
+    const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)
+    const known = (...times: number[]) => new Map(times.map((time) => [time, 150n]))
+    // Before the first slot nothing is on its way.
+    t.deepEqual(await read(), { prices: known(T + 5, T + 20), isAhead: false })
+    await at(1, T + 19)
+    t.deepEqual(await read(), { prices: known(T + 5), isAhead: true })
+    await at(2, T + 20)
+    t.deepEqual(await read(), { prices: known(T + 5, T + 20), isAhead: false })
   },
 )

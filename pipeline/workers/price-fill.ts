@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { createPatientStore } from '../store/patient-store.ts'
-import { readSolPrices } from '../store/read-sol-prices.ts'
+import { readSettledSolPrices } from '../store/read-sol-prices.ts'
 import type { Store } from '../store/store.ts'
 import type { RunningBooks } from './fold.ts'
 import { createPriceFillMetrics } from './telemetry.ts'
@@ -44,8 +44,8 @@ const EVERY_MS = 600_000
 
 /**
  * Looks for swaps without a price for whose time there is one: at the start, when a file of prices was loaded, some time after swaps without one were stored, and
- * every ten minutes. Such a swap gets the price and its value in a new version of its row, its wallet is folded anew. A price that a swap has is never
- * replaced (decisions C1).
+ * every ten minutes; those of a time that storage has not reached wait until it has. Such a swap gets the price and its value in a new version of its row, its
+ * wallet is folded anew. A price that a swap has is never replaced (decisions C1).
  *
  * Killed anywhere, either the swap still has no price and is found again, or its wallet is marked and folded anew at the next start (`RunningBooks.amend`).
  * Of several processes each fills the swaps of the wallets whose partitions it has.
@@ -57,9 +57,11 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
   const store = createPatientStore(deps.store, stopping.signal, logger)
   let timer: NodeJS.Timeout | undefined
   let isSoon = false
+  let isAhead = false
   let running: Promise<void> = Promise.resolve()
 
   async function pass(): Promise<void> {
+    isAhead = false
     const wallets = await walletsToPrice(store, maxAgeSeconds)
     let filled = 0
     for (let at = 0; at < wallets.length && !stopping.signal.aborted; at += WALLETS_AT_ONCE)
@@ -89,7 +91,8 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
 
   async function withPrices(swaps: readonly UnpricedSwap[]): Promise<PricedSwap[]> {
     const times = new Set(swaps.map((swap) => swap.blockTime))
-    const prices = await readSolPrices(store, times, maxAgeSeconds)
+    const { prices, ...known } = await readSettledSolPrices(store, times, maxAgeSeconds)
+    isAhead ||= known.isAhead
     return swaps.flatMap((swap) => {
       const solPriceUsdE9 = prices.get(swap.blockTime)
       return solPriceUsdE9 === undefined ? [] : [{ ...swap, solPriceUsdE9 }]
@@ -107,7 +110,7 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
       } catch (error) {
         if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
       }
-      if (!isSoon) later(EVERY_MS)
+      if (!isSoon) later(isAhead ? DELAY_MS : EVERY_MS)
     })
     return running
   }
