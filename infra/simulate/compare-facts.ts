@@ -99,11 +99,16 @@ function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
   return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
 }
 
-/** How many backfills are not at their end, and how many traded mints have no row yet. */
+/** How many backfills are not at their end, how many traded mints have no row yet, and how many swaps not the price that there is for them. */
 export async function missingFacts(query: Query, chain: TrueChain) {
-  const [facts] = await query<{ mints: string }>('SELECT count() AS mints FROM mints FINAL')
+  const [facts] = await query<{ mints: string; unpriced: string }>(
+    `SELECT (SELECT count() FROM mints FINAL) AS mints,
+       (SELECT count() FROM swaps FINAL WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL
+          AND block_time >= (SELECT min(time) FROM sol_prices)) AS unpriced`,
+  )
   return {
     backfills: (await openBackfills(query)).length,
     mints: tradedMints(chain).size - Number(facts?.mints),
+    prices: Number(facts?.unpriced),
   }
 }
