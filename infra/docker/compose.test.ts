@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { billingEnv } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
 
@@ -55,7 +56,7 @@ test('docker-compose.yml runs each role once, with keys that the service reads (
     own.map(([name, service]) => [name, service.environment.ROLES]),
     ['ingest', 'workers', 'api'].map((role) => [role, role]),
   )
-  const known = Object.keys({ ...pipelineEnv, ...apiEnv })
+  const known = Object.keys({ ...pipelineEnv, ...apiEnv, ...billingEnv })
   const keys = own.flatMap(([, service]) => Object.keys(service.environment))
   t.deepEqual(
     keys.filter((key) => !known.includes(key)),
