@@ -150,9 +150,10 @@ class MemoryMeter implements Meter {
     this.#refuseWhenClosed()
     if (epoch !== this.#epoch) return null
     if (this.#pending === null) {
-      const last = this.#after(rolledTo).slice(0, this.#limits.rollUpEntries).at(-1)
+      const begin = compareStreamIds(this.#rolled, rolledTo) > 0 ? this.#rolled : rolledTo
+      const last = this.#after(begin).slice(0, this.#limits.rollUpEntries).at(-1)
       if (last === undefined) return null
-      this.#pending = { from: rolledTo, to: last.id }
+      this.#pending = { from: begin, to: last.id }
     }
     const { from, to } = this.#pending
     const usage = new Map<Account, number>()

@@ -28,8 +28,8 @@ export interface Meter {
   /** Takes over what the ledger says. `stale`: usage was rolled up since the snapshot was read; read it again. */
   load(account: Account, snapshot: LedgerSnapshot): Promise<'loaded' | 'stale'>
   /**
-   * The oldest stretch of the stream after `rolledTo`, summed by account; null when there is none or the epoch is over. The same stretch is given
-   * until it is ended, also to other processes, so that it enters the ledger under one key.
+   * The oldest stretch of the stream after `rolledTo`, or after what was ended since that was read, summed by account; null when there is none or the epoch
+   * is over. The same stretch is given until it is ended, also to other processes, and no two begin at one place, so that each enters the ledger under a key of its own.
    */
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
   /** Forgets the stretch, which is in the ledger now. */

@@ -116,7 +116,7 @@ redis.call('HSETNX', KEYS[1], 'reserved', 0)
 return {'loaded'}
 `
 
-const BEGIN_ROLL_UP = `
+const BEGIN_ROLL_UP = `${AFTER}
 if redis.call('GET', KEYS[2]) ~= ARGV[1] then return {} end
 local pending = redis.call('GET', KEYS[3])
 local entries
@@ -125,9 +125,12 @@ if pending then
   entries = redis.call('XRANGE', KEYS[1], '(' .. from, to)
   pending = {from, to}
 else
-  entries = redis.call('XRANGE', KEYS[1], '(' .. ARGV[2], '+', 'COUNT', ARGV[3])
+  -- What was rolled up since the ledger was read is in it by now: a stretch that began before that would have the key of another.
+  local from, rolled = ARGV[2], redis.call('GET', KEYS[4])
+  if rolled and after(rolled, from) then from = rolled end
+  entries = redis.call('XRANGE', KEYS[1], '(' .. from, '+', 'COUNT', ARGV[3])
   if #entries == 0 then return {} end
-  pending = {ARGV[2], entries[#entries][1]}
+  pending = {from, entries[#entries][1]}
   redis.call('SET', KEYS[3], pending[1] .. ' ' .. pending[2])
 end
 local sums, order = {}, {}
@@ -188,7 +191,7 @@ export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: strin
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
   meterLoad: { numberOfKeys: 4, lua: LOAD },
-  meterBeginRollUp: { numberOfKeys: 3, lua: BEGIN_ROLL_UP },
+  meterBeginRollUp: { numberOfKeys: 4, lua: BEGIN_ROLL_UP },
   meterEndRollUp: { numberOfKeys: 4, lua: END_ROLL_UP },
   meterInspect: { numberOfKeys: 4, lua: INSPECT },
 }

@@ -149,7 +149,7 @@ class RedisMeter implements Meter {
 
   async beginRollUp(epoch: string, rolledTo: string): Promise<UsageRange | null> {
     const [from, to, ...usage] = await this.#script('meterBeginRollUp', [
-      ...this.#keys('usage', 'epoch', 'pending'),
+      ...this.#keys('usage', 'epoch', 'pending', 'rolled'),
       ...[epoch, rolledTo, this.#limits.rollUpEntries],
     ])
     if (from === undefined || to === undefined) return null
