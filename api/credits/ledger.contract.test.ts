@@ -55,10 +55,10 @@ function contract(title: string, check: (t: ExecutionContext, parts: Parts) => P
       const store = opened.get(name)?.store
       if (store === undefined) return t.fail()
       const meter = await newMeter()
+      t.teardown(() => meter.close())
       const ledger = new Ledger({ store, meter })
       const credits = new Credits({ meter, ledger, logger })
       await check(t, { store, meter, ledger, credits, newMeter })
-      await meter.close()
     })
   }
 }
