@@ -1,7 +1,7 @@
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Account } from '../credits/meter.ts'
-import { dateTime } from './date-time.ts'
 
 /** When accounts last used their keys: kept in memory, and written every ten seconds for those that were seen in them, never for a request. */
 export class KeyUses {

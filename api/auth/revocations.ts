@@ -1,5 +1,5 @@
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { dateTime } from '../accounts/date-time.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
 import { TOKEN_SECONDS } from './tokens.ts'

@@ -1,6 +1,7 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { Purpose } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
@@ -121,7 +122,7 @@ async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): P
     {
       ...{ wallet, purpose: deposit.purpose, signature, account, redeemed_as: purpose },
       plan: plan?.plan ?? '',
-      created_at: new Date(now).toISOString().replace('T', ' ').replace('Z', ''),
+      created_at: dateTime(now),
     },
   ])
   if (plan === null) {

@@ -1,3 +1,4 @@
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Plan } from './terms.ts'
 
@@ -43,7 +44,7 @@ export async function redeemPlans(
     expires += plan.days * 86_400
     return {
       ...{ wallet, idempotency_key: key, plan: plan.plan, days: plan.days, amount },
-      redeemed_at: new Date(nowMs).toISOString().replace('T', ' ').replace('Z', ''),
+      redeemed_at: dateTime(nowMs),
       expires_at: expires,
       version: FIRST_WINS - BigInt(nowMs),
     }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
   type Account,
@@ -173,7 +174,7 @@ export class Ledger {
   }
 
   #row(entry: Record<string, unknown>) {
-    const created_at = new Date(this.#now()).toISOString().replace('T', ' ').replace('Z', '')
+    const created_at = dateTime(this.#now())
     return { usage_ms: 0, usage_sequence: 0, deposit_amount: 0n, created_at, ...entry }
   }
 }

@@ -7,6 +7,7 @@ import type { Transaction } from '../domain/transaction.ts'
 import { normalizeRpc } from '../ingest/normalize-rpc.ts'
 import type { HistoryRpc, SignatureInfo } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { dateTime } from '../store/date-time.ts'
 import type { Row, Store } from '../store/store.ts'
 
 /** Payments to the service, in table `deposits` (decisions E5). */
@@ -314,7 +315,7 @@ class Index implements DepositIndex {
   }
 
   async #insert(rows: readonly DepositRow[]): Promise<void> {
-    const seen_at = new Date(this.#now()).toISOString().replace('T', ' ').replace('Z', '')
+    const seen_at = dateTime(this.#now())
     await this.#deps.store.insert(
       'deposits',
       rows.map((row) => ({ ...row, seen_at })),
