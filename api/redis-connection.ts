@@ -48,3 +48,12 @@ export async function connectRedis(
   })
   return redis
 }
+
+/** What Redis answers; rejects with a retriable ServiceError `unavailable`, saying `why`, when it does not. */
+export async function asked<T>(reply: Promise<T>, why = 'Redis does not answer'): Promise<T> {
+  try {
+    return await reply
+  } catch (cause) {
+    throw new ServiceError('unavailable', why, { retriable: true, cause })
+  }
+}

@@ -1,5 +1,4 @@
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { Redis } from '../redis-connection.ts'
+import { asked, type Redis } from '../redis-connection.ts'
 
 /**
  * Texts that are known until their time: what was handed out once, what was taken back. On Redis for all processes, or in memory for one; both pass
@@ -70,13 +69,5 @@ export function createRedisSet(
       )
       return removed === 1 && Number(until) > now()
     },
-  }
-}
-
-async function asked<T>(reply: Promise<T>): Promise<T> {
-  try {
-    return await reply
-  } catch (cause) {
-    throw new ServiceError('unavailable', 'Redis does not answer', { retriable: true, cause })
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { Redis } from '../redis-connection.ts'
+import { asked, type Redis } from '../redis-connection.ts'
 
 /** Lets one thing at a time be done about an account, whichever process does it. */
 export interface Turns {
@@ -38,8 +38,8 @@ async function amongProcesses<T>(
   const key = `tw:turn:${account}`
   const mine = randomUUID()
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
-    if ((await asked(redis.set(key, mine, 'PX', HELD_MS, 'NX'))) === 'OK') break
-    if (Date.now() > until) throw unavailable()
+    if ((await asked(redis.set(key, mine, 'PX', HELD_MS, 'NX'), BUSY)) === 'OK') break
+    if (Date.now() > until) throw new ServiceError('unavailable', BUSY, { retriable: true })
   }
   try {
     return await task()
@@ -51,17 +51,5 @@ async function amongProcesses<T>(
 /** What a process that ended in its turn keeps others waiting. */
 const HELD_MS = 10_000
 const WAIT_MS = 12_000
+const BUSY = 'the account is being worked on'
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`
-
-async function asked<T>(reply: Promise<T>): Promise<T> {
-  return reply.catch((cause: unknown) => {
-    throw unavailable(cause)
-  })
-}
-
-function unavailable(cause?: unknown): ServiceError {
-  return new ServiceError('unavailable', 'the account is being worked on', {
-    retriable: true,
-    cause,
-  })
-}

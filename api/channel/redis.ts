@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { connectRedis, type Redis } from '../redis-connection.ts'
+import { asked, connectRedis, type Redis } from '../redis-connection.ts'
 import type { AccountChannel, AccountNews } from './account-channel.ts'
 
 /**
@@ -152,11 +151,3 @@ if redis.call('ZCARD', KEYS[1]) > limit then
   end
 end
 return place`
-
-async function asked<T>(reply: Promise<T>): Promise<T> {
-  try {
-    return await reply
-  } catch (cause) {
-    throw new ServiceError('unavailable', 'Redis does not answer', { retriable: true, cause })
-  }
-}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { connectRedis, type Redis } from '../redis-connection.ts'
+import { asked as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
 import {
   type BlockGrant,
   type Charge,
@@ -223,12 +223,8 @@ const CHARGES_AT_ONCE = 100
 /** How many accounts one script looks at: a script holds up everybody else. */
 const INSPECT_AT_ONCE = 200
 
-async function asked<T>(reply: Promise<T>): Promise<T> {
-  try {
-    return await reply
-  } catch (cause) {
-    throw new ServiceError('unavailable', 'the meter does not answer', { retriable: true, cause })
-  }
+function asked<T>(reply: Promise<T>): Promise<T> {
+  return askedOfRedis(reply, 'the meter does not answer')
 }
 
 function pairs(flat: readonly unknown[]): Map<string, number> {
