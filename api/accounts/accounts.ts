@@ -3,8 +3,8 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
-import { createTurns, type Turns } from '../billing/turns.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import { createTurns, type Turns } from '../turns.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
 
 /** The API key of an account as its owner may see it. Times in unix milliseconds. */

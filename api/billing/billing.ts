@@ -3,11 +3,11 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import type { Turns } from '../turns.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
 import { readTopUps, type TopUp } from './top-ups.ts'
-import type { Turns } from './turns.ts'
 
 /** What a check of credits found. */
 export interface CreditCheck {

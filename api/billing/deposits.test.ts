@@ -32,9 +32,9 @@ import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
+import { createTurns } from '../turns.ts'
 import { Billing } from './billing.ts'
 import { billingEnv, billingTerms } from './terms.ts'
-import { createTurns } from './turns.ts'
 
 /** Slots until what was sent is finalized. */
 const FINALITY = 40

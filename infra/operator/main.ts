@@ -1,5 +1,5 @@
 import { pricesOf } from '../../api/billing/terms.ts'
-import { createTurns } from '../../api/billing/turns.ts'
+import { createTurns } from '../../api/turns.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'

@@ -1,7 +1,7 @@
 import type { Accounts } from '../../api/accounts/accounts.ts'
 import type { Prices } from '../../api/billing/terms.ts'
-import type { Turns } from '../../api/billing/turns.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
+import type { Turns } from '../../api/turns.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfills.ts'

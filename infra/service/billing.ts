@@ -1,6 +1,6 @@
 import { Billing } from '../../api/billing/billing.ts'
 import { type BillingTerms, billingTerms } from '../../api/billing/terms.ts'
-import type { Turns } from '../../api/billing/turns.ts'
+import type { Turns } from '../../api/turns.ts'
 import { createRpc } from '../../pipeline/ingest/rpc.ts'
 import type { IngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'

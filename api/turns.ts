@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { asked, type Redis } from '../redis-connection.ts'
+import { ServiceError } from '../pipeline/domain/service-error.ts'
+import { asked, type Redis } from './redis-connection.ts'
 
 /** Lets one thing at a time be done about an account, whichever process does it. */
 export interface Turns {
