@@ -2,7 +2,7 @@ import { createPrivateKey, sign } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
@@ -21,25 +21,35 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
+/** A chain on which people pay, and how a service is told of it. */
+async function startChain(t: ExecutionContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'customer-pays-'))
+  const simulator = await startSimulator({
+    ...{ wallets: 3, coins: 12, trackedPerSlot: 0.3, othersPerSlot: 0, historySlots: 500 },
+    // So fast that what was sent is finalized after three seconds; blocks keep their times.
+    clock: { kind: 'running', speed: 4 },
+  })
+  t.teardown(() => simulator.close())
+  const walletsFile = join(folder, 'wallets.txt')
+  writeFileSync(walletsFile, `${simulator.wallets.join('\n')}\n`)
+  const { pro, credits } = simulator.paymentAddresses
+  const env = {
+    ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
+    ...{ WALLETS_FILE: walletsFile, SOL_PRICE_POOL: simulator.solPricePool },
+    ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+  }
+  return { folder, simulator, env }
+}
+
 test.serial(
   'a customer logs in, pays, calls until 402, tops up, buys Pro, rotates the key and logs out',
   async (t) => {
     t.timeout(180_000)
-    const folder = mkdtempSync(join(tmpdir(), 'customer-pays-'))
-    const simulator = await startSimulator({
-      ...{ wallets: 3, coins: 12, trackedPerSlot: 0.3, othersPerSlot: 0, historySlots: 500 },
-      // So fast that what was sent is finalized after three seconds; blocks keep their times.
-      clock: { kind: 'running', speed: 4 },
-    })
-    t.teardown(() => simulator.close())
-    const walletsFile = join(folder, 'wallets.txt')
-    writeFileSync(walletsFile, `${simulator.wallets.join('\n')}\n`)
+    const { folder, simulator, env } = await startChain(t)
     const { pro, credits } = simulator.paymentAddresses
     const service = await startService(
       loadConfig({
-        ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
-        ...{ WALLETS_FILE: walletsFile, SOL_PRICE_POOL: simulator.solPricePool },
-        ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+        ...env,
         ...{ DATA_DIR: folder, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' },
       }),
     )
@@ -129,20 +139,11 @@ test.serial(
   'killed (-9) while payments are found and credited, each is credited once (decisions J5)',
   async (t) => {
     t.timeout(300_000)
-    const folder = mkdtempSync(join(tmpdir(), 'customer-pays-'))
-    const simulator = await startSimulator({
-      ...{ wallets: 3, coins: 12, trackedPerSlot: 0.3, othersPerSlot: 0, historySlots: 500 },
-      clock: { kind: 'running', speed: 4 },
-    })
-    t.teardown(() => simulator.close())
-    const walletsFile = join(folder, 'wallets.txt')
-    writeFileSync(walletsFile, `${simulator.wallets.join('\n')}\n`)
-    const { pro, credits } = simulator.paymentAddresses
+    const { folder, simulator, env } = await startChain(t)
+    const { credits } = simulator.paymentAddresses
     const start = () =>
       startProcess('infra/service/main.js', {
-        ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
-        ...{ WALLETS_FILE: walletsFile, SOL_PRICE_POOL: simulator.solPricePool },
-        ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+        ...env,
         ...{ DATA_DIR: join(folder, 'data'), PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn' },
         // The same for every process, so that tokens stay valid.
         ...{ PUBLIC_URL: 'http://service.example', LOGIN_RATE_LIMIT_PER_MINUTE: '0' },
