@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { BackfillSummary } from '../../pipeline/workers/backfills.ts'
-import { untilInBooks } from '../../pipeline/workers/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 
 /** A bound of a history: a slot, or a second. */
@@ -49,7 +48,6 @@ export const backfill = optionCommand({
       const detail = { what: 'transactions', done: progress.transactions }
       report({ what: 'wallets', done: progress.wallets, total, detail })
     })
-    await untilInBooks({ store: parts.store, log: await parts.log() }, wallets, parts.stop)
     const missing = sum(items, 'missing')
     return {
       document: {
