@@ -279,6 +279,21 @@ test('in trouble some answers are 429 with Retry-After, and none is wrong', asyn
   t.true(answers.filter((answer) => typeof answer === 'number').every((slot) => slot === START - 1))
 })
 
+test('a page of any origin may ask, as a wallet in a browser does', async (t) => {
+  const { rpcUrl } = await start(t)
+  const origin = { origin: 'http://dashboard.example' }
+  const asked = { ...origin, 'access-control-request-method': 'POST' }
+  const preflight = await fetch(rpcUrl, { method: 'OPTIONS', headers: asked })
+  const fields = ['origin', 'methods', 'headers'].map((name) =>
+    preflight.headers.get(`access-control-allow-${name}`),
+  )
+  t.deepEqual([preflight.status, ...fields], [204, '*', 'POST', 'content-type'])
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'getHealth' })
+  const answer = await fetch(rpcUrl, { method: 'POST', headers: origin, body })
+  t.is(answer.headers.get('access-control-allow-origin'), '*')
+  t.deepEqual(await answer.json(), { jsonrpc: '2.0', result: 'ok', id: 1 })
+})
+
 test('errors of transactions go to bincode and back', (t) => {
   const errors = [
     'AccountInUse',

@@ -14,7 +14,7 @@ export interface RpcServer {
 const SLOWEST_MS = 600
 const REFUSED_OF_32 = 6
 
-/** Serves the methods, one request or a batch a POST. In trouble it answers late, or 429 with Retry-After. */
+/** Serves the methods, one request or a batch a POST, to pages of any origin too. In trouble it answers late, or 429 with Retry-After. */
 export function startRpcServer(
   methods: RpcMethods,
   options: {
@@ -27,6 +27,8 @@ export function startRpcServer(
   const { seed, trouble } = options
   let requests = 0
   const server = createServer((request, response) => {
+    for (const [name, value] of CORS) response.setHeader(name, value)
+    if (request.method === 'OPTIONS') return response.writeHead(204).end()
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -62,6 +64,14 @@ export function startRpcServer(
     })
   })
 }
+
+/** As the nodes that wallets ask answer browsers. */
+const CORS = [
+  ['access-control-allow-origin', '*'],
+  ['access-control-allow-methods', 'POST'],
+  ['access-control-allow-headers', 'content-type'],
+  ['access-control-max-age', '86400'],
+] as const
 
 function send(response: ServerResponse, status: number, body: unknown): void {
   response.statusCode = status
