@@ -13,6 +13,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/config.ts': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/decode': ['pipeline/domain'],
   'pipeline/fold': ['pipeline/domain'],
+  'pipeline/trending': ['pipeline/domain', 'pipeline/fold'],
   'pipeline/ingest': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/log': ['pipeline/domain', 'pipeline/runtime', 'pipeline/config.ts'],
   'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],

@@ -35,6 +35,7 @@ export function openApiDocument(resources: readonly Resource[], serverUrl: strin
       },
       { name: 'Account', description: 'The account of the wallet, and its API key.' },
       { name: 'Billing', description: 'Credits and Pro, paid in USDT.' },
+      { name: 'Pro', description: 'What accounts with an active Pro subscription see.' },
       { name: 'Service', description: 'How the service is; free.' },
     ],
     paths,

@@ -16,6 +16,7 @@ import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
+import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { rotateApiKey } from './rotate-api-key.ts'
 import { type FeedStatus, status } from './status.ts'
@@ -59,6 +60,7 @@ export function createResources(
     billingProCheck(deps),
     billingCreditsCheck(deps),
     billingTopUps(deps),
+    meWatchlistsTrending(deps),
     status(deps),
     healthz(),
     readyz(deps.checks),

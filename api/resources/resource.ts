@@ -10,7 +10,15 @@ import type { StoragePosition } from '../storage-position.ts'
 
 /** What the documents say of a resource beside its schemas. */
 export interface ResourceDocs<Body = unknown> {
-  readonly tag: 'Tokens' | 'Wallets' | 'Trades' | 'Login' | 'Account' | 'Billing' | 'Service'
+  readonly tag:
+    | 'Tokens'
+    | 'Wallets'
+    | 'Trades'
+    | 'Login'
+    | 'Account'
+    | 'Billing'
+    | 'Pro'
+    | 'Service'
   readonly summary: string
   /** Markdown. */
   readonly description: string

@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { count, heldFraction, mint, seconds, sol } from './fields.ts'
+
+const trend = z.enum(['up', 'down', 'flat']).meta({
+  description: '`up` above +5%, `down` below -5%, else `flat`',
+})
+const changePct = z.number().meta({
+  description:
+    'Percent since one hour ago; 0 without an hour of history or while not known, 100 from nothing to something',
+})
+const momentum = (value: z.ZodType<number | null>, description: string) =>
+  z.strictObject({ value: value.meta({ description }), change_pct: changePct, trend })
+const mcap = z.number().min(0).nullable()
+
+/** A token of the trending watchlist (contract 2.7, decisions G1 to G4). */
+export const WatchlistItem = z
+  .strictObject({
+    mint,
+    symbol: z.string().meta({ description: 'What the token calls itself; `""` until known' }),
+    name: z.string(),
+    age_seconds: seconds.meta({ description: 'Since the first trade of a tracked wallet' }),
+    discovered_seconds: seconds.meta({ description: 'Since a second wallet bought' }),
+    wallets_holding: count.meta({ description: 'Tracked wallets that hold it by their swaps' }),
+    oldest_hold_seconds: seconds.meta({
+      description: 'Of the longest open position, from its first trade; 0 when nobody holds',
+    }),
+    watchlist_seconds: seconds.meta({ description: 'Since it came to the list' }),
+    conviction: z.number().min(0).max(100).meta({
+      description:
+        '40 x min(1, `wallets_holding` / 10) + 30 x `pct_held` + 30 x the part of buys in the volume of the last hour',
+    }),
+    sol_held: sol.meta({ description: "Cost of the holders' open lots" }),
+    pct_held: heldFraction.meta({ description: 'Held / bought over the holders' }),
+    avg_entry_mcap: mcap.meta({
+      description:
+        "Mean of the holders' market caps at their first buy, weighted by SOL spent, in USD; null while not known",
+    }),
+    current_mcap: mcap.meta({ description: 'Market cap in USD; null while not known' }),
+    multiple: mcap.meta({ description: '`current_mcap` / `avg_entry_mcap`' }),
+    band_min: mcap.meta({ description: 'Lowest entry market cap among holders' }),
+    band_max: mcap.meta({ description: 'Highest entry market cap among holders' }),
+    buy_volume: sol.meta({ description: 'SOL of buys in the last hour' }),
+    sell_volume: sol.meta({ description: 'SOL of sells in the last hour' }),
+    momentum: z.strictObject({
+      mcap: momentum(mcap, 'Market cap in USD'),
+      holders: momentum(count, 'Tracked wallets that hold it'),
+      volume1h: momentum(sol, 'SOL traded in the last hour'),
+      liquidity: momentum(
+        sol.nullable(),
+        'SOL in the pool of the last swap, doubled; null while not known',
+      ),
+    }),
+    state: z.enum(['discovered', 'accumulating', 'distributing', 'holding']).meta({
+      description:
+        '`discovered` in the first 10 minutes on the list, then by the SOL of the last hour: `accumulating` when buys exceed 1.2 x sells, `distributing` the other way round, else `holding`',
+    }),
+    near_evict: z.boolean().meta({
+      description: 'One wallet holds, or 9/10 of 24 hours are over since the last trade',
+    }),
+  })
+  .meta({ id: 'WatchlistItem', description: 'A token of the trending watchlist.' })
+export type WatchlistItem = z.infer<typeof WatchlistItem>
+
+type Trend = z.infer<typeof trend>
+
+/** A row of table `watchlist`; integers of 64 bits and more as decimal strings. */
+export interface WatchlistRow {
+  readonly at: number
+  readonly mint: string
+  readonly entry: number
+  readonly event: 'entered' | 'changed' | 'left'
+  readonly symbol: string
+  readonly name: string
+  readonly first_trade_at: number
+  readonly discovered_at: number
+  readonly oldest_hold_at: number | null
+  readonly last_trade_at: number
+  readonly wallets: readonly number[]
+  readonly conviction: number
+  readonly held_lamports: string
+  readonly pct_held: number
+  readonly avg_entry_mcap: number | null
+  readonly current_mcap: number | null
+  readonly multiple: number | null
+  readonly band_min: number | null
+  readonly band_max: number | null
+  readonly buy_lamports: string
+  readonly sell_lamports: string
+  readonly mcap_change_pct: number
+  readonly mcap_trend: Trend
+  readonly holders_change_pct: number
+  readonly holders_trend: Trend
+  readonly volume1h: number
+  readonly volume1h_change_pct: number
+  readonly volume1h_trend: Trend
+  readonly liquidity: number | null
+  readonly liquidity_change_pct: number
+  readonly liquidity_trend: Trend
+  readonly state: WatchlistItem['state']
+  readonly near_evict: boolean
+}
+
+/** Renders a listed token as of tick `now`; fields in the contract's order. */
+export function watchlistItem(row: WatchlistRow, now: number): WatchlistItem {
+  const age = (time: number | null) => (time === null ? 0 : Math.max(0, now - time))
+  return {
+    mint: row.mint,
+    symbol: row.symbol,
+    name: row.name,
+    age_seconds: age(row.first_trade_at),
+    discovered_seconds: age(row.discovered_at),
+    wallets_holding: row.wallets.length,
+    oldest_hold_seconds: age(row.oldest_hold_at),
+    watchlist_seconds: age(row.entry),
+    conviction: row.conviction,
+    sol_held: nearestNumber(BigInt(row.held_lamports), LAMPORTS_PER_SOL),
+    pct_held: row.pct_held,
+    avg_entry_mcap: row.avg_entry_mcap,
+    current_mcap: row.current_mcap,
+    multiple: row.multiple,
+    band_min: row.band_min,
+    band_max: row.band_max,
+    buy_volume: nearestNumber(BigInt(row.buy_lamports), LAMPORTS_PER_SOL),
+    sell_volume: nearestNumber(BigInt(row.sell_lamports), LAMPORTS_PER_SOL),
+    momentum: {
+      mcap: {
+        value: row.current_mcap,
+        change_pct: row.mcap_change_pct,
+        trend: row.mcap_trend,
+      },
+      holders: {
+        value: row.wallets.length,
+        change_pct: row.holders_change_pct,
+        trend: row.holders_trend,
+      },
+      volume1h: {
+        value: row.volume1h,
+        change_pct: row.volume1h_change_pct,
+        trend: row.volume1h_trend,
+      },
+      liquidity: {
+        value: row.liquidity,
+        change_pct: row.liquidity_change_pct,
+        trend: row.liquidity_trend,
+      },
+    },
+    state: row.state,
+    near_evict: row.near_evict,
+  }
+}
+
+export const EXAMPLE_WATCHLIST_ITEM: WatchlistItem = {
+  mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+  symbol: 'Bonk',
+  name: 'Bonk',
+  age_seconds: 5400,
+  discovered_seconds: 4810,
+  wallets_holding: 4,
+  oldest_hold_seconds: 5400,
+  watchlist_seconds: 4800,
+  conviction: 61.75,
+  sol_held: 18.4,
+  pct_held: 0.85,
+  avg_entry_mcap: 412000.5,
+  current_mcap: 824001,
+  multiple: 2,
+  band_min: 198000,
+  band_max: 640300.25,
+  buy_volume: 12.5,
+  sell_volume: 3.125,
+  momentum: {
+    mcap: { value: 824001, change_pct: 24.5, trend: 'up' },
+    holders: { value: 4, change_pct: 100, trend: 'up' },
+    volume1h: { value: 15.625, change_pct: -12.5, trend: 'down' },
+    liquidity: { value: 310.75, change_pct: 1.5, trend: 'flat' },
+  },
+  state: 'accumulating',
+  near_evict: false,
+}

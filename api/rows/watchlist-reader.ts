@@ -1,0 +1,61 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import type { WatchlistRow } from '../items/watchlist.ts'
+import { readNewestTick, readWatchlist, readWatchlistChanges } from './watchlist-rows.ts'
+
+/** The list as of a tick; `at` null before the first. */
+export interface Watchlist {
+  readonly at: number | null
+  /** By conviction descending, then mint. */
+  readonly rows: readonly WatchlistRow[]
+}
+
+/** Gives the list as of the newest tick. */
+export type WatchlistReader = () => Promise<Watchlist>
+
+/** The newest tick is looked for this often at most. */
+const FRESH_MS = 500
+/** Further behind than this the list is read as a whole. */
+const MOST_BEHIND_SECONDS = 600
+
+/**
+ * Keeps the list in memory and reads what each tick changed, so that neither many who ask nor a long list cost more than one small query a tick. What is asked
+ * while a read is under way gets its answer.
+ */
+export function createWatchlistReader(store: Store, now: () => number = Date.now): WatchlistReader {
+  let known: Watchlist = { at: null, rows: [] }
+  let freshUntil = 0
+  let reading: Promise<Watchlist> | undefined
+
+  async function read(): Promise<Watchlist> {
+    const askedAt = now()
+    const at = await readNewestTick(store)
+    if (at !== known.at) known = { at, rows: at === null ? [] : await rowsAt(at) }
+    freshUntil = askedAt + FRESH_MS
+    return known
+  }
+
+  async function rowsAt(at: number): Promise<readonly WatchlistRow[]> {
+    const { at: before, rows } = known
+    // A tick before the known one: somebody has computed the past anew.
+    if (before === null || at < before || at - before > MOST_BEHIND_SECONDS)
+      return readWatchlist(store, at)
+    const byMint = new Map(rows.map((row) => [row.mint, row]))
+    for (const row of await readWatchlistChanges(store, before, at)) {
+      if (row.event === 'left') byMint.delete(row.mint)
+      else byMint.set(row.mint, row)
+    }
+    return [...byMint.values()].sort(byConviction)
+  }
+
+  return () => {
+    if (now() < freshUntil) return Promise.resolve(known)
+    reading ??= read().finally(() => {
+      reading = undefined
+    })
+    return reading
+  }
+}
+
+function byConviction(a: WatchlistRow, b: WatchlistRow): number {
+  return b.conviction - a.conviction || (a.mint < b.mint ? -1 : a.mint > b.mint ? 1 : 0)
+}
