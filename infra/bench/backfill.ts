@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -39,8 +40,11 @@ export async function run(args: readonly string[]): Promise<void> {
   const limits = { concurrency: Number(values.concurrency), seconds: Number(values.seconds) }
 
   const bodies: string[] = []
-  const ours = await withSource(size, (source) => backfill(source, limits, values.fold, bodies))
-  const bare = await withSource(size, (source) => replay(source, limits, bodies))
+  const [first, second] = await Promise.all([openSource(size), openSource(size)])
+  const ours = await backfill(first, limits, values.fold, bodies)
+  first.close()
+  const bare = await replay(second, limits, bodies)
+  second.close()
   const perSecond = ({ calls, seconds }: Turn) => Math.round(calls / seconds)
   print(
     `backfill     ${perSecond(ours)} calls/s (${ours.calls} in ${ours.seconds.toFixed(1)} s), ${Math.round(ours.transactions / ours.seconds)} transactions/s, ` +
@@ -82,21 +86,26 @@ async function serve(size: { wallets: number; transactions: number }): Promise<v
   process.once('disconnect', () => process.exit(0))
 }
 
-async function withSource<T>(
-  size: { wallets: number; transactions: number },
-  use: (source: Source) => Promise<T>,
-): Promise<T> {
+/** A server of its own, once it has made the history: it does that at the first question, which takes minutes. */
+async function openSource(size: { wallets: number; transactions: number }) {
   const [, main = ''] = process.argv
   const flags = ['--wallets', String(size.wallets), '--transactions', String(size.transactions)]
   const child = fork(main, ['backfill', '--serve', ...flags])
   const [source]: Source[] = await once(child, 'message')
   if (source === undefined) throw new Error('the server did not start')
-  try {
-    return await use(source)
-  } finally {
-    child.disconnect()
-  }
+  const params = [source.wallets.at(-1), { limit: 1, commitment: 'confirmed' }]
+  const question = { jsonrpc: '2.0', id: 1, method: 'getSignaturesForAddress', params }
+  await new Promise<void>((resolve, reject) => {
+    // `fetch` gives up after five minutes.
+    const asking = request(source.rpcUrl, { method: 'POST', headers: JSON_BODY }, (answer) =>
+      answer.resume().once('end', resolve),
+    )
+    asking.once('error', reject).end(JSON.stringify(question))
+  })
+  return { ...source, close: () => child.disconnect() }
 }
+
+const JSON_BODY = { 'content-type': 'application/json' }
 
 /** Backfills all wallets, or as many as the time is enough for, and notes what was asked. */
 async function backfill(source: Source, limits: Limits, fold: boolean, bodies: string[]) {
@@ -154,8 +163,7 @@ async function replay(source: Source, limits: Limits, bodies: readonly string[])
   const client = async () => {
     while (next < bodies.length && seconds() < limits.seconds) {
       const body = bodies[next++] ?? ''
-      const headers = { 'content-type': 'application/json' }
-      const response = await fetch(source.rpcUrl, { method: 'POST', headers, body })
+      const response = await fetch(source.rpcUrl, { method: 'POST', headers: JSON_BODY, body })
       await response.arrayBuffer()
     }
   }
