@@ -122,8 +122,8 @@ export function createApi(deps: ApiDeps): Api {
     keyUses,
     channel,
     keys: {
-      async accountOf(text) {
-        const account = await cache.accountOf(text)
+      async accountOf(text, before) {
+        const account = await cache.accountOf(text, before)
         if (account !== null) keyUses.mark(account)
         return account
       },

@@ -20,7 +20,7 @@ import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
 import { headers } from './middleware/headers.ts'
 import { limitBody } from './middleware/limit-body.ts'
-import { limitRate, limitWallet } from './middleware/limit-rate.ts'
+import { limitRate, limitRateMeanwhile, limitWallet } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -72,6 +72,7 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
+  const limitedMeanwhile = limitRateMeanwhile(deps.rateLimit, deps.trustedProxies)
   const loginLimited = limitRate(deps.loginLimit, deps.trustedProxies)
   const { store, position } = deps
   const news = new PositionNews({ store, position })
@@ -106,7 +107,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
           ]
         : [
             showCredits(credits),
-            limit,
+            limitedMeanwhile,
             authenticate(keys),
             limitBody,
             validate(resource),

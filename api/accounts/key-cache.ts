@@ -2,8 +2,11 @@ import { hashApiKey, parseApiKey } from './api-key.ts'
 
 /** Finds the account of an API key. */
 export interface KeyLookUp {
-  /** The account of the key; null when the text is no key, or one that is not valid. Rejects with `unavailable` when that cannot be told. */
-  accountOf(text: string): Promise<string | null>
+  /**
+   * The account of the key; null when the text is no key, or one that is not valid. Rejects with `unavailable` when that cannot be told, and as `before` does: a key that has
+   * to be looked up waits for that.
+   */
+  accountOf(text: string, before?: Promise<void>): Promise<string | null>
   /** Takes a key, by its hash, as revoked from now on, whatever is being looked up. */
   revoke(keySha256: string): void
 }
@@ -39,13 +42,14 @@ export function createKeyCache(
   }
 
   return {
-    async accountOf(text) {
+    async accountOf(text, before) {
       const key = parseApiKey(text)
       if (key === null) return null
       const hash = hashApiKey(key)
       const found = known.get(hash)
       if (revoked.has(hash)) return null
       if (found !== undefined && found.expires > now() && isTrusted()) return found.account
+      await before
       const asked = asking.get(hash) ?? ask(hash).finally(() => asking.delete(hash))
       asking.set(hash, asked)
       const account = await asked

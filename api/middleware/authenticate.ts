@@ -10,7 +10,7 @@ import type { Step } from './context.ts'
 export function authenticate(keys: Pick<KeyLookUp, 'accountOf'>): Step {
   return async function authenticate(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
-    const account = text === null ? null : await keys.accountOf(text)
+    const account = text === null ? null : await keys.accountOf(text, ctx.state.passed)
     if (account === null) throw new ApiError('unauthorized')
     ctx.state.account = account
     await next()

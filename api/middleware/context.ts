@@ -7,6 +7,8 @@ export interface RequestState {
   requestId: string
   /** The path as declared, once one was found. */
   resource?: string
+  /** Set by `limitRateMeanwhile`: resolves when the limit lets the request pass, rejects with `rate_limited`. What a refused request must not reach waits for it. */
+  passed?: Promise<void>
   /** Set by `authenticate`. */
   account?: string
   /** Set by `authenticateSession`. */

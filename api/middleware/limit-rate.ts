@@ -11,14 +11,34 @@ import type { Step } from './context.ts'
 export function limitRate(limit: RateLimit | null, trustedProxies: number): Step {
   if (limit === null) return (_ctx, next) => next()
   return async function limitRate(ctx, next) {
-    const client = clientOf(
-      ctx.req.socket.remoteAddress,
-      ctx.get('X-Forwarded-For'),
-      trustedProxies,
-    )
-    tell(ctx, limit.name, limit, await limit.take(client))
+    tell(ctx, limit.name, limit, await limit.take(client(ctx, trustedProxies)))
     await next()
   }
+}
+
+/**
+ * The same while the request goes on, so that the limit and the charge wait for Redis together: `ctx.state.passed` is awaited before anything is asked of storage and before
+ * the answer. A refusal by the limit comes before every other, as if nothing had been done meanwhile. Who is known to be over it goes no further at all.
+ */
+export function limitRateMeanwhile(limit: RateLimit | null, trustedProxies: number): Step {
+  const first = limitRate(limit, trustedProxies)
+  if (limit === null) return first
+  return async function limitRateMeanwhile(ctx, next) {
+    const asking = client(ctx, trustedProxies)
+    if (limit.tellsAtOnce(asking)) return first(ctx, next)
+    const passed = limit.take(asking).then((allowance) => tell(ctx, limit.name, limit, allowance))
+    passed.catch(() => {}) // whoever waits for it is told
+    ctx.state.passed = passed
+    try {
+      await next()
+    } finally {
+      await passed
+    }
+  }
+}
+
+function client(ctx: Context, trustedProxies: number): string {
+  return clientOf(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies)
 }
 
 /** Counts the request for the wallet that its body names, after it was counted for its client; the answer tells of the budget that refuses it. */

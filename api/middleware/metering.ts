@@ -23,12 +23,24 @@ export function showCredits(credits: Credits): Step {
   }
 }
 
-/** Charges the call in one step before it is answered, and gives the credits back when the answer is none. */
+/**
+ * Charges the call in one step before it is answered, and gives the credits back when the answer is none. What counts against the rate limit is asked at the same time; a
+ * call that is over it gets its credits back.
+ */
 export function charge(credits: Credits, price: number, metrics: ApiMetrics): Step {
   return async function charge(ctx, next) {
     const { account, requestId, resource = '' } = ctx.state
     if (account === undefined) throw new Error('charge comes after authenticate')
-    const charged = await credits.charge(account, price, requestId)
+    const charging = credits.charge(account, price, requestId)
+    charging.catch(() => {}) // it is awaited after the limit
+    try {
+      await ctx.state.passed
+    } catch (refusal) {
+      const isCharged = await charging.then(({ kind }) => kind === 'charged').catch(() => false)
+      if (isCharged) await credits.giveBack(account, requestId).catch(() => {})
+      throw refusal
+    }
+    const charged = await charging
     ctx.state.left = charged.left
     if (charged.kind === 'insufficient') throw new ApiError('insufficient_credits')
     try {

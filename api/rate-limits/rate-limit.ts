@@ -22,9 +22,13 @@ export interface RateLimit {
   readonly windowSeconds: number
   /** Counts one request. Never rejects. */
   take(client: string): Promise<Allowance>
+  /** Whether `take` waits for nobody: of a client that is known to be over the limit, and where this process counts alone. */
+  tellsAtOnce(client: string): boolean
 }
 
 const WINDOW_SECONDS = 60
+/** How many clients that are over the limit are remembered; one that was forgotten is found by Redis again. */
+const MOST_REFUSED = 10_000
 
 /**
  * A limit of `quota` requests a minute; null when it is 0, which is off. All processes count together on `redis`; without one, and while Redis does not
@@ -49,8 +53,27 @@ export function createRateLimit(
           // Who is over it is refused without asking again.
           inMemoryBlockOnConsumed: quota + 1,
         })
-  const take = redis === null ? takeOne(limiter) : takeTogether(limiter, quota)
-  return { name, quota, windowSeconds: WINDOW_SECONDS, take }
+  const bounded = { name, quota, windowSeconds: WINDOW_SECONDS }
+  if (redis === null) return { ...bounded, take: takeOne(limiter), tellsAtOnce: () => true }
+  const refused = new Map<string, number>()
+  const take = takeTogether(limiter, quota)
+  return {
+    ...bounded,
+    async take(client) {
+      const allowance = await take(client)
+      if (!allowance.allowed && !refused.has(client)) {
+        const [oldest] = refused.size >= MOST_REFUSED ? refused.keys() : []
+        if (oldest !== undefined) refused.delete(oldest)
+        refused.set(client, performance.now() + allowance.resetSeconds * 1000)
+      }
+      return allowance
+    },
+    tellsAtOnce(client) {
+      const until = refused.get(client)
+      if (until !== undefined && until <= performance.now()) refused.delete(client)
+      return refused.has(client)
+    },
+  }
 }
 
 function takeOne(limiter: RateLimiterAbstract): RateLimit['take'] {
