@@ -7,10 +7,16 @@ import { feedPage } from './feed-page.ts'
 import { html, page, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 
-/** Something of the documentation: the same for everybody until the service is another one. */
+/** A page or what one loads: the same for everybody until the service is another one. */
 export interface Page {
   readonly path: string
   readonly type: string
+  /** What it is counted as; default: its path. */
+  readonly name?: string
+  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
+  readonly policy?: () => string
+  /** Its `Cache-Control`; default: kept for five minutes. */
+  readonly caching?: string
   /** Called once, when it is first asked for. */
   make(): string | Buffer
 }
