@@ -19,6 +19,7 @@ import { type AccountChannel, createMemoryChannel } from './channel/account-chan
 import type { ApiConfig } from './config.ts'
 import type { Credits } from './credits/credits.ts'
 import { createCursorCodec } from './cursor.ts'
+import type { TestWalletOptions } from './dashboard/shell.ts'
 import { createHttpServer } from './http-server.ts'
 import type { UpgradeHandler } from './middleware/upgrade.ts'
 import { createRateLimit } from './rate-limits/rate-limit.ts'
@@ -58,6 +59,8 @@ export interface ApiDeps {
   /** Conditions of the other roles of this process, for `/readyz`. */
   readonly otherChecks?: Readonly<Record<string, ReadyCheck>>
   readonly now?: () => number
+  /** With the simulator: what the dashboard's test wallet works with. */
+  readonly testWallet?: TestWalletOptions | null
   /** How long a request waits for a read of the store, in milliseconds; default 10000. */
   readonly readMs?: number
 }
@@ -144,6 +147,7 @@ export function createApi(deps: ApiDeps): Api {
     corsOrigins: config.corsOrigins,
     now,
     serverUrl: publicUrl,
+    testWallet: deps.testWallet ?? null,
   })
   return {
     checks,

@@ -12,6 +12,8 @@ import type { Tokens } from './auth/tokens.ts'
 import type { Billing } from './billing/billing.ts'
 import type { AccountChannel } from './channel/account-channel.ts'
 import type { Credits } from './credits/credits.ts'
+import { dashboardPages } from './dashboard/dashboard.ts'
+import type { TestWalletOptions } from './dashboard/shell.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
 import { authenticate, authenticateSession } from './middleware/authenticate.ts'
@@ -66,6 +68,8 @@ export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositio
   readonly now: () => number
   /** Where clients find the API; known once it listens. */
   readonly serverUrl: () => string
+  /** Null but with the simulator: what the dashboard's test wallet works with. */
+  readonly testWallet: TestWalletOptions | null
 }
 
 /** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
@@ -117,8 +121,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     if (resource.method === 'POST') router.post(path, ...steps)
     else router.get(path, ...steps)
   }
-  for (const page of documentation(resources, deps.serverUrl))
-    router.get(page.path, limited, limitBody, showPage(page))
+  const pages = [
+    ...documentation(resources, deps.serverUrl),
+    ...dashboardPages({ serverUrl: deps.serverUrl, testWallet: deps.testWallet }),
+  ]
+  for (const page of pages) router.get(page.path, limited, limitBody, showPage(page))
   router.get(
     '/ws',
     showCredits(credits),

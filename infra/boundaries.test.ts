@@ -19,6 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/workers': ['pipeline'],
   'pipeline/testing': ['pipeline'],
+  // What browsers run: nothing of the server, and no package but those of the import map.
+  'api/dashboard/page': [],
   api: ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime'],
   infra: ['pipeline', 'api'],
 }
@@ -32,7 +34,7 @@ const SOLE_IMPORTER: Readonly<Record<string, string>> = {
 
 const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>
   readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => `${top}/${file}`),
 )
 

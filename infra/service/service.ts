@@ -202,6 +202,7 @@ async function start(
       config: settings,
       ...{ store, log, feed, credits, accounts, redis, channel, perturb, logger, registry },
       billing: payments && createBilling(payments, money, { store, turns }),
+      testWallet: config.source.kind === 'simulator' && source ? { rpcUrl: source.rpcUrl } : null,
       otherChecks: checks,
     })
     const { url } = await api.listen()

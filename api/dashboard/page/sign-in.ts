@@ -1,0 +1,41 @@
+import { refreshAccount } from './account/account.ts'
+import { ask, type Unanswered } from './ask.ts'
+import { beginSession, endSession } from './session.ts'
+import { type Connected, disconnect, signText, walletWords } from './wallets.ts'
+
+export type SignedIn =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'not_signed'; readonly words: string }
+  | { readonly kind: 'failed'; readonly failure: Unanswered }
+
+/** Signs in with a wallet: a message of the service, signed by the wallet, for a token (Sign-In With Solana, decisions E1). */
+export async function signIn(connected: Connected): Promise<SignedIn> {
+  const wallet = connected.account.address
+  const nonce = await ask<{ message: string }>('/auth/nonce', 'none', {
+    ...{ method: 'POST', body: { wallet } },
+  })
+  if (nonce.kind !== 'answer') return { kind: 'failed', failure: nonce }
+  let signed: { message: string; signature: string }
+  try {
+    signed = await signText(connected, nonce.body.message)
+  } catch (error) {
+    return { kind: 'not_signed', words: walletWords(error) }
+  }
+  const login = await ask<{ token: string; expires_at: number }>('/auth/login', 'none', {
+    ...{ method: 'POST', body: { wallet, ...signed } },
+  })
+  if (login.kind !== 'answer') return { kind: 'failed', failure: login }
+  const { token, expires_at: expiresAt } = login.body
+  beginSession({ token, expiresAt, wallet, connected })
+  void refreshAccount()
+  return { kind: 'ok' }
+}
+
+/** Signs out: the token is taken back, the key forgotten, the wallet let go. What fails of the first is told; the page has forgotten the token in any case. */
+export async function signOut(): Promise<Unanswered | null> {
+  const asked = ask('/auth/logout', 'token', { method: 'POST' })
+  endSession('left')
+  await disconnect()
+  const answered = await asked
+  return answered.kind === 'answer' ? null : answered
+}

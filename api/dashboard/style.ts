@@ -1,0 +1,96 @@
+/** How the pages look: narrow screens first, colours by what the system prefers. Values that pages share are variables. */
+export const STYLE = `:root {
+  color-scheme: light dark;
+  --page: #f5f7fa; --card: #fff; --text: #18212c; --muted: #505c6b; --line: #d5dce5;
+  --accent: #0b5cad; --on-accent: #fff; --good: #17693a; --good-card: #e8f5ec; --bad: #a8231b; --bad-card: #fdecea;
+  --notice-card: #fff5d9; --notice: #5c4400; --focus: #0b5cad;
+  --gap: 1rem; --radius: 0.5rem;
+  --figures: ui-monospace, 'SF Mono', 'Cascadia Mono', monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --page: #0e131a; --card: #171e28; --text: #e5eaf1; --muted: #a5b1c0; --line: #303b49;
+    --accent: #83bcff; --on-accent: #07121f; --good: #82d99c; --good-card: #12291b; --bad: #ff9c92; --bad-card: #35181a;
+    --notice-card: #30270f; --notice: #ffdf8a; --focus: #a9d1ff;
+  }
+}
+*, ::before, ::after { box-sizing: border-box; }
+html { -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { margin: 0 0 0.5rem; font-size: 1.6rem; line-height: 1.2; }
+h2 { margin: 2rem 0 0.5rem; font-size: 1.2rem; }
+h1:focus, main:focus { outline: none; }
+a { color: var(--accent); }
+:focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 2px; }
+code { font-family: var(--figures); font-size: 0.92em; }
+fieldset { margin: 0 0 var(--gap); padding: 0.5rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); }
+dl, dd { margin: 0; }
+
+/* frame */
+.skip { position: absolute; left: -100vw; top: 0; padding: 0.75rem 1rem; background: var(--card); z-index: 2; }
+.skip:focus { left: 0; }
+.top { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; justify-content: space-between; padding: 0.5rem 1rem; background: var(--card); border-bottom: 1px solid var(--line); }
+.brand { font-weight: 700; color: inherit; text-decoration: none; padding: 0.5rem 0; }
+.who { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; color: var(--muted); font-size: 0.9rem; }
+nav ul { display: flex; flex-wrap: wrap; margin: 0; padding: 0.25rem 0.5rem; list-style: none; background: var(--card); border-bottom: 1px solid var(--line); }
+nav a { display: block; padding: 0.6rem 0.6rem; color: inherit; text-decoration: none; border-radius: var(--radius); }
+nav a:hover { text-decoration: underline; }
+nav a[aria-current] { color: var(--accent); font-weight: 600; box-shadow: inset 0 -3px var(--accent); border-radius: 0; }
+main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; }
+main.service { max-width: 46rem; padding-top: 3rem; }
+.lead { margin-top: 0; color: var(--muted); font-size: 1.05rem; max-width: 46rem; }
+.about { color: var(--muted); font-size: 0.9rem; max-width: 46rem; }
+
+/* what can be pressed */
+button, .button { display: inline-flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; padding: 0.5rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); color: var(--text); font: inherit; text-decoration: none; cursor: pointer; }
+button:hover, .button:hover { border-color: var(--accent); }
+button.primary, .button:not(.quiet) { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
+button.danger { border-color: var(--bad); color: var(--bad); font-weight: 600; }
+button.small { min-height: 2rem; padding: 0.2rem 0.7rem; font-size: 0.9rem; }
+button:disabled { opacity: 0.6; cursor: default; }
+.actions { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; }
+label { display: block; }
+.choice { display: flex; gap: 0.6rem; align-items: center; min-height: 2.75rem; }
+input[type='text'], input[type='password'], input[type='search'], input[type='number'], select { width: 100%; max-width: 24rem; min-height: 2.75rem; padding: 0.4rem 0.7rem; border: 1px solid var(--muted); border-radius: var(--radius); background: var(--card); color: var(--text); font: inherit; }
+input[aria-invalid='true'] { border-color: var(--bad); }
+input[type='radio'], input[type='checkbox'] { flex: none; width: 1.2rem; height: 1.2rem; accent-color: var(--accent); }
+progress { width: 100%; max-width: 24rem; accent-color: var(--accent); }
+
+/* what is told */
+.card, .empty, .failure, .notice { margin: 0 0 var(--gap); padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
+.card > :first-child, .empty > :first-child, .failure > :first-child { margin-top: 0; }
+.card > :last-child, .empty > :last-child, .failure > :last-child { margin-bottom: 0; }
+.empty { color: var(--muted); border-style: dashed; }
+.failure { background: var(--bad-card); border-color: var(--bad); }
+.failure strong { color: var(--bad); }
+.notice { background: var(--notice-card); color: var(--notice); border-color: currentColor; max-width: 46rem; }
+.notice a, .failure a { color: inherit; }
+.good { background: var(--good-card); border-color: var(--good); }
+.important { border: 2px solid var(--accent); }
+.loading { color: var(--muted); }
+.secret { display: block; padding: 0.75rem; border-radius: var(--radius); background: var(--page); font-size: 1rem; user-select: all; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 14rem), 1fr)); gap: 0.75rem 1.5rem; margin: 0 0 var(--gap); }
+.figures dt { color: var(--muted); font-size: 0.9rem; }
+.figures .large { font-size: 1.4rem; font-weight: 600; }
+.is-good { color: var(--good); }
+.is-bad { color: var(--bad); }
+
+/* tables */
+.table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
+table { width: 100%; border-collapse: collapse; font-size: 0.95rem; }
+caption { padding: 0.5rem 0.75rem; text-align: left; color: var(--muted); font-size: 0.9rem; }
+th, td { padding: 0.5rem 0.75rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: normal; white-space: nowrap; }
+th { font-weight: 600; }
+.is-figure { text-align: right; font-variant-numeric: tabular-nums; }
+
+/* wallets and payments */
+.wallets { display: grid; gap: 0.5rem; margin: 0; padding: 0; list-style: none; }
+.wallets button { width: 100%; max-width: 24rem; }
+.payment { display: grid; gap: var(--gap); margin: var(--gap) 0; }
+.qr { width: 100%; max-width: 15rem; height: auto; border-radius: var(--radius); }
+.qr-light { fill: #fff; }
+.qr-dark { fill: #000; }
+.bar { fill: var(--accent); }
+@media (min-width: 48rem) { .payment { grid-template-columns: 15rem 1fr; } }
+@media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }
+`
