@@ -18,6 +18,7 @@ const USAGE = `npm run -s simulator -- [options]
   --start-slot N            with --speed: where to begin
   --replay-slots N          how far from_slot goes back (1000)
   --history-slots N         how far RPC goes back (9000)
+  --history-hours N         hours of compressed history before the start (0)
   --blocks F [--blocks F]   play recorded blocks instead of the market
   --renumber N              first slot number of recorded blocks (their own)
   --split N                 cut each recorded block into N slots (1)
@@ -75,6 +76,7 @@ function readArguments(args: readonly string[]): {
       'start-slot': text,
       'replay-slots': text,
       'history-slots': text,
+      'history-hours': text,
       blocks: { type: 'string', multiple: true },
       renumber: text,
       split: text,
@@ -112,6 +114,7 @@ function readArguments(args: readonly string[]): {
     othersPerSlot: count('others-per-slot'),
     replaySlots: count('replay-slots'),
     historySlots: count('history-slots'),
+    historyHours: count('history-hours'),
     trouble: values.trouble === undefined ? undefined : readTrouble(values.trouble),
     clock:
       speed === undefined && startSlot === undefined

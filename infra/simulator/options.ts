@@ -84,7 +84,7 @@ export interface SimulatorOptions {
   /** Clients must send it as `x-token`. */
   readonly xToken?: string
   readonly seed?: number
-  /** Tracked wallets of the market: 25. */
+  /** Tracked wallets of the market: 25. What is not given is another number with `historyHours` (`market/sizes.ts`). */
   readonly wallets?: number
   /** Coins of the market: 200. */
   readonly coins?: number
@@ -98,8 +98,10 @@ export interface SimulatorOptions {
   readonly confirmDelaySlots?: number
   /** How many slots `from_slot` can go back: 1,000. */
   readonly replaySlots?: number
-  /** How many slots RPC can go back: 9,000. */
+  /** How many slots RPC can go back: 9,000. With `historyHours`: how many before the start are not compressed, 3,000. */
   readonly historySlots?: number
+  /** Hours of compressed history before the start, to which RPC goes back; 0, the default: none. Not with recorded blocks. */
+  readonly historyHours?: number
   /** Updates that a client may be behind before it is dropped: 100,000. */
   readonly maxQueuedUpdates?: number
   /** How often the server pings its clients, in ms: 15,000. */
@@ -107,6 +109,6 @@ export interface SimulatorOptions {
   readonly trouble?: Partial<Trouble>
   /** The slots in which a stream's trouble strikes, both included; what is late then still comes later. Every slot. Forks and skipped slots are everywhere. */
   readonly troubleSlots?: { readonly from: number; readonly to: number }
-  /** The first slot that ever had a block of the market: by default as far back as RPC goes at the start. */
+  /** The first slot that ever had a block of the market: by default as far back as RPC goes at the start. Not with `historyHours`. */
   readonly firstSlot?: number
 }

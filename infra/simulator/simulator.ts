@@ -1,11 +1,15 @@
 import type { Address } from '../../pipeline/domain/address.ts'
+import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { type ChainShape, createChainShape } from './chain-shape.ts'
 import { type ClockOptions, createClock } from './clock.ts'
+import { compressBefore } from './compressed-shape.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
 import { associatedTokenAccount, derivedSigner } from './market/key.ts'
 import { createMarket, GENESIS_MS, type Market, SLOT_MS, type SlotTruth } from './market/market.ts'
 import { createMarketChain } from './market/market-chain.ts'
+import { compressedSlots, solPricesOf } from './market/past.ts'
 import { TOKEN, USDT_MINT } from './market/programs.ts'
+import { BUSY_MARKET, CALM_MARKET } from './market/sizes.ts'
 import { NO_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
 import { createPaidChain, type Payments } from './payments/paid-chain.ts'
 import { paymentMethods } from './payments/payment-methods.ts'
@@ -44,6 +48,8 @@ export interface Simulator {
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address }
   /** What people send over RPC. */
   readonly payments: Payments
+  /** SOL in USD over the compressed history up to the start, in order of time; none without one. */
+  readonly pastSolPrices: readonly SolPrice[]
   /** Cuts all gRPC connections. */
   disconnect(): void
   close(): Promise<void>
@@ -61,23 +67,31 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const trouble: Trouble = { ...NO_TROUBLE, ...options.trouble }
   const troubled = options.troubleSlots ?? { from: 0, to: Number.POSITIVE_INFINITY }
   const confirmDelaySlots = options.confirmDelaySlots ?? 1
-  const historySlots = options.historySlots ?? 9_000
-  const shape = createChainShape(seed, trouble)
+  const hasPast = options.recorded === undefined && (options.historyHours ?? 0) > 0
+  const historySlots = options.historySlots ?? (hasPast ? 3_000 : 9_000)
   const { recorded } = options
+  const wallNow = Math.floor((Date.now() - GENESIS_MS) / SLOT_MS) - 1
+  const compressed =
+    hasPast && options.historyHours
+      ? compressedSlots(startSlotOf(options.clock) ?? wallNow, historySlots, options.historyHours)
+      : null
+  const wholeShape = createChainShape(seed, trouble)
+  const shape = compressed === null ? wholeShape : compressBefore(wholeShape, compressed.before)
+  const size = hasPast ? CALM_MARKET : BUSY_MARKET
   const market = createMarket(
     {
+      compressedBefore: compressed?.before,
       seed,
-      wallets: recorded === undefined ? (options.wallets ?? 25) : 0,
-      coins: recorded === undefined ? (options.coins ?? 200) : 0,
-      trackedPerSlot: options.trackedPerSlot ?? 1.5,
-      othersPerSlot: options.othersPerSlot ?? 6,
+      wallets: recorded === undefined ? (options.wallets ?? size.wallets) : 0,
+      coins: recorded === undefined ? (options.coins ?? size.coins) : 0,
+      trackedPerSlot: options.trackedPerSlot ?? size.trackedPerSlot,
+      othersPerSlot: options.othersPerSlot ?? size.othersPerSlot,
     },
     shape,
   )
   const blocks = recorded === undefined ? null : loadBlocks(recorded.files)
   const played =
     blocks === null || recorded === undefined ? null : createRecordedChain(blocks, recorded, shape)
-  const wallNow = Math.floor((Date.now() - GENESIS_MS) / SLOT_MS) - 1
   const clockOptions: ClockOptions =
     options.clock ?? (played === null ? { kind: 'wall' } : { kind: 'running', speed: 1 })
 
@@ -99,7 +113,11 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   })
   const { chain, payments } = createPaidChain(
     played ??
-      createMarketChain(market, shape, options.firstSlot ?? Math.max(1, clock.slot - historySlots)),
+      createMarketChain(
+        market,
+        shape,
+        compressed?.from ?? options.firstSlot ?? Math.max(1, clock.slot - historySlots),
+      ),
     {
       faucetSecret: derivedSigner(seed, 'faucet').secret,
       newest: () => clock.slot,
@@ -132,7 +150,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     processed: () => clock.slot,
     confirmed,
     finalized: () => chain.step(clock.slot, -FINALIZE_DELAY_SLOTS),
-    first: () => Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
+    first: () =>
+      compressed?.from ?? Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
   }
   const methods = { ...createRpcMethods(chain, window), ...paymentMethods(payments) }
   const servers = [yellowstone]
@@ -147,6 +166,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock.start()
   }
   const stream = yellowstone
+  const pastSolPrices =
+    compressed === null ? [] : solPricesOf(market, { ...compressed, to: clock.slot })
   return {
     endpoint: `http://${host}:${stream.port}`,
     rpcUrl: `http://${host}:${rpc.port}`,
@@ -169,7 +190,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return market.truth(slot)
     },
     advance: (slots) => clock.advance(slots),
-    payments,
+    ...{ payments, pastSolPrices },
     paymentAddresses: {
       pro: paid[0].address,
       credits: paid[1].address,
@@ -180,4 +201,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       await Promise.all([stream.close(), rpc.close()])
     },
   }
+}
+
+function startSlotOf(clock: ClockOptions | undefined): number | undefined {
+  return clock === undefined || clock.kind === 'wall' ? undefined : clock.startSlot
 }

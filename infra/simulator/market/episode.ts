@@ -22,6 +22,8 @@ export interface Scale {
   readonly index: number
   readonly slots: number
   readonly stories: number
+  /** Whether its transactions are in the first blocks of minutes alone, which a compressed history has too. */
+  readonly byTheMinute: boolean
 }
 
 /** Everything that a desk does in a stretch of slots on one scale. It begins and ends with the wallets as they are at rest. */
@@ -47,6 +49,18 @@ export interface EpisodePlan {
   /** This slot, or the next one with a block. */
   atOrAfter(slot: number): number
   timeOf(slot: number): number
+  /** Who trades what and when, in shares of the episode; by chance where it is not given. */
+  readonly plot?: ((plan: EpisodePlan, random: Random) => Plot) | undefined
+}
+
+/** What a story is about. */
+export interface Plot {
+  readonly wallet: Wallet
+  readonly coin: Coin
+  readonly begin: number
+  readonly length: number
+  /** So many moments are drawn within the length; what happens takes the first of them. */
+  readonly moments: number
 }
 
 interface Step {
@@ -110,16 +124,21 @@ export function playEpisode(plan: EpisodePlan): Episode {
 }
 
 /** Share of an episode after which stories are over and everything is brought home. */
-const CURTAIN = 0.92
+export const CURTAIN = 0.92
+
+/** A wallet, a coin and a stretch of the episode, all alike. */
+export function plotByChance({ desk, scale }: EpisodePlan, random: Random): Plot {
+  const wallet = random.pick(desk.wallets)
+  const coin = random.pick(desk.coins[scale.index]!)
+  const begin = random.between(0, CURTAIN - 0.2)
+  return { wallet, coin, begin, length: random.between(0.05, CURTAIN - begin), moments: 12 }
+}
 
 /** One thing a wallet is up to: mostly a position from its first buy to its last sell. */
 function story(plan: EpisodePlan, random: Random): Step[] {
   const { desk, scale } = plan
-  const wallet = random.pick(desk.wallets)
-  const coin = random.pick(desk.coins[scale.index]!)
-  const begin = random.between(0, CURTAIN - 0.2)
-  const length = random.between(0.05, CURTAIN - begin)
-  const times = Array.from({ length: 12 }, () => begin + random.float() * length).sort()
+  const { wallet, coin, begin, length, moments } = (plan.plot ?? plotByChance)(plan, random)
+  const times = Array.from({ length: moments }, () => begin + random.float() * length).sort()
   let used = 0
   const step = (act: (scene: Scene) => Action | null, who = wallet): Step => ({
     at: times[used++ % times.length]!,

@@ -51,14 +51,20 @@ export function createMarketHistory(options: {
     const kept = orders.get(slot)
     if (kept !== undefined) return kept
     const codes: number[] = []
+    const first: number[] = []
     for (const desk of desks) {
       for (const scale of scales) {
         const count = episodeAt(desk, scale, slot).actions.get(slot)?.length ?? 0
-        for (let i = 0; i < count; i += 1) codes.push(desk.index * scales.length + scale.index)
+        const list = scale.byTheMinute ? first : codes
+        for (let i = 0; i < count; i += 1) list.push(desk.index * scales.length + scale.index)
       }
     }
     for (let i = 0; i < othersPerSlot; i += 1) codes.push(-1 - i)
-    const order = Int16Array.from(createRandom(seed, 'interleave', slot).shuffle(codes))
+    // What a compressed history shows of a block is how the whole block begins.
+    const order = Int16Array.from([
+      ...createRandom(seed, 'interleave first', slot).shuffle(first),
+      ...createRandom(seed, 'interleave', slot).shuffle(codes),
+    ])
     if (orders.size >= ORDERS_KEPT) orders.delete(orders.keys().next().value!)
     orders.set(slot, order)
     return order

@@ -6,6 +6,7 @@ import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Block } from '../block.ts'
 import type { AccountState, Mentioned, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
+import { minuteBlockFrom } from '../compressed-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { createAccounts } from './accounts.ts'
 import { DeskLedger } from './desk-ledger.ts'
@@ -16,6 +17,7 @@ import { wsolAccount } from './native.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
+import { lifeOfTemperament, plotOfTemperament } from './temperament.ts'
 import { swapOnVenue } from './trades.ts'
 import type { Draft, DraftBalance, TokenAccount } from './transaction-builder.ts'
 import { transactionInfo } from './transaction-info.ts'
@@ -34,6 +36,11 @@ export interface MarketOptions {
   readonly trackedPerSlot: number
   /** Transactions a slot that touch no tracked wallet. */
   readonly othersPerSlot: number
+  /**
+   * Makes a market for a chain that is compressed before this slot (`compressBefore`): beside what happens all the time, of which nothing is there before,
+   * wallets hold coins for hours, and what they do with these stands in the first blocks of minutes, which a compressed history has too.
+   */
+  readonly compressedBefore?: number | undefined
 }
 
 /** What a slot was meant to bring each tracked wallet, by event key: what a decoder must find, USD prices apart. */
@@ -96,8 +103,12 @@ const ACTIONS_PER_STORY = 4
 
 /** Opens the market on a chain of the given shape. */
 export function createMarket(options: MarketOptions, shape: ChainShape): Market {
-  const universe = createUniverse(options.seed, options.wallets, options.coins)
-  const desks = createDesks(universe)
+  const { compressedBefore } = options
+  const isCalm = compressedBefore !== undefined
+  const universe = createUniverse(options.seed, options.wallets, options.coins, (index) =>
+    isCalm ? lifeOfTemperament(options.seed, index) : null,
+  )
+  const desks = createDesks(universe, isCalm)
   const pools = new Map<string, PoolAccount>()
   for (const coin of [...universe.coins, universe.pricePool]) {
     for (const account of VENUES[coin.venue].accounts(coin)) {
@@ -106,9 +117,10 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   }
   const signatures = createSignatures(options.seed)
   const timeOf = (slot: number) => Math.floor((GENESIS_MS + slot * SLOT_MS) / 1_000)
-  const scales = createScales(options, desks.length)
+  const scales = createScales(options, desks.length, isCalm)
   const episodes = new Map<string, Episode>()
-  const episodeLimit = Math.max(FEWEST_EPISODES, desks.length * scales.length * 3)
+  const fewest = isCalm ? FEWEST_EPISODES * 4 : FEWEST_EPISODES
+  const episodeLimit = Math.max(fewest, desks.length * scales.length * 3)
   const blockhashes = new Map<number, Buffer>()
   const blockhashBytes = (slot: number): Buffer => {
     let found = blockhashes.get(slot)
@@ -127,11 +139,15 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
   const episodeAt = (desk: Desk, scale: Scale, slot: number): Episode => {
     const start = startOf(desk, scale, slot)
+    if (!scale.byTheMinute && start < (compressedBefore ?? 0)) return IDLE
     const id = `${desk.index}/${scale.index}/${start}`
     let episode = episodes.get(id)
     if (episode === undefined) {
-      const { atOrAfter } = shape
-      episode = playEpisode({ universe, pools, desk, scale, start, atOrAfter, timeOf })
+      const atOrAfter = scale.byTheMinute
+        ? (from: number) => minuteBlockFrom(shape, from)
+        : shape.atOrAfter
+      const plot = isCalm ? plotOfTemperament : undefined
+      episode = playEpisode({ universe, pools, desk, scale, start, atOrAfter, timeOf, plot })
     }
     // The newest last: what was asked for longest ago goes first.
     episodes.delete(id)
@@ -236,33 +252,38 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
   const build = (slot: number) => {
     const { actions, bases } = place(slot)
-    const records: DecodedRecord[] = []
-    const concerning: number[] = []
-    const transactions = actions.map((placed, index) => {
-      const action = placed.act()
-      const { draft } = action
-      if (placed.desk !== null && concerns(universe, draft)) concerning.push(index)
-      const { info, move } = put(slot, index, draft, bases)
+    return actions.map((placed, index) => {
+      const { info, move } = put(slot, index, placed.act().draft, bases)
       const built = info()
       move()
-      const at = { slot, txIndex: index, blockTime: timeOf(slot), bases }
-      addTruth(records, universe, action, at, signatures.of(slot, index))
       return built
     })
-    const truth: SlotTruth = {
+  }
+
+  const tell = (slot: number): SlotTruth => {
+    const { actions, bases } = place(slot)
+    const records: DecodedRecord[] = []
+    const concerning: number[] = []
+    actions.forEach((placed, index) => {
+      // Strangers do nothing to a tracked wallet.
+      if (placed.desk === null) return
+      const action = placed.act()
+      const { draft } = action
+      if (concerns(universe, draft)) concerning.push(index)
+      put(slot, index, draft, bases).move()
+      const at = { slot, txIndex: index, blockTime: timeOf(slot), bases }
+      addTruth(records, universe, action, at, signatures.of(slot, index))
+    })
+    return {
       transactions: concerning,
       records,
       events: records.filter((record) => record.kind !== 'balance' && record.kind !== 'undecoded'),
       balances: records.filter((record) => record.kind === 'balance'),
     }
-    return { transactions, truth }
   }
 
-  let lastBuilt: { slot: number; built: ReturnType<typeof build> } | null = null
-  const built = (slot: number) => {
-    if (lastBuilt?.slot !== slot) lastBuilt = { slot, built: build(slot) }
-    return lastBuilt.built
-  }
+  const built = ofLastSlot(build)
+  const told = ofLastSlot(tell)
 
   /** Desks whose transactions may name the key; null when strangers' may too. */
   const desksNaming = (id: string): readonly Desk[] | null => {
@@ -289,6 +310,8 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     desks.flatMap((desk) => desk.wallets.map((wallet) => [wallet.key.id, desk] as const)),
   )
   let tokenAccountsKnown = false
+  /** The slot before it, but for those that a compressed history skips. */
+  const before = (slot: number) => (slot > (compressedBefore ?? 0) ? slot - 1 : shape.parent(slot))
   const states = createAccounts(universe, timeOf)
 
   return {
@@ -302,7 +325,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         yield* history.mentions(desk, id, from, last)
         return
       }
-      for (let slot = from; slot >= last; slot -= 1) {
+      for (let slot = from; slot >= last; slot = before(slot)) {
         yield null
         const { actions } = place(slot)
         for (let index = actions.length - 1; index >= 0; index -= 1) {
@@ -377,36 +400,55 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         height: shape.height(slot),
         // Made when somebody looks at them: most who ask for a block of the past want its time.
         get transactions() {
-          return built(slot).transactions
+          return built(slot)
         },
         get accounts() {
           return [priceAccountUpdate(universe.pricePool, slot, timeOf(slot))]
         },
       }
     },
-    truth: (slot) => built(slot).truth,
+    truth: told,
   }
 }
 
-function createDesks(universe: Universe): Desk[] {
+/** What a desk does in an episode that began before there was anything. */
+const IDLE: Episode = { start: 0, end: 0, actions: new Map(), relativeBefore: () => 0n }
+
+function ofLastSlot<T>(make: (slot: number) => T): (slot: number) => T {
+  let last: { readonly slot: number; readonly made: T } | null = null
+  return (slot) => {
+    if (last?.slot !== slot) last = { slot, made: make(slot) }
+    return last.made
+  }
+}
+
+function createDesks(universe: Universe, isCalm: boolean): Desk[] {
   const count = Math.ceil(universe.wallets.length / WALLETS_PER_DESK)
   return Array.from({ length: count }, (_, index): Desk => {
     const random = createRandom(universe.seed, 'desk', index)
     const drawn = random.shuffle([...universe.coins])
+    const ofKinds = (...kinds: number[]) => drawn.filter((coin) => kinds.includes(coin.index % 4))
     return {
       index,
       wallets: universe.wallets.slice(index * WALLETS_PER_DESK, (index + 1) * WALLETS_PER_DESK),
       // Long positions are in every fourth coin, so that no coin is on two scales.
-      coins: [
-        drawn.filter((coin) => coin.index % 4 !== 3).slice(0, 12),
-        drawn.filter((coin) => coin.index % 4 === 3).slice(0, 4),
-      ],
+      coins: isCalm
+        ? [ofKinds(0, 1).slice(0, 12), ofKinds(3).slice(0, 8), ofKinds(2).slice(0, 10)]
+        : [ofKinds(0, 1, 2).slice(0, 12), ofKinds(3).slice(0, 4)],
     }
   })
 }
 
-function createScales(options: MarketOptions, desks: number): Scale[] {
+function createScales(options: MarketOptions, desks: number, isCalm: boolean): Scale[] {
   const perDesk = options.trackedPerSlot / Math.max(1, desks)
+  const storiesOf = (rate: number, slots: number) =>
+    Math.max(1, Math.round((rate * slots) / ACTIONS_PER_STORY))
+  if (isCalm) {
+    return CALM_SCALES.map(({ slots, storiesPerDesk }, index) => ({
+      ...{ index, slots, byTheMinute: storiesPerDesk !== null },
+      stories: storiesPerDesk ?? storiesOf(perDesk, slots),
+    }))
+  }
   const longStories = WALLETS_PER_DESK * 2
   const longRate = (longStories * ACTIONS_PER_STORY) / LONG_SLOTS
   const shortRate = Math.max(0, perDesk - longRate)
@@ -414,11 +456,19 @@ function createScales(options: MarketOptions, desks: number): Scale[] {
     {
       index: 0,
       slots: SHORT_SLOTS,
-      stories: Math.max(1, Math.round((shortRate * SHORT_SLOTS) / ACTIONS_PER_STORY)),
+      stories: storiesOf(shortRate, SHORT_SLOTS),
+      byTheMinute: false,
     },
-    { index: 1, slots: LONG_SLOTS, stories: longStories },
+    { index: 1, slots: LONG_SLOTS, stories: longStories, byTheMinute: false },
   ]
 }
+
+/** Four minutes of what happens all the time, as much as is asked for; three hours and half a day of what a compressed history has too. */
+const CALM_SCALES = [
+  { slots: 600, storiesPerDesk: null },
+  { slots: 27_000, storiesPerDesk: 8 },
+  { slots: 108_000, storiesPerDesk: 30 },
+] as const
 
 function usdcAccountOf(wallet: Wallet): Key {
   return associatedTokenAccount(wallet.key, USDC.key, USDC.program)

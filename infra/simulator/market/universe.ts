@@ -31,6 +31,8 @@ export interface Coin {
   readonly basePrice: number
   /** Raw quote units in the pool at that price. */
   readonly depth: number
+  /** The rise and fall of a coin that is held for hours; null: its price swings around the same height for ever. */
+  readonly life: CoinLife | null
   /** Keys of accounts that belong to the coin or its pool, by name; the same for ever. */
   key(name: string): Key
 }
@@ -57,11 +59,42 @@ export interface Wallet {
   readonly baseUsdc: bigint
 }
 
+/** How a coin rises, in a short time, and falls, in a long one; then it begins again. */
+export interface CoinLife {
+  /** Slots from one beginning to the next, and by how many it began before slot 0. */
+  readonly slots: number
+  readonly phase: number
+  /** Share of a life in which it rises. */
+  readonly rise: number
+  /** Between its lowest and its highest price lie twice as many powers of e. */
+  readonly height: number
+}
+
+/** The share of its life that a coin has behind it. */
+export function ageOf(life: CoinLife, slot: number): number {
+  return ((slot + life.phase) % life.slots) / life.slots
+}
+
+/** Power of e by which the price is above or below its base. */
+function courseOf(life: CoinLife, slot: number): number {
+  const { rise, height } = life
+  const age = ageOf(life, slot)
+  if (age < rise) return -height * Math.cos((Math.PI * age) / rise)
+  return height * (1 - 2 * ((age - rise) / (1 - rise)) ** 0.6)
+}
+
 /** SOL's price in USD around which it moves. */
 const SOL_USD = 150
 
-/** Makes the market's universe; the first wallets and coins of a seed are the same however many there are. */
-export function createUniverse(seed: number, walletCount: number, coinCount: number): Universe {
+/**
+ * Makes the market's universe; the first wallets and coins of a seed are the same however many there are. `livesOf`: the lives of a coin, by its index.
+ */
+export function createUniverse(
+  seed: number,
+  walletCount: number,
+  coinCount: number,
+  livesOf: (index: number) => CoinLife | null = () => null,
+): Universe {
   const wallets = Array.from({ length: walletCount }, (_, index): Wallet => {
     const random = createRandom(seed, 'wallet', index)
     const { key, secret } = derivedSigner(seed, `wallet/${index}`)
@@ -77,7 +110,7 @@ export function createUniverse(seed: number, walletCount: number, coinCount: num
   return {
     seed,
     wallets,
-    coins: Array.from({ length: coinCount }, (_, index) => createCoin(seed, index)),
+    coins: Array.from({ length: coinCount }, (_, index) => createCoin(seed, index, livesOf(index))),
     strangers: Array.from({ length: 200 }, (_, index) => derivedKey(seed, `stranger/${index}`)),
     pricePool: createPricePool(seed),
   }
@@ -92,12 +125,13 @@ const VENUES: readonly VenueName[] = [
   'meteora_dlmm',
 ]
 
-function createCoin(seed: number, index: number): Coin {
+function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
   const random = createRandom(seed, 'coin', index)
   const venue = VENUES[index % VENUES.length]!
   const pump = venue === 'pumpfun' || venue === 'pumpswap'
   const decimals = pump ? 6 : random.pick([6, 6, 6, 9, 5])
-  const name = coinName(random.below(SYLLABLES.length ** 2))
+  random.below(144) // the draws that follow stay what they are
+  const { name, symbol } = coinName(seed, index)
   const supply = 1_000_000_000n * 10n ** BigInt(decimals)
   const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC : WSOL
   // Market value in SOL: a bonding curve ends near 410, pools go on from there.
@@ -112,12 +146,13 @@ function createCoin(seed: number, index: number): Coin {
       program: pump ? TOKEN_2022 : TOKEN,
     },
     name,
-    symbol: name.slice(0, 6).toUpperCase(),
+    symbol,
     supply,
     venue,
     quote,
     basePrice: (marketSol * quotePerSol) / Number(supply),
     depth: marketSol * quotePerSol * random.between(0.1, 0.2),
+    life,
     key: rememberedKeys(seed, `coin/${index}`),
   }
 }
@@ -133,6 +168,7 @@ function createPricePool(seed: number): Coin {
     quote: USDC,
     basePrice: (SOL_USD * 1e6) / 1e9,
     depth: 20_000_000e6,
+    life: null,
     key: rememberedKeys(seed, 'price-pool'),
   }
 }
@@ -149,7 +185,7 @@ function rememberedKeys(seed: number, owner: string): (name: string) => Key {
   }
 }
 
-/** Raw quote units for one raw unit of the coin at a slot: its base price on a path of three waves. */
+/** Raw quote units for one raw unit of the coin at a slot: its base price on a path of three waves, or on that of its life. */
 export function priceAt(coin: Coin, slot: number): number {
   const wave = (period: number, name: number) =>
     Math.sin(2 * Math.PI * (slot / period + hash32(coin.index, name) / 0x100000000))
@@ -160,7 +196,11 @@ export function priceAt(coin: Coin, slot: number): number {
   }
   // A bonding curve has room for half the swing: it begins at 30 SOL and ends at 115.
   const swing = coin.venue === 'pumpfun' ? 0.5 : 1
-  const path = 0.5 * wave(1_500, 1) + 0.3 * wave(260, 2) + 0.12 * wave(41, 3)
+  const { life } = coin
+  const path =
+    life === null
+      ? 0.5 * wave(1_500, 1) + 0.3 * wave(260, 2) + 0.12 * wave(41, 3)
+      : courseOf(life, slot) + 0.06 * wave(9_000, 1) + 0.04 * wave(1_500, 2) + 0.02 * wave(260, 3)
   return coin.basePrice * Math.exp(swing * path)
 }
 
@@ -173,23 +213,22 @@ export function reservesAt(coin: Coin, slot: number): { base: bigint; quote: big
   }
 }
 
-const SYLLABLES = [
-  'bo',
-  'nk',
-  'wif',
-  'pe',
-  'do',
-  'mo',
-  'cat',
-  'ze',
-  'ra',
-  'lu',
-  'gi',
-  'tan',
-] as const
-
-function coinName(number: number): string {
-  const first = SYLLABLES[Math.floor(number / SYLLABLES.length)]!
-  const second = SYLLABLES[number % SYLLABLES.length]!
-  return `${first[0]!.toUpperCase()}${first.slice(1)}${second}`
+/** Two words that are no other coin's of the market, and what they make short. */
+function coinName(seed: number, index: number): { name: string; symbol: string } {
+  const number = (index * 389 + (hash32(seed, 'names') % NAMES)) % NAMES
+  const first = ADJECTIVES[Math.floor(number / NOUNS.length)]!
+  const second = NOUNS[number % NOUNS.length]!
+  const name = `${first} ${second}`
+  const short = [second, `${first[0]}${second}`, `${first.slice(0, 2)}${second.slice(0, 3)}`]
+  return { name, symbol: short[hash32(seed, 'symbol', index) % 3]!.slice(0, 8).toUpperCase() }
 }
+
+const ADJECTIVES =
+  'Amber Brave Clever Cosmic Dapper Electric Fuzzy Gentle Golden Happy Icy Jolly Lazy Lucky Lunar Merry Mighty Misty Noble Nimble Polar Quiet Rapid Royal Salty Silent Sleepy Solar Spicy Stormy Sunny Velvet'.split(
+    ' ',
+  )
+const NOUNS =
+  'Acorn Badger Beacon Bison Cactus Canyon Comet Dolphin Falcon Ferret Gecko Glacier Harbor Heron Kiwi Lantern Lemur Lynx Mango Marmot Meteor Noodle Otter Panda Pebble Pepper Puffin Quokka Rocket Saffron Turnip Walrus'.split(
+    ' ',
+  )
+const NAMES = ADJECTIVES.length * NOUNS.length

@@ -1,0 +1,107 @@
+import type { WalletRecord } from '../../pipeline/domain/slot.ts'
+import { createSolPrices } from '../../pipeline/ingest/sol-price.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
+import { startFold } from '../../pipeline/workers/fold.ts'
+import { mintRow } from '../../pipeline/workers/mint-row.ts'
+import { createChainShape } from './chain-shape.ts'
+import { COMPRESSED_SLOTS, compressBefore } from './compressed-shape.ts'
+import { createMarket, type Market } from './market/market.ts'
+import { compressedSlots, solPricesOf } from './market/past.ts'
+import { TOKEN_2022 } from './market/programs.ts'
+import { CALM_MARKET } from './market/sizes.ts'
+import { NO_TROUBLE } from './options.ts'
+
+/** What was stored. */
+export interface FilledHistory {
+  readonly market: Market
+  readonly firstSlot: number
+  readonly lastSlot: number
+  /** Unix seconds of the first and the last block. */
+  readonly firstTime: number
+  readonly lastTime: number
+  readonly swaps: number
+}
+
+/** Slots on the log that are not stored yet. */
+const MOST_AHEAD = 400
+
+/**
+ * Stores so many hours of the simulator's compressed history, a block a minute, in an empty store that has its schema: what a service that had followed it from
+ * the first block would have stored (events, books, prices, facts about mints, progress), without servers and without the bytes of transactions. The
+ * same for the same seed and `endSlot`. A day takes a few seconds.
+ */
+export async function fillWithHistory(
+  store: Store,
+  options: { readonly hours: number; readonly seed?: number; readonly endSlot?: number },
+): Promise<FilledHistory> {
+  const { hours, seed = 1, endSlot = 405_000_000 } = options
+  const slots = compressedSlots(endSlot, 0, hours)
+  const shape = compressBefore(createChainShape(seed, NO_TROUBLE), slots.before)
+  const market = createMarket({ ...CALM_MARKET, seed, compressedBefore: slots.before }, shape)
+  const { wallets, coins } = market.universe
+  const addresses = wallets.map((wallet) => wallet.key.address)
+  await addTrackedWallets(store, addresses, [], market.timeOf(slots.from))
+  const past = solPricesOf(market, { ...slots, to: slots.before })
+  const prices = createSolPrices(past)
+  const deps = { logger: createLogger('silent'), registry: createRegistry() }
+  const log = createMemoryLog(deps)
+  const going = new AbortController()
+  let bug: unknown
+  const onBug = (error: unknown) => {
+    bug ??= error
+    going.abort()
+  }
+  const fold = await startFold({ ...deps, store, log, onBug })
+  const traded = new Set<string>()
+  let swaps = 0
+  let parent = slots.from - COMPRESSED_SLOTS
+  try {
+    for (let slot = slots.from; slot < slots.before; slot = shape.atOrAfter(slot + 1)) {
+      const blockTime = market.timeOf(slot)
+      const price = prices.at(blockTime, COMPRESSED_SLOTS)
+      const records = market.truth(slot).records.map((record): WalletRecord => {
+        if (record.kind !== 'swap') return record
+        traded.add(record.baseMint)
+        swaps += 1
+        return {
+          ...record,
+          solPriceUsdE9: record.quoteMint === null ? null : (price?.usdE9 ?? null),
+        }
+      })
+      const marker = { slot, parent, blockTime, solPrice: price }
+      await log.appendSlot({ marker, records })
+      parent = slot
+      if (((slot - slots.from) / COMPRESSED_SLOTS) % MOST_AHEAD === 0)
+        await log.settled('fold', going.signal)
+    }
+    await log.settled('fold', going.signal)
+  } catch (error) {
+    throw bug ?? error
+  } finally {
+    await fold.stop()
+    await log.close()
+  }
+  const lastTime = market.timeOf(parent)
+  const rows = coins.flatMap((coin) => {
+    const { key, decimals, program } = coin.mint
+    if (!traded.has(key.address)) return []
+    const text = { symbol: coin.symbol, name: coin.name }
+    const is2022 = program === TOKEN_2022
+    const mint = {
+      ...{ decimals, supply: coin.supply, text: is2022 ? text : null },
+      program: is2022 ? ('token_2022' as const) : ('spl_token' as const),
+    }
+    return [mintRow(key.address, null, { mint, metaplex: is2022 ? null : text }, lastTime * 1000)]
+  })
+  await store.insert('mints', rows)
+  return {
+    ...{ market, swaps, lastTime },
+    firstSlot: slots.from,
+    lastSlot: parent,
+    firstTime: market.timeOf(slots.from),
+  }
+}
