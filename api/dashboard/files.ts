@@ -9,6 +9,10 @@ export interface StaticFile {
   read(): Buffer
 }
 
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+const { resolve: resolved } = createRequire(import.meta.url)
+
 /** The browser's own code, as the build leaves it beside this file. */
 const BUILT = join(import.meta.dirname, 'page')
 
@@ -82,8 +86,6 @@ export function staticImports(entry: string, files: readonly StaticFile[]): read
 
 const STATIC_IMPORT = /(?:^|;)(?:import|export)\b[^'"();]*['"]([^'"]+)['"]/gm
 
-const SCRIPT = 'text/javascript; charset=utf-8'
-
 function library(specifier: string, name: string, file: () => string) {
   return {
     specifier,
@@ -92,8 +94,6 @@ function library(specifier: string, name: string, file: () => string) {
     read: () => readFileSync(file()),
   }
 }
-
-const { resolve: resolved } = createRequire(import.meta.url)
 
 function fromDisk(folder: string, name: string): () => Buffer {
   return () => readFileSync(join(folder, name))
