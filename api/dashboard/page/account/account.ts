@@ -19,7 +19,8 @@ let asking: Promise<Answered<Account>> | null = null
 /** The account of who is signed in, as it was told last; null until then. */
 export function useAccount(): Account | null {
   const known = useCell(account)
-  return known !== null && known.wallet === useSession()?.wallet ? known : null
+  const session = useSession()
+  return known !== null && known.wallet === session?.wallet ? known : null
 }
 
 /**
