@@ -5,7 +5,7 @@ import {
   pageModules,
   type StaticFile,
   staticImports,
-  testWallet as testWalletFile,
+  testWallet as testWalletFiles,
 } from './files.ts'
 import { ICON } from './icon.ts'
 import { SERVICE_POLICY, servicePage } from './service-page.ts'
@@ -32,7 +32,7 @@ export function dashboardPages({ serverUrl, testWallet }: DashboardOptions): rea
     ...modules,
     ...LIBRARIES,
     CHART_STYLE,
-    ...(testWallet ? [testWalletFile()] : []),
+    ...(testWallet ? testWalletFiles() : []),
   ]
   return [
     { path: '/', type: HTML, policy: () => SERVICE_POLICY, make: servicePage },

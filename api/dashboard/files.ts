@@ -26,7 +26,7 @@ export function pageModules(folder = BUILT): readonly StaticFile[] {
   if (!existsSync(folder)) return [] // the API alone was built
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => name.replaceAll('\\', '/'))
-    .filter((name) => name.endsWith('.js') && name !== TEST_WALLET)
+    .filter((name) => name.endsWith('.js') && !isTestWallet(name))
   return names.sort().map((name) => ({
     path: `/dashboard/page/${name}`,
     type: SCRIPT,
@@ -34,9 +34,11 @@ export function pageModules(folder = BUILT): readonly StaticFile[] {
   }))
 }
 
-/** The wallet of the simulator's customers. */
-export function testWallet(folder = BUILT): StaticFile {
-  return { path: `/dashboard/${TEST_WALLET}`, type: SCRIPT, read: fromDisk(folder, TEST_WALLET) }
+/** The wallet of the simulator's customers: `test-wallet.js`, and the modules beside it whose names begin like that. */
+export function testWallet(folder = BUILT): readonly StaticFile[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.js') && isTestWallet(name))
+    .map((name) => ({ path: `/dashboard/${name}`, type: SCRIPT, read: fromDisk(folder, name) }))
 }
 
 /** Packages that the page's modules import, by the name they import them by: their ES modules, served as they are published. */
@@ -85,6 +87,10 @@ export function staticImports(entry: string, files: readonly StaticFile[]): read
 }
 
 const STATIC_IMPORT = /(?:^|;)(?:import|export)\b[^'"();]*['"]([^'"]+)['"]/gm
+
+function isTestWallet(name: string): boolean {
+  return name.startsWith('test-wallet')
+}
 
 function library(specifier: string, name: string, file: () => string) {
   return {
