@@ -220,6 +220,9 @@ const CASES: readonly Case[] = [
       '/.env',
       '/admin',
       '/metrics',
+      '/dashboard/',
+      '/dashboard/page/../../api.js',
+      '/dashboard/lib/..%2f..%2fpackage.json',
     ],
     ...[
       '/%',
@@ -261,18 +264,34 @@ const CASES: readonly Case[] = [
     'unauthorized',
   ],
   // Of a token where a key is expected, the reverse, and what is neither.
-  ...['GET /me/api', 'POST /me/api/rotate', 'POST /auth/logout'].flatMap((line): Case[] => [
-    [() => request(line), 401, 'unauthorized'],
-    [() => request(line, [], ''), 401, 'unauthorized'],
-    [() => request(line, [`Cookie: token=${token}`, `X-Token: ${token}`], ''), 401, 'unauthorized'],
-    [() => request(line, [], `Bearer ${token} ${token}`), 401, 'unauthorized'],
-    [() => request(line, [], `Bearer ${token.slice(0, -1)}`), 401, 'unauthorized'],
-    [() => request(line, [], `Bearer ${token}.AAAA`), 401, 'unauthorized'],
-    [() => request(line, [], `Bearer ${'A'.repeat(8000)}.e30.AA`), 401, 'unauthorized'],
-    [() => request(line, [], `Bearer ${NONE_TOKEN}`), 401, 'unauthorized'],
-    [() => request(`${line}?access_token=${token}`, [], ''), 401, 'unauthorized'],
-    [() => request(line, ['Content-Length: 16385'], `Bearer ${token}`), 413, 'payload_too_large'],
-  ]),
+  ...['GET /me/api', 'GET /me/usage', 'POST /me/api/rotate', 'POST /auth/logout'].flatMap(
+    (line): Case[] => [
+      [() => request(line), 401, 'unauthorized'],
+      [() => request(line, [], ''), 401, 'unauthorized'],
+      [
+        () => request(line, [`Cookie: token=${token}`, `X-Token: ${token}`], ''),
+        401,
+        'unauthorized',
+      ],
+      [() => request(line, [], `Bearer ${token} ${token}`), 401, 'unauthorized'],
+      [() => request(line, [], `Bearer ${token.slice(0, -1)}`), 401, 'unauthorized'],
+      [() => request(line, [], `Bearer ${token}.AAAA`), 401, 'unauthorized'],
+      [() => request(line, [], `Bearer ${'A'.repeat(8000)}.e30.AA`), 401, 'unauthorized'],
+      [() => request(line, [], `Bearer ${NONE_TOKEN}`), 401, 'unauthorized'],
+      [() => request(`${line}?access_token=${token}`, [], ''), 401, 'unauthorized'],
+      [() => request(line, ['Content-Length: 16385'], `Bearer ${token}`), 413, 'payload_too_large'],
+    ],
+  ),
+  ...[
+    ...NOT_INTEGERS.map((value) => `limit=${value}`),
+    ...["by=x'--", 'by=DAY', 'by=__proto__', 'by=', 'by=hour&by=day', 'limit=367'],
+  ].map(
+    (query): Case => [
+      () => request(`GET /me/usage?${query}`, [], `Bearer ${token}`),
+      400,
+      'invalid_parameter',
+    ],
+  ),
   [() => request('GET /wallets', [], `Bearer ${token}`), 401, 'unauthorized'],
   [() => request('GET /ws', ['Upgrade: websocket'], `Bearer ${token}`), 401, 'unauthorized'],
   ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE'].flatMap((method) =>

@@ -5,6 +5,7 @@ import { pino } from 'pino'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
 import { createRedisChannel } from '../channel/redis.ts'
@@ -235,6 +236,61 @@ test.serial(
     const { last_used_at } = (await me(await again.token(wallet.address), again)).body
     t.is(last_used_at, (clock.now - 5000) / 1000)
     await again.close()
+  },
+)
+
+test.serial(
+  'usage is told by hour or day from the ledger, newest first, each entry once; nobody else’s, and no top-up',
+  async (t) => {
+    const now = Date.UTC(2026, 10, 21, 12, 30)
+    const hour = 3600_000
+    const used = await startApi(store, { now: () => now })
+    const wallet = newWallet().address
+    const token = await used.token(wallet)
+    const usage = (query = '') => ask(used, `/me/usage${query}`, token)
+    t.deepEqual((await usage()).body as object, { by: 'day', items: [] })
+    t.true(await used.accounts.exists(wallet))
+
+    const entry = (hoursAgo: number, credits: number, of: string = wallet, cause = 'usage') => ({
+      ...{ wallet: of, idempotency_key: `${cause}:${hoursAgo}:${credits}`, credits, cause },
+      ...{ reason: '', usage_ms: 0, usage_sequence: 0, deposit_amount: 0n },
+      created_at: dateTime(now - hoursAgo * hour),
+    })
+    const rows = [
+      ...[
+        entry(0, -3),
+        entry(0.25, -1),
+        entry(1, -5),
+        entry(1.25, 5),
+        entry(2, -10),
+        entry(2.25, 15),
+      ],
+      ...[entry(13, -100), entry(24 * 29, -7), entry(24 * 30, -1000)],
+      ...[entry(0, -50, newWallet().address), entry(0, 9000, wallet, 'grant')],
+    ]
+    await store.insert('ledger_entries', rows)
+    await store.insert('ledger_entries', rows.slice(0, 3)) // again, as after a crash
+    const at = (hoursAgo: number) => Date.UTC(2026, 10, 21, 12 - hoursAgo) / 1000
+    const midnight = Date.UTC(2026, 10, 21) / 1000
+    const days = [
+      { starts_at: midnight, credits: -1 },
+      { starts_at: midnight - 86_400, credits: 100 },
+      { starts_at: midnight - 29 * 86_400, credits: 7 },
+    ]
+    t.deepEqual((await usage()).body as object, { by: 'day', items: days })
+    t.deepEqual((await usage('?limit=2')).body as object, { by: 'day', items: days.slice(0, 2) })
+    t.deepEqual((await usage('?by=hour&limit=13')).body as object, {
+      by: 'hour',
+      items: [
+        { starts_at: at(0), credits: 4 },
+        { starts_at: at(2), credits: -5 },
+      ],
+    })
+    const longer = (await usage('?by=hour&limit=14')).body.items
+    t.deepEqual(longer.at(-1) as object, { starts_at: at(13), credits: 100 })
+    for (const query of ['by=week', 'by=', 'by=day&by=day', 'limit=0', 'limit=367', 'limit=x'])
+      t.is((await usage(`?${query}`)).body.code, 'invalid_parameter', query)
+    await used.close()
   },
 )
 

@@ -89,6 +89,7 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['get /.well-known/jwks.json', 0, ''],
       ['get /me/api', 0, 'dashboardToken'],
       ['post /me/api/rotate', 0, 'dashboardToken'],
+      ['get /me/usage', 0, 'dashboardToken'],
       ['get /billing/plans', 0, ''],
       ['post /billing/pro/check', 0, 'dashboardToken'],
       ['post /billing/credits/check', 0, 'dashboardToken'],

@@ -7,7 +7,7 @@ import { dashboardResource } from './resource.ts'
 
 /** What is known of accounts and their keys. */
 export interface AccountDeps {
-  readonly accounts: Pick<Accounts, 'openKey' | 'rotateKey'>
+  readonly accounts: Pick<Accounts, 'openKey' | 'rotateKey' | 'ensure'>
   readonly credits: Pick<Credits, 'left'>
   readonly keyUses: Pick<KeyUses, 'lastUsed'>
 }

@@ -16,6 +16,7 @@ import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
+import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { rotateApiKey } from './rotate-api-key.ts'
@@ -56,6 +57,7 @@ export function createResources(
     jwks(deps),
     meApi(deps),
     rotateApiKey(deps),
+    meUsage(deps),
     billingPlans(deps),
     billingProCheck(deps),
     billingCreditsCheck(deps),

@@ -30,6 +30,12 @@ function digits(min: number, max: number) {
     .pipe(z.int().min(min, { error }).max(max, { error }))
 }
 
+/** One of several words; `fallback` when it is not given. */
+export function choice<const Word extends string>(words: readonly Word[], fallback: Word) {
+  const error = `expected ${words.map((word) => `\`${word}\``).join(' or ')}`
+  return z.enum(words, { error }).default(fallback)
+}
+
 /** The `next_cursor` of an earlier answer, still as text; null when it is not given. Whoever knows its scope reads it by `readCursor`. */
 export const cursorText = z
   .unknown()
