@@ -23,22 +23,28 @@ export const TEST_WALLET = 'test-wallet.js'
  * The modules of the page, under `/dashboard/page/`. The list is made once, at the start, of what is there: a path of a request is looked up in it and never in the file system.
  */
 export function pageModules(folder = BUILT): readonly StaticFile[] {
-  if (!existsSync(folder)) return [] // the API alone was built
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => name.replaceAll('\\', '/'))
-    .filter((name) => name.endsWith('.js') && !isTestWallet(name))
-  return names.sort().map((name) => ({
-    path: `/dashboard/page/${name}`,
-    type: SCRIPT,
-    read: fromDisk(folder, name),
-  }))
+  return modulesIn(folder)
+    .filter((name) => !isTestWallet(name))
+    .map((name) => ({
+      path: `/dashboard/page/${name}`,
+      type: SCRIPT,
+      read: fromDisk(folder, name),
+    }))
 }
 
 /** The wallet of the simulator's customers: `test-wallet.js`, and the modules beside it whose names begin like that. */
 export function testWallet(folder = BUILT): readonly StaticFile[] {
-  return readdirSync(folder)
-    .filter((name) => name.endsWith('.js') && isTestWallet(name))
+  return modulesIn(folder)
+    .filter(isTestWallet)
     .map((name) => ({ path: `/dashboard/${name}`, type: SCRIPT, read: fromDisk(folder, name) }))
+}
+
+function modulesIn(folder: string): string[] {
+  if (!existsSync(folder)) return [] // the API alone was built
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => name.replaceAll('\\', '/'))
+    .filter((name) => name.endsWith('.js') && !name.includes('.test.'))
+    .sort()
 }
 
 /** Packages that the page's modules import, by the name they import them by: their ES modules, served as they are published. */

@@ -90,6 +90,7 @@ th { font-weight: 600; }
 .qr { width: 100%; max-width: 15rem; height: auto; border-radius: var(--radius); }
 .qr-light { fill: #fff; }
 .qr-dark { fill: #000; }
+.bar-frame { display: block; width: 8rem; height: 0.8rem; margin-top: 0.3rem; }
 .bar { fill: var(--accent); }
 @media (min-width: 48rem) { .payment { grid-template-columns: 15rem 1fr; } }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { animation: none !important; transition: none !important; scroll-behavior: auto !important; } }

@@ -1,11 +1,5 @@
 import { grouped, timeText } from './amounts.ts'
-
-/** What `/status` says and this page shows (decisions J4). */
-interface Status {
-  readonly storage: { readonly slot: number | null; readonly block_time: number | null }
-  readonly feed: { readonly connections: number }
-  readonly lag_seconds: number | null
-}
+import type { Status } from './answers.ts'
 
 const EVERY_MS = 5000
 

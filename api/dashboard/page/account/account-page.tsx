@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { creditsText, timeText } from '../amounts.ts'
+import type { Account } from '../answers.ts'
 import type { Unanswered } from '../ask.ts'
 import { CopyButton, Failure, Loading, Page } from '../components.tsx'
 import { useSession, useUnstoredKey } from '../session.ts'
 import { signOut } from '../sign-in.ts'
-import { type Account, refreshAccount, rotateKey, useAccount } from './account.ts'
+import { refreshAccount, rotateKey, useAccount } from './account.ts'
 
 /** Who is signed in, what is left, and the API key. */
 export function AccountPage() {

@@ -1,17 +1,7 @@
+import type { Account } from '../answers.ts'
 import { type Answered, ask } from '../ask.ts'
 import { createCell, useCell } from '../cell.ts'
 import { currentSession, keyCame, useSession } from '../session.ts'
-
-/** The account of who is signed in: `GET /me/api`. Times in unix seconds. */
-export interface Account {
-  readonly wallet: string
-  readonly api_key: string | null
-  readonly api_key_last4: string
-  readonly balance_credits: number
-  readonly api_key_created_at: number
-  readonly api_key_rotated_at: number | null
-  readonly last_used_at: number | null
-}
 
 const account = createCell<Account | null>(null)
 let asking: Promise<Answered<Account>> | null = null

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { paymentUrl, unitsText } from '../amounts.ts'
+import type { Plans } from '../answers.ts'
 import { CopyButton } from '../components.tsx'
 import { useSession } from '../session.ts'
 import { payUsdtOf, walletWords } from '../wallets.ts'
-import type { Plans } from './plans.ts'
 import { QrCode } from './qr-code.tsx'
 
 /** Where to pay, as text and as a code; `units`: how much, in smallest units, null: not said yet. `paid` is called when the wallet has paid by itself. */

@@ -1,19 +1,12 @@
 import { useCallback, useId, useState } from 'preact/hooks'
 import { spanText, timeText, unitsOfNumber, unitsText } from '../amounts.ts'
+import type { Plan, Plans, ProStatus } from '../answers.ts'
 import { ask } from '../ask.ts'
 import { Page, Shown } from '../components.tsx'
 import { useAsk } from '../use-ask.ts'
 import { CheckView } from './check-view.tsx'
 import { Payment } from './payment.tsx'
-import type { Plan, Plans } from './plans.ts'
 import { useCheck } from './use-check.ts'
-
-interface ProStatus {
-  readonly active: boolean
-  readonly plan: string | null
-  readonly expires_at: number | null
-  readonly seconds_left: number
-}
 
 /** Whether there is Pro and until when, and how to get or prolong it. */
 export function ProPage() {

@@ -1,18 +1,13 @@
 import { useId, useState } from 'preact/hooks'
 import { balanceCame } from '../account/account.ts'
 import { creditsFor, creditsText, grouped, parseUnits } from '../amounts.ts'
+import type { Credited, Plans } from '../answers.ts'
 import { ask } from '../ask.ts'
 import { Page, Shown } from '../components.tsx'
 import { useAsk } from '../use-ask.ts'
 import { CheckView } from './check-view.tsx'
 import { Payment } from './payment.tsx'
-import type { Plans } from './plans.ts'
 import { useCheck } from './use-check.ts'
-
-interface Credited {
-  readonly credited: number
-  readonly balance_credits: number
-}
 
 /** Credits for USDT: how many, where to pay, and whether it has come. */
 export function TopUpPage() {

@@ -1,0 +1,179 @@
+import test from 'ava'
+import fc from 'fast-check'
+import type { z } from 'zod'
+import { creditsFor as creditsOfService } from '../billing/terms.ts'
+import { declaredResources } from '../testing/declared-resources.ts'
+import {
+  creditsFor,
+  creditsText,
+  grouped,
+  parseUnits,
+  paymentUrl,
+  spanText,
+  timeText,
+  unitsOfNumber,
+  unitsText,
+} from './page/amounts.ts'
+import type * as Answers from './page/answers.ts'
+import { match, placeOf } from './page/place.ts'
+
+/*
+ * Parts of the page that need no browser.
+ */
+
+const MINT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'
+
+test('an amount is read and written exactly; what is none is told', (t) => {
+  const read = (text: string) => parseUnits(text, 6)
+  t.deepEqual(
+    ['10', '12.5', '0.000001', ' 49 ', '9007199254.740993', '999999999999999999'].map(read),
+    [
+      10_000_000n,
+      12_500_000n,
+      1n,
+      49_000_000n,
+      9_007_199_254_740_993n,
+      999_999_999_999_999_999_000_000n,
+    ],
+  )
+  const none = [
+    '',
+    '0',
+    '0.0',
+    '-1',
+    '+1',
+    '1e3',
+    '1.',
+    '.5',
+    '1,5',
+    '1 000',
+    '0.0000001',
+    'x',
+    '١',
+    '1'.repeat(19),
+  ]
+  t.deepEqual(
+    none.map(read),
+    none.map(() => null),
+  )
+  t.deepEqual(
+    [0n, 1n, 1_000_000n, 12_500_000n, -1_500_000n, 9_007_199_254_740_993n].map((units) =>
+      unitsText(units, 6),
+    ),
+    ['0', '0.000001', '1', '12.5', '-1.5', '9007199254.740993'],
+  )
+  t.is(unitsText(15n, 0), '15')
+  t.deepEqual(
+    [5, 49, 0.1, 0.000001, 4.35].map((usdt) => unitsOfNumber(usdt, 6)),
+    [5_000_000n, 49_000_000n, 100_000n, 1n, 4_350_000n],
+  )
+})
+
+test('what is written is read again, with any decimals', (t) => {
+  fc.assert(
+    fc.property(
+      fc.bigInt(1n, 10n ** 18n - 1n),
+      fc.integer({ min: 0, max: 18 }),
+      (units, decimals) => {
+        t.is(parseUnits(unitsText(units, decimals), decimals), units)
+      },
+    ),
+  )
+})
+
+test('the credits that are shown beforehand are those that the service gives', (t) => {
+  t.is(creditsFor(10_000_000n, 6, 1000), 10_000n)
+  t.is(creditsFor(1_999n, 6, 1000), 1n)
+  t.is(creditsFor(999n, 6, 1000), 0n)
+  const rate = fc.integer({ min: 1, max: 10_000_000_000 }).map((millionths) => millionths / 1e6)
+  fc.assert(
+    fc.property(fc.bigInt(1n, 10n ** 13n), rate, (units, creditsPerUsdt) => {
+      const given = creditsOfService(units, { creditsPerUsdt, plans: [] })
+      fc.pre(Number.isSafeInteger(given))
+      t.is(creditsFor(units, 6, creditsPerUsdt), BigInt(given))
+    }),
+  )
+})
+
+test('figures and spans as people read them', (t) => {
+  t.deepEqual([0, 999, 1000, -49_000, 12_345_678n].map(grouped), [
+    '0',
+    '999',
+    '1,000',
+    '-49,000',
+    '12,345,678',
+  ])
+  t.deepEqual([0, 1, 49_000].map(creditsText), ['0 credits', '1 credit', '49,000 credits'])
+  t.deepEqual([0, 1, 61, 3600, 90_061, 2_592_000, 100_000_000].map(spanText), [
+    'less than a second',
+    '1 second',
+    '1 minute 1 second',
+    '1 hour',
+    '1 day 1 hour',
+    '30 days',
+    '1,157 days 9 hours',
+  ])
+  t.is(timeText(1_790_000_000), '2026-09-21 14:13 UTC')
+})
+
+test('a code asks a wallet for the right token, and for the amount where one is given', (t) => {
+  const payment = {
+    to: '3aWPWLqyxMRUWt8tgd6cZ7jpGVmEutJs1TRyUtRc8zZj',
+    mint: MINT,
+    label: 'API credits',
+  }
+  t.is(
+    paymentUrl({ ...payment, amount: '12.5' }),
+    `solana:${payment.to}?amount=12.5&spl-token=${MINT}&label=API%20credits`,
+  )
+  t.is(
+    paymentUrl({ ...payment, amount: null }),
+    `solana:${payment.to}?spl-token=${MINT}&label=API%20credits`,
+  )
+})
+
+test('an address names a place; parts of it are parameters', (t) => {
+  const path = (hash: string) => placeOf(hash).path
+  t.deepEqual(['', '#', '#main', '#/', '#/wallets/W1?page=2'].map(path), [
+    '/',
+    '/',
+    '/',
+    '/',
+    '/wallets/W1',
+  ])
+  t.is(placeOf('#/wallets?page=2').query.get('page'), '2')
+  t.deepEqual(match('/wallets/:alias', '/wallets/W1'), { alias: 'W1' })
+  t.deepEqual(match('/wallets/:alias', '/wallets/%3Cb%3E'), { alias: '<b>' })
+  t.deepEqual(match('/wallets/:alias', '/wallets/%'), { alias: '%' })
+  for (const other of ['/wallets', '/wallets/', '/wallets/W1/', '/tokens/W1', '/'])
+    t.is(match('/wallets/:alias', other), null, other)
+})
+
+test('what the pages take for an answer is what the documents say', (t) => {
+  const EXAMPLES: { readonly [path: string]: unknown } = {
+    '/me/api': {
+      wallet: '',
+      api_key: null,
+      api_key_last4: '',
+      balance_credits: 0,
+      api_key_created_at: 0,
+      api_key_rotated_at: null,
+      last_used_at: null,
+    } satisfies Answers.Account,
+    '/me/usage': { by: 'hour', items: [{ starts_at: 0, credits: 1 }] } satisfies Answers.Usage,
+    '/billing/plans': {
+      payment_addresses: { pro_access: MINT, api_credits: MINT },
+      ...{ usdt_mint: MINT, usdt_decimals: 6, credits_per_usdt: 1000 },
+      plans: [{ plan: 'trial', usdt: 5, days: 3 }],
+    } satisfies Answers.Plans,
+    '/billing/credits/check': { credited: 0, balance_credits: 0 } satisfies Answers.Credited,
+    '/billing/credits/topups': {
+      items: [{ tx_signature: '', amount_usdt: 1, credits: 1, created_at: 1 }],
+    } satisfies Answers.TopUps,
+  }
+  for (const resource of declaredResources()) {
+    const example = EXAMPLES[resource.path]
+    if (example === undefined) continue
+    t.deepEqual((resource.answer as z.ZodType).parse(example), example, resource.path)
+  }
+})
