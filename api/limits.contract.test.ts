@@ -24,7 +24,7 @@ onRedis(
     const meter = await createRedisMeter(url, { logger }, { prefix })
     const api = await startApi(opened.store, {
       ...{ redis, meter },
-      config: { rateLimitPerMinute: 3, trustedProxies: 1 },
+      config: { rateLimitPerMinute: 4, trustedProxies: 1 },
     })
     const { key, wallet } = await api.customer(100)
     const client = `2001:db8:${randomBytes(2).toString('hex')}:${randomBytes(2).toString('hex')}::1`
@@ -35,6 +35,7 @@ onRedis(
       const left = headers.get('ratelimit')?.split(';')[1]
       return [status, left, headers.get('x-credits-cost')].join(' ')
     }
+    t.is(await ask('/wallets', key), '200 r=3 1') // from now on the key needs no look-up, which would wait for the limit
     const together = await Promise.all(Array.from({ length: 6 }, () => ask('/wallets', key)))
     t.deepEqual(together.toSorted(), [
       '200 r=0 1',
@@ -42,10 +43,10 @@ onRedis(
       '200 r=2 1',
       ...Array(3).fill('429 r=0 0'),
     ])
-    t.is(await api.credits.left(wallet), 97)
+    t.is(await api.credits.left(wallet), 96)
     const after = [await ask('/wallets', 'tw_none'), await ask('/wallets?page=x', key)]
     t.deepEqual(after, Array(2).fill('429 r=0 0'))
-    t.is(await api.credits.left(wallet), 97)
+    t.is(await api.credits.left(wallet), 96)
     await api.close()
     redis.disconnect()
     await opened.drop()
