@@ -93,7 +93,7 @@ async function openSource(size: { wallets: number; transactions: number }) {
   const child = fork(main, ['backfill', '--serve', ...flags])
   const [source]: Source[] = await once(child, 'message')
   if (source === undefined) throw new Error('the server did not start')
-  const params = [source.wallets.at(-1), { limit: 1, commitment: 'confirmed' }]
+  const params = [source.wallets.at(-1), { commitment: 'confirmed' }]
   const question = { jsonrpc: '2.0', id: 1, method: 'getSignaturesForAddress', params }
   await new Promise<void>((resolve, reject) => {
     // `fetch` gives up after five minutes.
