@@ -15,6 +15,6 @@ export interface Block {
   readonly height: number
   /** By index. */
   readonly transactions: readonly SubscribeUpdateTransactionInfo[]
-  /** Accounts as the block left them: the SOL/USDC pool. */
+  /** Accounts as the block left them: the SOL/USDC pool, and pools that were traded on with their vaults. */
   readonly accounts: readonly SubscribeUpdateAccount[]
 }

@@ -104,9 +104,18 @@ function encodeTransaction(slot: number, info: SubscribeUpdateTransactionInfo): 
   return Buffer.from(SubscribeUpdate.encode(update).finish())
 }
 
-/** The update of an account. */
+/** The update of an account; encoding it is put off until somebody wants it. */
 export function accountUpdate(update: SubscribeUpdateAccount): AccountUpdate {
-  return { kind: 'account', slot: Number(update.slot), update, body: encode({ account: update }) }
+  let body: Buffer | undefined
+  return {
+    kind: 'account',
+    slot: Number(update.slot),
+    update,
+    get body() {
+      body ??= encode({ account: update })
+      return body
+    },
+  }
 }
 
 /** The update that sums a block up. */

@@ -2,14 +2,14 @@ import { PublicKey } from '@solana/web3.js'
 import type { AccountState } from '../chain.ts'
 import { bytes } from './bytes.ts'
 import { type Key, keyOfBytes } from './key.ts'
+import { poolAccounts } from './pool-accounts.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT, USDT_MINT, WSOL_MINT } from './programs.ts'
 import type { Coin, Universe } from './universe.ts'
-import { WHIRLPOOL, whirlpoolData } from './whirlpool-account.ts'
 
 const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
 /**
- * Accounts that clients read: mints (SPL Token, or Token-2022 with its metadata extension), Metaplex metadata of the others, and Whirlpools. By
+ * Accounts that clients read: mints (SPL Token, or Token-2022 with its metadata extension), Metaplex metadata of the others, pools and their vaults. By
  * address; the state is that of a slot.
  */
 export function createAccounts(
@@ -41,14 +41,13 @@ export function createAccounts(
       data: metadata,
     }))
   }
-  for (const coin of [...universe.coins, universe.pricePool]) {
-    if (coin.venue !== 'orca_whirlpool') continue
-    accounts.set(coin.key('pool').address, (slot) => ({
-      lamports: 5_435_760n,
-      owner: WHIRLPOOL.address,
-      data: whirlpoolData(coin, slot, timeOf(slot)),
-    }))
-  }
+  for (const coin of [...universe.coins, universe.pricePool])
+    for (const { key, owner, lamports, data } of poolAccounts(coin))
+      accounts.set(key.address, (slot) => ({
+        lamports: lamports(slot),
+        owner: owner.address,
+        data: data(slot, timeOf(slot)),
+      }))
   return accounts
 }
 

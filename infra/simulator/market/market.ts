@@ -14,6 +14,7 @@ import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { createMarketHistory } from './history.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
 import { wsolAccount } from './native.ts'
+import { createPoolUpdates } from './pool-accounts.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
@@ -72,7 +73,7 @@ export interface Market {
   count(slot: number): number
   /** One transaction, as `block` has it; undefined past the last. */
   transaction(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined
-  /** Mints, their metadata, Whirlpools and tracked wallets; null for other addresses. */
+  /** Mints, their metadata, pools with their vaults, and tracked wallets; null for other addresses. */
   account(address: string, slot: number): AccountState | null
   /** Token accounts of a tracked wallet after a slot. */
   tokenAccounts(owner: string, slot: number): readonly OwnedTokenAccount[]
@@ -252,12 +253,16 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
   const build = (slot: number) => {
     const { actions, bases } = place(slot)
-    return actions.map((placed, index) => {
-      const { info, move } = put(slot, index, placed.act().draft, bases)
+    const named = new Set<Key>()
+    const transactions = actions.map((placed, index) => {
+      const { draft } = placed.act()
+      if (draft.failure === null) for (const key of draft.keys) named.add(key)
+      const { info, move } = put(slot, index, draft, bases)
       const built = info()
       move()
       return built
     })
+    return { transactions, named }
   }
 
   const tell = (slot: number): SlotTruth => {
@@ -313,6 +318,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   /** The slot before it, but for those that a compressed history skips. */
   const before = (slot: number) => (slot > (compressedBefore ?? 0) ? slot - 1 : shape.parent(slot))
   const states = createAccounts(universe, timeOf)
+  const poolUpdates = createPoolUpdates(universe)
 
   return {
     universe,
@@ -400,10 +406,14 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
         height: shape.height(slot),
         // Made when somebody looks at them: most who ask for a block of the past want its time.
         get transactions() {
-          return built(slot)
+          return built(slot).transactions
         },
         get accounts() {
-          return [priceAccountUpdate(universe.pricePool, slot, timeOf(slot))]
+          const time = timeOf(slot)
+          return [
+            priceAccountUpdate(universe.pricePool, slot, time),
+            ...poolUpdates(built(slot).named, slot, time),
+          ]
         },
       }
     },

@@ -221,10 +221,12 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
     },
     getAccountInfo([address, config]) {
       const parsed = configOf(config)
+      requireContext(parsed)
       return { context: context(parsed), value: account(address, parsed) }
     },
     getMultipleAccounts([addresses, config]) {
       const parsed = configOf(config)
+      requireContext(parsed)
       const list = Array.isArray(addresses) ? addresses : []
       if (list.length > 100) {
         throw new RpcError(INVALID_PARAMS, 'Too many inputs provided; max 100')

@@ -322,14 +322,16 @@ export function emitEvent(
   tx.call(program, [readonly(authority)], data, undefined, 2_093)
 }
 
-interface Curve {
+/** Reserves of a curve in raw units. */
+export interface Curve {
   readonly virtualSol: bigint
   readonly virtualTokens: bigint
   readonly realSol: bigint
   readonly realTokens: bigint
 }
 
-function curveAt(coin: Coin, slot: number): Curve {
+/** What a curve holds at a slot. */
+export function curveAt(coin: Coin, slot: number): Curve {
   const product = INITIAL_VIRTUAL_SOL * INITIAL_VIRTUAL_TOKENS
   const sol = Math.round(Math.sqrt(Number(product) * priceAt(coin, slot)))
   const virtualSol = BigInt(sol)
@@ -342,7 +344,8 @@ function curveAt(coin: Coin, slot: number): Curve {
   }
 }
 
-function curveOf(coin: Coin): Key {
+/** The bonding curve of a coin. */
+export function curveOf(coin: Coin): Key {
   return coin.key('bonding-curve')
 }
 
