@@ -1,0 +1,27 @@
+import { type Address, addressFromBytes } from '../../domain/address.ts'
+
+/** What a pool's token account holds. */
+export interface Vault {
+  readonly mint: Address
+  /** Raw units. */
+  readonly amount: bigint
+}
+
+/** SPL Token and Token-2022. */
+const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
+  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
+])
+
+// Account, 165 bytes (solana-program/token, program/src/state.rs), with extensions of Token-2022 longer: then 165 u8 account type (2: account):
+//   0 Pubkey mint   32 Pubkey owner   64 u64 amount   72 COption<Pubkey> delegate   108 u8 state   ...
+const SIZE = 165
+
+/** Reads a token account; null when it is none, or is not set up. Never throws on bytes. */
+export function readVault(owner: string, data: Buffer): Vault | null {
+  if (!TOKEN_PROGRAMS.has(owner) || data.length < SIZE) return null
+  if (data.length > SIZE && data[SIZE] !== 2) return null
+  const state = data[108]
+  if (state !== 1 && state !== 2) return null
+  return { mint: addressFromBytes(data.subarray(0, 32)), amount: data.readBigUInt64LE(64) }
+}
