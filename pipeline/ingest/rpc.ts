@@ -21,6 +21,15 @@ export interface SolanaRpc {
   close(): void
 }
 
+/** Accounts with the slot as of which they are told. */
+export interface AccountsRpc {
+  /** As `getMultipleAccounts` of `SolanaRpc`. A server that has not reached slot `minContextSlot` is asked again. */
+  getAccountsAt(
+    addresses: readonly Address[],
+    minContextSlot?: number,
+  ): Promise<{ readonly slot: number; readonly accounts: readonly (RpcAccount | null)[] }>
+}
+
 /** What a backfill asks besides (decisions J10), at `confirmed`, with the same patience. */
 export interface HistoryRpc {
   /**
@@ -96,7 +105,7 @@ export interface RpcOptions {
  * field, which the normaliser would have to take apart again.
  * Rejects with a retriable ServiceError `unavailable` that names the method, never the URL (it may hold a key).
  */
-export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
+export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & AccountsRpc {
   const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
   const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024, onRequest } = options
   const closed = new AbortController()
@@ -159,6 +168,19 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
     } finally {
       clearTimeout(timer)
       closed.signal.removeEventListener('abort', onClosed)
+    }
+  }
+
+  async function accountsAt(addresses: readonly Address[], minContextSlot?: number) {
+    const config = { commitment: 'confirmed', encoding: 'base64', minContextSlot }
+    const answer = await call('getMultipleAccounts', [addresses, config])
+    const { value, context } = isRecord(answer) ? answer : {}
+    if (!Array.isArray(value) || value.length !== addresses.length || !isRecord(context)) {
+      throw unexpected('getMultipleAccounts')
+    }
+    return {
+      slot: count(context.slot, 'getMultipleAccounts'),
+      accounts: value.map(readAccount),
     }
   }
 
@@ -229,15 +251,8 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc {
         })
       })
     },
-    async getMultipleAccounts(addresses) {
-      const config = { commitment: 'confirmed', encoding: 'base64' }
-      const answer = await call('getMultipleAccounts', [addresses, config])
-      const accounts = isRecord(answer) ? answer.value : null
-      if (!Array.isArray(accounts) || accounts.length !== addresses.length) {
-        throw unexpected('getMultipleAccounts')
-      }
-      return accounts.map(readAccount)
-    },
+    getMultipleAccounts: async (addresses) => (await accountsAt(addresses)).accounts,
+    getAccountsAt: accountsAt,
     close() {
       closed.abort()
       http.close()

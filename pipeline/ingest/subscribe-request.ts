@@ -45,6 +45,31 @@ export function subscribeRequest(subscription: Subscription): SubscribeRequest {
   }
 }
 
+/** A subscription at `confirmed` to nothing but these accounts and every `confirmed` status; `addressesPerFilter`: see `Subscription`. */
+export function accountsRequest(
+  accounts: readonly Address[],
+  addressesPerFilter = accounts.length,
+): SubscribeRequest {
+  const filters: SubscribeRequest['accounts'] = {}
+  for (let at = 0; at < accounts.length; at += addressesPerFilter)
+    filters[`accounts-${at / addressesPerFilter + 1}`] = {
+      account: accounts.slice(at, at + addressesPerFilter),
+      owner: [],
+      filters: [],
+    }
+  return {
+    accounts: filters,
+    slots: { slots: { filterByCommitment: true } },
+    transactions: {},
+    blocksMeta: {},
+    transactionsStatus: {},
+    blocks: {},
+    entry: {},
+    accountsDataSlice: [],
+    commitment: CONFIRMED,
+  }
+}
+
 /** Transactions that name one of the addresses, or change a token balance that it owns. Without an address there is no filter: an empty one would ask for every transaction of the chain. */
 function filtersOf(
   name: string,

@@ -55,12 +55,19 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
       {
         account: {
           slot: '5',
-          account: { pubkey: signature.subarray(0, 32), data: signature, writeVersion: '99' },
+          account: {
+            pubkey: signature.subarray(0, 32),
+            owner: signature.subarray(32),
+            data: signature,
+            writeVersion: '99',
+          },
         },
       },
       {
         kind: 'account',
         slot: 5,
+        key: Buffer.from(signature.subarray(0, 32)).toString('latin1'),
+        owner: Buffer.from(signature.subarray(32)).toString('latin1'),
         writeVersion: 99,
         data: signature,
       },

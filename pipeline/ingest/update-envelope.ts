@@ -15,6 +15,10 @@ export type UpdateEnvelope =
   | {
       readonly kind: 'account'
       readonly slot: number
+      /** Its public key, one character a byte. */
+      readonly key: string
+      /** The program that owns it, likewise. */
+      readonly owner: string
       readonly writeVersion: number
       readonly data: Uint8Array
     }
@@ -112,25 +116,29 @@ const STATUSES: readonly SlotStatus[] = [
 ]
 
 /** SubscribeUpdateAccount: 1 info, 2 slot. */
-function readAccount(reader: ProtoReader, end: number): UpdateEnvelope {
+function readAccount(reader: ProtoReader, end: number): UpdateEnvelope | null {
   let slot = 0
-  let account: ReturnType<typeof readAccountInfo> = { data: new Uint8Array(), writeVersion: 0 }
+  let account: ReturnType<typeof readAccountInfo> | null = null
   while (reader.next(end)) {
     if (reader.field === 1) account = reader.within(readAccountInfo)
     else if (reader.field === 2) slot = reader.value
   }
-  return { kind: 'account', slot, writeVersion: account.writeVersion, data: account.data }
+  return account === null ? null : { kind: 'account', slot, ...account }
 }
 
-/** SubscribeUpdateAccountInfo: 6 data, 7 write version. */
+/** SubscribeUpdateAccountInfo: 1 public key, 3 owner, 6 data, 7 write version. */
 function readAccountInfo(reader: ProtoReader, end: number) {
+  let key = ''
+  let owner = ''
   let writeVersion = 0
   let data: Uint8Array<ArrayBufferLike> = new Uint8Array()
   while (reader.next(end)) {
-    if (reader.field === 6) data = reader.view()
+    if (reader.field === 1) key = reader.text()
+    else if (reader.field === 3) owner = reader.text()
+    else if (reader.field === 6) data = reader.view()
     else if (reader.field === 7) writeVersion = reader.value
   }
-  return { data, writeVersion }
+  return { key, owner, writeVersion, data }
 }
 
 /** By the field of SubscribeUpdate. */
