@@ -4,7 +4,7 @@
 --   uses FINAL or `ORDER BY <key>, version DESC LIMIT 1 BY <key>`; it never waits for a merge.
 -- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block.
 -- Projections by_wallet and by_mint: what refolds and `/tokens/{mint}/swaps` need of the same rows, in their order, in the same part and so in the same
---   instant. ClickHouse takes one by itself when it has every column that a query names; signature, program_id and inserted_at are in neither.
+--   instant. ClickHouse takes one by itself when it has every column that a query names; signature, program_id, pool and inserted_at are in neither.
 --   In by_mint a corrected row may lie under a mint that it had before: see infra/decisions/read-orders.md, and for that index `corrected`.
 CREATE TABLE IF NOT EXISTS swaps
 (
@@ -22,6 +22,7 @@ CREATE TABLE IF NOT EXISTS swaps
     quote_amount UInt128 COMMENT 'Raw quote units; 0 without a quote' CODEC(ZSTD),
     program LowCardinality(String) COMMENT 'Venue or router, or unknown',
     program_id LowCardinality(String) COMMENT 'Outermost program that moved the base; never published',
+    pool String DEFAULT '' COMMENT 'Pool, bonding curve or pair account through which the base went; empty: none known; never published' CODEC(ZSTD),
     confidence Enum8('high' = 1, 'delta_only' = 2) COMMENT 'high: read from an instruction; delta_only: from balance changes alone',
     quote_mismatch Bool COMMENT 'No clean opposing quote leg was found; such a swap has no value',
     fee_lamports UInt64 COMMENT 'Lamports a terminal or bot took beside the swap, not part of its value' CODEC(ZSTD),

@@ -32,7 +32,14 @@ const swap =
   (time: number, amount: bigint, lamports: bigint): Step =>
   (key) => ({
     ...{ kind: 'swap', ...key, ...base(time), side, baseMint: mint, baseAmount: amount },
-    ...{ baseDecimals: 6, quoteMint: WSOL, quoteAmount: lamports, program: 'pump', programId: D },
+    ...{
+      baseDecimals: 6,
+      quoteMint: WSOL,
+      quoteAmount: lamports,
+      program: 'pump',
+      programId: D,
+      pool: null,
+    },
     ...{ confidence: 'high', quoteMismatch: false, feeLamports: 5n, solPriceUsdE9: null },
     ...change,
   })

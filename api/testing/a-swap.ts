@@ -21,6 +21,7 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
     quoteAmount: 1_500_000_000n,
     program: 'pumpswap',
     programId: address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'),
+    pool: null,
     confidence: 'high',
     quoteMismatch: false,
     feeLamports: 0n,

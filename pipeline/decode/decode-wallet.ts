@@ -18,6 +18,7 @@ import {
   solTransfersOutside,
 } from './sol-transfers.ts'
 import { programName, type SwapSpan, swapSpans } from './swap-spans.ts'
+import { swappedPool } from './swapped-pool.ts'
 import {
   type FlowOutcome,
   type FlowSwap,
@@ -31,6 +32,7 @@ import { callsAccepted, isAccepted } from './traded-programs.ts'
 export interface DecodedSwap extends FlowSwap {
   readonly program: string
   readonly programId: Address
+  readonly pool: Address | null
   readonly confidence: Confidence
 }
 
@@ -147,6 +149,7 @@ function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap |
       first: 0,
       end: facts.tx.instructions.length,
     }),
+    pool: null,
     confidence: 'delta_only',
   }
 }
@@ -156,6 +159,7 @@ function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): De
     ...swap,
     program: programName(facts, span, wallet, swap.mint),
     programId: span.fill?.id ?? outermostMover(facts, wallet, swap.mint, span),
+    pool: swappedPool(facts, wallet, swap.mint, span),
     confidence: 'high',
   }
 }

@@ -16,6 +16,8 @@ export interface Program {
   readonly isSwap?: EntryPoints
   /** Lamports that a swap puts on an account without any transfer instruction (decisions B5). */
   readonly readCredit?: (call: Call) => Credit | null
+  /** The pool whose vault a move inside one of its swaps came out of or went into, as an index in `accountKeys`; null when it is none of theirs. */
+  readonly poolOf?: PoolReader
   /** What an order program's instructions do to orders (decisions B2a). */
   readonly readOrder?: (instruction: Instruction) => OrderStep | null
 }
@@ -28,6 +30,12 @@ export type EntryPoints = (
   data: Uint8Array,
   accounts: Uint8Array,
 ) => boolean | 'two_mints' | 'two_mints_around'
+
+/** Finds the pool behind a move of tokens inside a swap instruction of a program: see `Program.poolOf`. */
+export type PoolReader = (
+  instruction: Instruction,
+  move: { readonly source: number; readonly destination: number },
+) => number | null
 
 /** An instruction with what it called: `instructions[at]`, then those before `end`. */
 export interface Call {
@@ -117,5 +125,28 @@ export function orderReader(
         .map((place) => accounts[place])
         .filter((escrow) => escrow !== undefined),
     }
+  }
+}
+
+/** Where a swap instruction names a pool and the pool's vaults: places in its list of accounts. */
+export interface PoolForm {
+  readonly pool: number
+  readonly vaults: readonly number[]
+}
+
+/** Reads pools by the forms of instructions, each with what its data begins with. */
+export function poolReader(
+  forms: readonly (PoolForm & { readonly prefixes: readonly Uint8Array[] })[],
+): PoolReader {
+  return ({ data, accounts }, move) => {
+    for (const { prefixes, pool, vaults } of forms) {
+      if (!prefixes.some((prefix) => startsWith(data, prefix))) continue
+      for (const place of vaults) {
+        const vault = accounts[place]
+        if (vault === undefined || (vault !== move.source && vault !== move.destination)) continue
+        return accounts[pool] ?? null
+      }
+    }
+    return null
   }
 }

@@ -3,7 +3,7 @@ import { addressFromBytes } from '../domain/address.ts'
 import type { Swap } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { createWallets } from '../domain/wallets.ts'
-import { readCorpus } from '../testing/corpus.ts'
+import { feePayers, readCorpus } from '../testing/corpus.ts'
 import { addressOf, bytes, Scene, trackedNames } from '../testing/scene.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
@@ -68,6 +68,100 @@ onCorpus(
   },
 )
 
+/** Programs whose vaults belong to one authority; those of the others belong to the pool. */
+const AUTHORITIES = [
+  '5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1', // raydium_amm
+  'GpMZbSM2GgvTKHJirzeGfMFoaZ8UQyX7F4v8vHTvFxbL', // raydium_cpmm
+]
+
+onCorpus('the pool of every recorded swap owns a vault of what was swapped', (t) => {
+  const decoder = createDecoder(createWallets(feePayers(recorded)))
+  const found: Record<string, number> = {}
+  for (const { tx, blockTime, signature } of recorded) {
+    const result = decoder.decode(tx, blockTime, () => 6)
+    const records = result.kind === 'decoded' ? result.records : []
+    for (const swap of records) {
+      if (swap.kind !== 'swap') continue
+      const { program, pool, baseMint } = swap
+      found[`${program} ${pool === null ? 'without' : 'with'}`] ??= 0
+      found[`${program} ${pool === null ? 'without' : 'with'}`]! += 1
+      const balances = [...tx.preTokenBalances, ...tx.postTokenBalances].filter(
+        ({ mint }) => mint === baseMint,
+      )
+      // Of 2021, when balances named no owners.
+      if (pool === null || balances.every(({ owner }) => owner === null)) continue
+      t.true(
+        balances.some(({ owner }) => [pool, ...AUTHORITIES].includes(owner ?? '')),
+        signature,
+      )
+      const account = tx.accountKeys.findIndex((key) => addressFromBytes(key) === pool)
+      t.false(
+        balances.some(({ accountIndex }) => accountIndex === account),
+        signature,
+      )
+    }
+  }
+  const followed = ['pumpfun', 'pumpswap', 'raydium_amm', 'raydium_clmm', 'meteora_dlmm']
+  for (const program of followed) {
+    t.true(found[`${program} with`]! > 0, program)
+    t.is(found[`${program} without`], undefined, program)
+  }
+})
+
+/** A swap instruction with accounts by name: `vault` gives the base of `pool`. */
+const LAYOUTS: Readonly<
+  Record<string, readonly (readonly [data: Uint8Array, accounts: string])[]>
+> = {
+  pumpfun: [
+    [anchorDiscriminator('buy'), '_ _ _ pool vault'],
+    [anchorDiscriminator('buy_exact_quote_in_v2'), '_ _ _ _ _ _ _ _ _ _ pool vault quote'],
+    [anchorDiscriminator('sell_v3'), '_ _ _ _ _ pool vault quote'],
+  ],
+  pumpswap: [
+    [anchorDiscriminator('buy'), 'pool _ _ _ _ _ _ vault quote'],
+    [anchorDiscriminator('sell_v2'), 'pool _ _ _ _ _ _ quote vault'],
+    [anchorDiscriminator('multi_hop_swap'), `${'_ '.repeat(16)}_ _ other _ _ _ _ pool vault quote`],
+  ],
+  raydium_amm: [
+    [Uint8Array.of(9), `_ pool _ _ vault quote ${'_ '.repeat(11)}`],
+    [Uint8Array.of(11), `_ pool _ _ _ quote vault ${'_ '.repeat(11)}`],
+    [Uint8Array.of(16), '_ pool _ vault quote _ _ _'],
+  ],
+  raydium_cpmm: [[anchorDiscriminator('swap_base_output'), '_ _ _ pool _ _ quote vault']],
+  raydium_clmm: [
+    [anchorDiscriminator('swap'), '_ _ pool _ _ vault quote'],
+    [anchorDiscriminator('swap_v2'), '_ _ pool _ _ quote vault'],
+    [
+      anchorDiscriminator('swap_router_base_in'),
+      '_ _ _ _ _ _ _ other _ quote _ _ _ _ _ pool _ _ vault _ _',
+    ],
+  ],
+  orca_whirlpool: [
+    [anchorDiscriminator('swap'), '_ _ pool _ vault _ quote'],
+    [anchorDiscriminator('swap_v2'), '_ _ _ _ pool _ _ _ quote _ vault'],
+    [anchorDiscriminator('two_hop_swap'), '_ _ other pool _ quote _ _ _ _ _ vault'],
+    [anchorDiscriminator('two_hop_swap_v2'), 'pool other _ _ _ _ _ _ _ vault _ _ quote'],
+  ],
+  meteora_dlmm: [[anchorDiscriminator('swap2'), 'pool _ quote vault']],
+}
+
+test('of every form of a swap the pool is the one whose vault gave the base', (t) => {
+  for (const [name, layouts] of Object.entries(LAYOUTS)) {
+    const program = PROGRAMS.find((known) => known.name === name)!
+    for (const [data, accounts] of layouts) {
+      const names = accounts.trim().split(' ')
+      const move = { source: names.indexOf('vault'), destination: 99 }
+      const instruction = {
+        ...{ programIndex: 0, stackHeight: 1, data },
+        accounts: Uint8Array.from(names, (_, place) => place),
+      }
+      t.is(program.poolOf?.(instruction, move), names.indexOf('pool'), `${name} ${accounts}`)
+      t.is(program.poolOf?.(instruction, { source: 98, destination: 99 }), null)
+      t.true(program.isSwap?.(data, instruction.accounts), name)
+    }
+  }
+})
+
 function text({ side, baseAmount, baseMint, quoteAmount, quoteMint, program }: Swap): string {
   const quotes: Readonly<Record<string, string>> = {
     [WSOL]: 'WSOL',
@@ -83,11 +177,29 @@ const tags = (...values: number[]) => values.map((tag) => bytes([tag], new Uint8
 /** Entry points of each program by its name, and instructions of it that are none although they move two mints. */
 const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8Array[] }>> = {
   pumpfun: {
-    swaps: anchor('buy', 'sell', 'buy_exact_sol_in', 'buy_v2', 'sell_v2', 'buy_exact_quote_in_v2'),
+    swaps: anchor(
+      'buy',
+      'sell',
+      'buy_exact_sol_in',
+      'buy_v2',
+      'sell_v2',
+      'buy_exact_quote_in_v2',
+      'buy_v3',
+      'sell_v3',
+      'buy_exact_quote_in_v3',
+    ),
     others: anchor('create', 'migrate', 'collect_creator_fee'),
   },
   pumpswap: {
-    swaps: anchor('buy', 'sell', 'buy_exact_quote_in'),
+    swaps: anchor(
+      'buy',
+      'sell',
+      'buy_exact_quote_in',
+      'buy_v2',
+      'sell_v2',
+      'buy_exact_quote_in_v2',
+      'multi_hop_swap',
+    ),
     others: anchor('deposit', 'withdraw', 'create_pool'),
   },
   raydium_amm: { swaps: tags(9, 11, 16, 17), others: tags(1, 3, 4) },

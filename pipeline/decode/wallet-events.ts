@@ -53,6 +53,7 @@ export function walletEvents(
       quoteAmount: swap.quote?.amount ?? 0n,
       program: swap.program,
       programId: swap.programId,
+      pool: swap.pool,
       confidence: swap.confidence,
       quoteMismatch: swap.quote === null,
       feeLamports: i === 0 ? terminalFee : 0n,

@@ -4,4 +4,4 @@
  * a change of speed, of names in the code, or of what is logged. `pipeline/decode/decoder-version.test.ts` reminds of it; the changelog says what it changed
  * and that `operator redecode` applies it to history.
  */
-export const DECODER_VERSION = 1
+export const DECODER_VERSION = 2

@@ -30,6 +30,8 @@ export interface Swap extends EventBase {
   readonly program: string
   /** The outermost program that moved the base (decisions B11); stored, never served. */
   readonly programId: Address
+  /** The venue's pool, bonding curve or pair account through which the base went; null when none is known. Stored, never served. */
+  readonly pool: Address | null
   readonly confidence: Confidence
   readonly quoteMismatch: boolean
   /** Lamports a terminal or bot took beside the swap (decisions B13a); 0 when none. */

@@ -4,7 +4,7 @@ import type { SlotMarker } from '../domain/slot.ts'
 import type { LogMessage } from './record.ts'
 
 /**
- * Reads what `JSON.parse` made of an entry of format version 1: exactly the fields of its kind, each of its type; null for anything else. Written by hand
+ * Reads what `JSON.parse` made of an entry of format versions 1 and 2: exactly the fields of its kind, each of its type; null for anything else. Written by hand
  * because a worker that is behind reads tens of thousands a second: a schema takes several times as long. Its test holds it against that schema.
  */
 export function readEntry(json: unknown): LogMessage | null {
@@ -34,7 +34,7 @@ function expectCount(fields: Fields, count: number): void {
 
 function readFields(e: Fields): LogMessage {
   const { kind } = e
-  if (e.v !== 1) throw new Misfit()
+  if (e.v !== 1 && e.v !== 2) throw new Misfit()
   if (kind === 'marker') {
     expectCount(e, 6)
     return { kind, marker: markerOf(e) }
@@ -73,7 +73,7 @@ function recordOf(kind: unknown, e: Fields): (LogMessage & { kind: 'record' })['
   const blockTime = unixSeconds(e.blockTime)
   switch (kind) {
     case 'swap':
-      expectCount(e, COMMON + 14)
+      expectCount(e, COMMON + (e.v === 1 ? 14 : 15))
       return {
         kind,
         slot,
@@ -90,6 +90,8 @@ function recordOf(kind: unknown, e: Fields): (LogMessage & { kind: 'record' })['
         quoteAmount: u128(e.quoteAmount),
         program: shortText(e.program),
         programId: address(e.programId),
+        // Version 1 did not have it.
+        pool: e.v === 1 || e.pool === null ? null : address(e.pool),
         confidence: oneOf(e.confidence, 'high', 'delta_only'),
         quoteMismatch: boolean(e.quoteMismatch),
         feeLamports: u64(e.feeLamports),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type Address, address, parseAddress } from '../domain/address.ts'
 import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { WalletRecord } from '../domain/slot.ts'
-import { aRefold, aSlotMarker, aWalletRecord } from '../testing/arbitraries.ts'
+import { aRefold, aSlotMarker, aSwap, aWalletRecord } from '../testing/arbitraries.ts'
 import { decodeMessage, encodeMessage, FORMAT_VERSION, type LogMessage } from './record.ts'
 
 /** What `readEntry` accepts, as a schema. */
@@ -80,6 +80,7 @@ const Entry = z.discriminatedUnion('kind', [
     quoteAmount: u128,
     program: z.string().min(1).max(100),
     programId: addressText,
+    pool: addressText.nullable(),
     confidence: z.enum(['high', 'delta_only']),
     quoteMismatch: z.boolean(),
     feeLamports: u64,
@@ -129,6 +130,21 @@ test('what is decoded is what was encoded', (t) => {
   )
 })
 
+test('a swap of format version 1 is read as one whose pool nobody knows (decisions K3)', (t) => {
+  fc.assert(
+    fc.property(aSwap, (swap) => {
+      const message = { kind: 'record' as const, record: swap, late: null, decoderVersion: 1 }
+      const { pool, ...entry } = JSON.parse(encodeMessage(message))
+      t.deepEqual(read(JSON.stringify({ ...entry, v: 1 })), {
+        kind: 'ok',
+        message: { ...message, record: { ...swap, pool: null } },
+      })
+      t.is(read(JSON.stringify({ ...entry, pool, v: 1 })).kind, 'malformed')
+      t.is(read(JSON.stringify(entry)).kind, 'malformed')
+    }),
+  )
+})
+
 test('the text of a record is stable', (t) => {
   t.is(
     encodeMessage({
@@ -149,14 +165,14 @@ test('the text of a record is stable', (t) => {
         decimals: 9,
       },
     }),
-    '{"v":1,"kind":"token_transfer","slot":7,"txIndex":3,"wallet":12,"eventIndex":0,"blockTime":1700000000,' +
+    '{"v":2,"kind":"token_transfer","slot":7,"txIndex":3,"wallet":12,"eventIndex":0,"blockTime":1700000000,' +
       `"signature":"${'1'.repeat(64)}","direction":"in","mint":"So11111111111111111111111111111111111111112",` +
       '"amount":"340282366920938463463374607431768211455","decimals":9,"late":"stream","decoderVersion":3}',
   )
 })
 
 test('a request to fold a wallet anew names a revision that can be reached', (t) => {
-  const text = '{"v":1,"kind":"refold","wallet":12,"revision":3}'
+  const text = '{"v":2,"kind":"refold","wallet":12,"revision":3}'
   t.is(encodeMessage({ kind: 'refold', refold: { wallet: 12, revision: 3 } }), text)
   for (const revision of [0, 1.5, 2 ** 21])
     t.deepEqual(read(text.replace('3', String(revision))), {
@@ -214,7 +230,7 @@ test('bytes that are no base64 are refused', (t) => {
 })
 
 test('an entry of a later format is not taken for a damaged one (decisions K3)', (t) => {
-  t.deepEqual(read('{"v":2,"kind":"something_new"}'), { kind: 'newer', version: 2 })
+  t.deepEqual(read('{"v":3,"kind":"something_new"}'), { kind: 'newer', version: 3 })
 })
 
 test('an entry is read as its schema says, whatever of it is damaged', (t) => {

@@ -29,13 +29,13 @@ export type Decoded =
 /** Why an entry cannot be read. */
 export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
 
-/** Version of the format that is written. A change that older readers would misread raises it (decisions K3). */
-export const FORMAT_VERSION = 1
+/** Version of the format that is written. A change that older readers would misread raises it (decisions K3). Version 2 put `pool` into swaps; entries of version 1 are read as well. */
+export const FORMAT_VERSION = 2
 
 /**
  * The JSON text of an entry, versioned, integers of 64 bits and more as decimal strings, bytes in base64. `decodeMessage` gives the same value back.
  *
- * Example: `{"v":1,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null,"decoderVersion":1}`
+ * Example: `{"v":2,"kind":"sol_transfer","slot":5,"txIndex":0,"wallet":12,"eventIndex":0,...,"lamports":"1000","late":null,"decoderVersion":1}`
  */
 export function encodeMessage(message: LogMessage): string {
   if (message.kind === 'record' && message.record.kind === 'kept') {

@@ -140,7 +140,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual(
       columns.filter(
         ({ name: column, type, comment }) =>
-          /address|signature|slot|tx_index|program_id|inserted_at/.test(column) ||
+          /address|signature|slot|tx_index|program_id|pool|inserted_at/.test(column) ||
           comment === '' ||
           (column === 'wallet' && type !== 'String'),
       ),

@@ -65,6 +65,7 @@ export function aChain(options: {
                   quoteAmount: mismatch ? 0n : BigInt(random(2_000_000_000)),
                   program: 'pumpswap',
                   programId: mints[0]!,
+                  pool: mints[1] ?? null,
                   confidence: 'high' as const,
                   quoteMismatch: mismatch,
                   feeLamports: BigInt(random(3)),

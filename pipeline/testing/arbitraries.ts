@@ -46,6 +46,7 @@ export const aSwap = record<Swap>({
   quoteAmount: u128,
   program: fc.constantFrom('pumpswap', 'jupiter', 'unknown'),
   programId: anAddress,
+  pool: fc.option(anAddress),
   confidence: fc.constantFrom('high', 'delta_only'),
   quoteMismatch: fc.boolean(),
   feeLamports: u64,

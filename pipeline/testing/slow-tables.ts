@@ -127,6 +127,7 @@ function swapRow(swap: Swap): SlowRow {
     quote_amount: swap.quoteAmount,
     program: swap.program,
     program_id: swap.programId,
+    pool: swap.pool ?? '',
     confidence: swap.confidence,
     quote_mismatch: swap.quoteMismatch,
     fee_lamports: swap.feeLamports,

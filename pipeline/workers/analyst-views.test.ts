@@ -47,7 +47,7 @@ const swap = (
   ...key(wallet, time),
   side,
   ...{ baseMint: BONK, baseAmount, baseDecimals: 5, quoteMint: WSOL, quoteAmount: lamports },
-  ...{ program: 'pumpswap', programId: WIF, confidence: 'high', quoteMismatch: false },
+  ...{ program: 'pumpswap', programId: WIF, pool: WIF, confidence: 'high', quoteMismatch: false },
   ...{ feeLamports: 0n, solPriceUsdE9: PRICE },
   ...change,
 })

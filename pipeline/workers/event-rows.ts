@@ -64,6 +64,7 @@ export function swapRow(
     quote_amount: swap.quoteAmount,
     program: swap.program,
     program_id: swap.programId,
+    pool: swap.pool ?? '',
     confidence: swap.confidence,
     quote_mismatch: swap.quoteMismatch,
     fee_lamports: swap.feeLamports,

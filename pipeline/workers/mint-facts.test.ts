@@ -280,7 +280,13 @@ test.serial(
   async (t) => {
     const { store } = testStore
     const mint = mintOf(9)
-    const place = { txIndex: 0, eventIndex: 0, signature: '1'.repeat(64), programId: mintOf(8) }
+    const place = {
+      txIndex: 0,
+      eventIndex: 0,
+      signature: '1'.repeat(64),
+      programId: mintOf(8),
+      pool: null,
+    }
     const buy = (wallet: number, slot: number, of: Partial<Swap>): Swap => ({
       ...{ kind: 'swap', side: 'buy', baseMint: mint, baseDecimals: 6, program: 'pumpswap' },
       ...{ confidence: 'high', quoteMismatch: false, feeLamports: 0n, solPriceUsdE9: null },

@@ -90,6 +90,7 @@ function swapsOf(at: number, trades: number): Swap[] {
     quoteAmount: 1_500_000_000n,
     program: 'pumpswap',
     programId: MINT,
+    pool: MINT,
     confidence: 'high',
     quoteMismatch: false,
     feeLamports: 0n,

@@ -34,7 +34,13 @@ export async function residentWith(wallets: number, positions: number): Promise<
         ...{ kind: 'swap', slot: 400_000_000 + n, txIndex: 3, wallet, eventIndex: 0 },
         ...{ blockTime: 1_700_000_000 + n * 60, signature: '', side: isSell ? 'sell' : 'buy' },
         ...{ baseMint: mint, baseAmount: amount, baseDecimals: 6, quoteMint: WSOL },
-        ...{ quoteAmount: amount / 7n, program: 'pumpswap', programId: mint, confidence: 'high' },
+        ...{
+          quoteAmount: amount / 7n,
+          program: 'pumpswap',
+          programId: mint,
+          pool: mint,
+          confidence: 'high',
+        },
         ...{ quoteMismatch: false, feeLamports: 0n, solPriceUsdE9: null },
       }
     })

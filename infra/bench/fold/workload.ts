@@ -79,6 +79,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
       quoteAmount: BigInt(10_000_000 + random(2_000_000_000)),
       program: 'pumpswap',
       programId: PROGRAM,
+      pool: PROGRAM,
       confidence: 'high',
       quoteMismatch: false,
       feeLamports: 0n,

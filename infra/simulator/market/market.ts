@@ -15,6 +15,7 @@ import { createMarketHistory } from './history.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
 import { wsolAccount } from './native.ts'
 import { createPoolUpdates } from './pool-accounts.ts'
+import { poolOfSwap } from './pool-keys.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
@@ -510,7 +511,14 @@ function addTruth(
     inEventOrder(tracked.filter((intent) => intent.wallet === wallet)).forEach(
       (intent, eventIndex) => {
         records.push(
-          eventOf(intent, { slot, txIndex, wallet, eventIndex, blockTime, signature: text }),
+          eventOf(universe, intent, {
+            slot,
+            txIndex,
+            wallet,
+            eventIndex,
+            blockTime,
+            signature: text,
+          }),
         )
       },
     )
@@ -522,6 +530,7 @@ function addTruth(
 }
 
 function eventOf(
+  universe: Universe,
   intent: Intent,
   base: {
     readonly slot: number
@@ -545,6 +554,7 @@ function eventOf(
         quoteAmount: intent.quoteAmount,
         program: intent.program,
         programId: intent.programId.address,
+        pool: poolOfSwap(universe, intent.mint, intent.program),
         confidence: intent.confidence,
         quoteMismatch: intent.quote === null,
         feeLamports: intent.feeLamports,

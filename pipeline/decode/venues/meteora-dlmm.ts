@@ -1,20 +1,24 @@
 import { address } from '../../domain/address.ts'
-import { anchorSwaps, type Program } from '../program.ts'
+import { anchorDiscriminator, anchorSwaps, type Program, poolReader } from '../program.ts'
+
+const SWAPS = [
+  'swap',
+  'swap2',
+  'swap_exact_out',
+  'swap_exact_out2',
+  'swap_with_price_impact',
+  'swap_with_price_impact2',
+] as const
 
 /**
  * Meteora DLMM, liquidity in price bins.
- * Source: MeteoraAg/dlmm-sdk `idls/dlmm.json` (lb_clmm 0.10).
+ * Source: MeteoraAg/dlmm-sdk `idls/dlmm.json` (lb_clmm 0.10; accounts also of 0.12).
  */
 export const meteoraDlmm: Program = {
   name: 'meteora_dlmm',
   id: address('LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'),
   kind: 'venue',
-  isSwap: anchorSwaps(
-    'swap',
-    'swap2',
-    'swap_exact_out',
-    'swap_exact_out2',
-    'swap_with_price_impact',
-    'swap_with_price_impact2',
-  ),
+  isSwap: anchorSwaps(...SWAPS),
+  // lb_pair, bin_array_bitmap_extension, reserve_x, reserve_y, ...
+  poolOf: poolReader([{ prefixes: SWAPS.map(anchorDiscriminator), pool: 0, vaults: [2, 3] }]),
 }

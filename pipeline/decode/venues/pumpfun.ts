@@ -9,12 +9,21 @@ import {
   type Call,
   type Credit,
   type Program,
+  poolReader,
 } from '../program.ts'
+
+const SELL = anchorDiscriminator('sell')
+const SELL_V2 = anchorDiscriminator('sell_v2')
+const SELL_V3 = anchorDiscriminator('sell_v3')
+const FIRST = [SELL, ...['buy', 'buy_exact_sol_in'].map(anchorDiscriminator)]
+const SECOND = [SELL_V2, ...['buy_v2', 'buy_exact_quote_in_v2'].map(anchorDiscriminator)]
+const THIRD = [SELL_V3, ...['buy_v3', 'buy_exact_quote_in_v3'].map(anchorDiscriminator)]
 
 /**
  * pump.fun bonding curves. A buy pays by System transfers; a sell takes lamports from the curve and credits the seller directly, so that
  * the amount is read from the trade event that the program emits by calling itself (early versions: none with fees).
- * Source: pump-fun/pump-public-docs `idl/pump.json` at 1b82215 (2026-05-19); that the buyback fee is a part of `fee` was checked on
+ * Source: pump-fun/pump-public-docs `idl/pump.json` at 1b82215 (2026-05-19); the third generation, whose fees stay on the curve:
+ * `docs/instructions/TRADE_V3.md` at 2293f9a; that the buyback fee is a part of `fee` was checked on
  * mainnet sells of slot 432104870.
  */
 export const pumpfun: Program = {
@@ -28,12 +37,19 @@ export const pumpfun: Program = {
     'buy_v2',
     'sell_v2',
     'buy_exact_quote_in_v2',
+    'buy_v3',
+    'sell_v3',
+    'buy_exact_quote_in_v3',
   ),
   readCredit,
+  // Curve and its accounts of both coins, by generation; of the first the curve itself holds the SOL.
+  poolOf: poolReader([
+    { prefixes: FIRST, pool: 3, vaults: [4] },
+    { prefixes: SECOND, pool: 10, vaults: [11, 12] },
+    { prefixes: THIRD, pool: 5, vaults: [6, 7] },
+  ]),
 }
 
-const SELL = anchorDiscriminator('sell')
-const SELL_V2 = anchorDiscriminator('sell_v2')
 const TRADE_EVENT = Buffer.concat([ANCHOR_EVENT_CALL, anchorEvent('TradeEvent')])
 const WSOL_KEY = addressBytes(WSOL)
 
@@ -45,12 +61,13 @@ function readCredit(call: Call): Credit | null {
     // global, fee_recipient, mint, bonding_curve, associated_bonding_curve, associated_user, user, ...
     source = accounts[3]
     destination = accounts[6]
-  } else if (startsWith(data, SELL_V2)) {
-    // global, base_mint, quote_mint, ... @10 bonding_curve, ... @13 user; curves of other quotes pay by token transfer
+  } else if (startsWith(data, SELL_V2) || startsWith(data, SELL_V3)) {
+    // global, base_mint, quote_mint, ... @10 (of the third generation @5) bonding_curve, ... @13 (@8) user; curves of other quotes pay by token transfer
     const quote = call.accountKeys[accounts[2] ?? 0]
     if (quote === undefined || !sameBytes(quote, WSOL_KEY)) return null
-    source = accounts[10]
-    destination = accounts[13]
+    const second = startsWith(data, SELL_V2)
+    source = accounts[second ? 10 : 5]
+    destination = accounts[second ? 13 : 8]
   }
   if (source === undefined || destination === undefined) return null
   const event = findTradeEvent(call)

@@ -1,13 +1,42 @@
 import { address } from '../../domain/address.ts'
-import { anchorSwaps, type Program } from '../program.ts'
+import { startsWith } from '../bytes.ts'
+import {
+  anchorDiscriminator,
+  anchorSwaps,
+  type PoolReader,
+  type Program,
+  poolReader,
+} from '../program.ts'
+
+const SINGLE = ['swap', 'swap_v2'].map(anchorDiscriminator)
+const ROUTE = anchorDiscriminator('swap_router_base_in')
 
 /**
  * Raydium concentrated liquidity. `swap_router_base_in` swaps along several of its own pools. Not swaps: positions, rewards, limit orders being opened.
- * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`.
+ * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; accounts: `instructions/swap.rs`, `swap_v2.rs`, `swap_router_base_in.rs`.
  */
 export const raydiumClmm: Program = {
   name: 'raydium_clmm',
   id: address('CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'),
   kind: 'venue',
   isSwap: anchorSwaps('swap', 'swap_v2', 'swap_router_base_in'),
+  poolOf: (instruction, move) =>
+    startsWith(instruction.data, ROUTE)
+      ? poolOfRoute(instruction, move)
+      : poolOfSwap(instruction, move),
+}
+
+/** payer, amm_config, pool_state, input and output account, input_vault, output_vault, ... */
+const poolOfSwap = poolReader([{ prefixes: SINGLE, pool: 2, vaults: [5, 6] }])
+
+/**
+ * After six accounts, for each hop: amm_config, pool_state, output account, input_vault, output_vault, output mint, observation, and as many tick arrays as it
+ * needs. Where a hop begins only the accounts' data tells, so that the pool is found from its vault backwards, by the way the tokens went.
+ */
+const poolOfRoute: PoolReader = ({ accounts }, { source, destination }) => {
+  for (let place = 9; place < accounts.length; place++) {
+    if (accounts[place] === destination) return accounts[place - 2]!
+    if (place > 9 && accounts[place] === source) return accounts[place - 3]!
+  }
+  return null
 }

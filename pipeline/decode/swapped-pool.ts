@@ -1,0 +1,31 @@
+import { type Address, addressFromBytes } from '../domain/address.ts'
+import type { Facts } from './facts.ts'
+import type { Range } from './net-flows.ts'
+
+/**
+ * The pool, bonding curve or pair account through which the base of a swap went: of the venue calls within the range that moved it from or to the wallet the first
+ * whose program tells its pools; where a router kept the base in between, the first that moved it at all. Null when there is none.
+ */
+export function swappedPool(
+  { tx, tree, swapCalls, movements }: Facts,
+  wallet: number,
+  mint: number,
+  range: Range,
+): Address | null {
+  let routed: number | null = null
+  for (const { at, program } of swapCalls) {
+    if (program.poolOf === undefined || at < range.first || at >= range.end) continue
+    const end = tree.end[at]!
+    for (const move of movements.moves) {
+      if (move.at >= end) break
+      if (move.at < at || move.mint !== mint) continue
+      const isOwn = move.from === wallet || move.to === wallet
+      if (!isOwn && routed !== null) continue
+      const pool = program.poolOf(tx.instructions[at]!, move)
+      if (pool === null) continue
+      if (isOwn) return addressFromBytes(tx.accountKeys[pool]!)
+      routed = pool
+    }
+  }
+  return routed === null ? null : addressFromBytes(tx.accountKeys[routed]!)
+}
