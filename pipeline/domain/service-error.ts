@@ -2,6 +2,7 @@
 export type ServiceErrorCode =
   | 'bad_config'
   | 'bad_wallets_file'
+  | 'bad_strategies_file'
   | 'schema_changed'
   | 'unreachable'
   | 'unavailable'

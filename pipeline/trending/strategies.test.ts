@@ -1,0 +1,419 @@
+import { readFileSync } from 'node:fs'
+import test from 'ava'
+import fc from 'fast-check'
+import { EXAMPLE_WATCHLIST_ITEM } from '../../api/items/watchlist.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { aWatchedToken } from '../testing/a-watched-token.ts'
+import { parseStrategies, SHIPPED_STRATEGIES } from './strategies-file.ts'
+import { type Condition, evaluate, OPS, type Strategy } from './strategy.ts'
+import { STRATEGY_FIELDS } from './strategy-fields.ts'
+import { Firings, type Signal } from './strategy-signal.ts'
+import type { WatchedToken, WatchlistTick } from './watched-token.ts'
+
+const AT = 1_790_000_000
+
+/** What a file is refused with; null when it is taken. */
+function refusal(text: string): string | null {
+  try {
+    parseStrategies(text, 's.json')
+    return null
+  } catch (error) {
+    return error instanceof ServiceError ? `${error.code}: ${error.message}` : `thrown: ${error}`
+  }
+}
+
+const strategy = (name: string, ...conditions: Condition[]): Strategy => ({
+  name,
+  description: 'For tests.',
+  conditions,
+})
+
+test('a file of strategies is JSON with comments (decisions G5)', (t) => {
+  const text = `{
+    // what people buy
+    "strategies": [
+      { "name": "a", "description": "Three hold.", "conditions": [
+        { "field": "wallets_holding", "op": ">=", "value": 3 }, /* and */
+        { "field": "state", "op": "!=", "value": "distributing" },
+        { "field": "near_evict", "op": "=", "value": false }
+      ] }
+    ]
+  }`
+  t.deepEqual(parseStrategies(text, 's.json'), [
+    {
+      name: 'a',
+      description: 'Three hold.',
+      conditions: [
+        { field: 'wallets_holding', op: '>=', threshold: 3 },
+        { field: 'state', op: '!=', threshold: 'distributing' },
+        { field: 'near_evict', op: '=', threshold: false },
+      ],
+    },
+  ])
+  t.deepEqual(parseStrategies('{"strategies": []}', 's.json'), [])
+})
+
+const conditions = (...lines: string[]) =>
+  `{"strategies": [{"name": "x", "description": "d", "conditions": [\n${lines.join(',\n')}\n]}]}`
+
+const BAD: readonly [string, string, readonly string[]][] = [
+  ['no JSON', '{"strategies": [', ['line 1:17: no JSON: close bracket expected']],
+  [
+    'two slips',
+    '{\n"strategies": [,],\n}',
+    ['line 2:16: no JSON: value expected', 'line 3:1: no JSON: property name expected'],
+  ],
+  ['empty', '', ['line 1:1: no JSON: value expected']],
+  ['a list', '[]', ['line 1:1: expected an object of strategies']],
+  ['no strategies', '{}', ['line 1:1: lacks the member strategies']],
+  [
+    'strategies no list',
+    '{"strategies": 1}',
+    ['line 1:16, strategies: expected a list of 0 to 100 strategies'],
+  ],
+  [
+    'members that lack and are strange',
+    '{"strategies": [\n{"name": "x", "conditons": []}]}',
+    [
+      'line 2:15, strategies[0]: no member "conditons" is known here',
+      'line 2:1, strategies[0]: lacks the member description',
+      'line 2:1, strategies[0]: lacks the member conditions',
+    ],
+  ],
+  [
+    'a bad name, no sentence, no conditions',
+    '{"strategies": [{"name": "Big One", "description": " ", "conditions": []}]}',
+    [
+      'line 1:26, strategies[0].name: expected 1 to 64 letters a to z, digits and _, for example early_accumulation',
+      'line 1:52, strategies[0], description: expected a sentence for people, of at most 300 characters',
+      'line 1:71, strategies[0], conditions: expected a list of 1 to 32 conditions',
+    ],
+  ],
+  [
+    'a name twice',
+    '{"strategies": [\n{"name": "x", "description": "d", "conditions": [{"field": "multiple", "op": ">", "value": 1}]},\n{"name": "x", "description": "d", "conditions": [{"field": "multiple", "op": ">", "value": 2}]}]}',
+    ['line 3:10, strategy x, name: repeats the name of line 2'],
+  ],
+  [
+    'fields, ops and values, all told at once',
+    conditions(
+      '{"field": "convicton", "op": ">=", "value": 60}',
+      '{"field": "momentum.holders", "op": ">=", "value": 60}',
+      '{"field": "conviction", "op": "=>", "value": 600}',
+      '{"field": "pct_held", "op": ">=", "value": "60"}',
+      '{"field": "pct_held", "op": ">=", "value": 60}',
+      '{"field": "age_seconds", "op": "<", "value": -1}',
+      '{"field": "state", "op": ">", "value": "growing"}',
+      '{"field": "momentum.mcap.trend", "op": "=", "value": "Up"}',
+      '{"field": "near_evict", "op": "=", "value": "true"}',
+      '{"field": "multiple", "op": ">", "value": null}',
+      '{"field": "multiple", "op": ">", "op": "<"}',
+    ),
+    [
+      'line 2:11, strategy x, conditions[0].field: the watchlist has no field "convicton"; is conviction meant?',
+      `line 3:11, strategy x, conditions[1].field: the watchlist has no field "momentum.holders"; it has ${[...STRATEGY_FIELDS.keys()].join(', ')}`,
+      'line 4:31, strategy x, conditions[2] (conviction).op: expected one of >= > <= < = !=',
+      'line 4:46, strategy x, conditions[2] (conviction).value: expected a number from 0 to 100',
+      'line 5:44, strategy x, conditions[3] (pct_held).value: expected a number from 0 to 1',
+      'line 6:44, strategy x, conditions[4] (pct_held).value: expected a number from 0 to 1',
+      'line 7:46, strategy x, conditions[5] (age_seconds).value: expected a number from 0 on',
+      'line 8:26, strategy x, conditions[6] (state).op: expected one of = !=',
+      'line 8:40, strategy x, conditions[6] (state).value: expected one of "discovered", "accumulating", "distributing", "holding"',
+      'line 9:54, strategy x, conditions[7] (momentum.mcap.trend).value: expected one of "up", "down", "flat"',
+      'line 10:45, strategy x, conditions[8] (near_evict).value: expected true or false',
+      'line 11:43, strategy x, conditions[9] (multiple).value: expected a number from 0 on',
+      'line 12:34, strategy x, conditions[10]: has the member op twice',
+      'line 12:1, strategy x, conditions[10]: lacks the member value',
+    ],
+  ],
+]
+
+for (const [what, text, lines] of BAD)
+  test(`a file is refused with every fault and its place: ${what}`, (t) => {
+    const count = lines.length === 1 ? '1 fault' : `${lines.length} faults`
+    t.is(
+      refusal(text),
+      `bad_strategies_file: STRATEGIES_FILE: ${count} in s.json:\n${lines.map((line) => `  ${line}`).join('\n')}`,
+    )
+  })
+
+test('faults beyond fifty are counted, and a file too long is not read', (t) => {
+  const many = conditions(...Array.from({ length: 32 }, () => '{"field": 1, "op": 1, "value": 1}'))
+  t.regex(refusal(many) ?? '', /: 64 faults in s\.json:(\n {2}line .*){50}\n {2}and 14 more$/)
+  t.regex(refusal(' '.repeat(1_000_001)) ?? '', /is longer than 1000000 characters$/)
+})
+
+test('the strategies that ship are sound', (t) => {
+  const shipped = parseStrategies(readFileSync(SHIPPED_STRATEGIES, 'utf8'), SHIPPED_STRATEGIES)
+  t.deepEqual(
+    shipped.map(({ name }) => name),
+    [
+      'early_accumulation',
+      'fresh_co_discovery',
+      'conviction_surge',
+      'breakout',
+      'held_through_dip',
+      'distribution_warning',
+      'smart_money_exit',
+    ],
+  )
+})
+
+test('conditions are about the fields of a watchlist item, each by its path (contract 2.7)', (t) => {
+  const paths = (value: object, at = ''): string[] =>
+    Object.entries(value).flatMap(([key, member]) =>
+      typeof member === 'object' ? paths(member, `${at}${key}.`) : [`${at}${key}`],
+    )
+  t.deepEqual([...STRATEGY_FIELDS.keys()].sort(), paths(EXAMPLE_WATCHLIST_ITEM).sort())
+  const read = Object.fromEntries(
+    [...STRATEGY_FIELDS].map(([name, field]) => [name, field.read(aWatchedToken(), AT + 30)]),
+  )
+  t.deepEqual(read, {
+    mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+    symbol: 'Bonk',
+    name: 'Bonk Inu',
+    age_seconds: 5430,
+    discovered_seconds: 4840,
+    wallets_holding: 4,
+    conviction: 61.75,
+    sol_held: 18.4,
+    pct_held: 0.85,
+    avg_entry_mcap: 412_000.5,
+    current_mcap: 824_001,
+    multiple: 2,
+    band_min: 198_000,
+    band_max: 640_300.25,
+    buy_volume: 12.5,
+    sell_volume: 3.125,
+    oldest_hold_seconds: 5330,
+    watchlist_seconds: 4830,
+    'momentum.mcap.value': 824_001,
+    'momentum.mcap.change_pct': 24.5,
+    'momentum.mcap.trend': 'up',
+    'momentum.holders.value': 4,
+    'momentum.holders.change_pct': 100,
+    'momentum.holders.trend': 'up',
+    'momentum.volume1h.value': 15.625,
+    'momentum.volume1h.change_pct': -12.5,
+    'momentum.volume1h.trend': 'down',
+    'momentum.liquidity.value': 310.75,
+    'momentum.liquidity.change_pct': 1.5,
+    'momentum.liquidity.trend': 'flat',
+    state: 'accumulating',
+    near_evict: false,
+  })
+})
+
+test('a condition holds as it says, and never of what is not known', (t) => {
+  const holding = (op: Condition['op'], threshold: Condition['threshold'], field = 'multiple') =>
+    [1, 2, 3, null].filter(
+      (multiple) =>
+        evaluate(strategy('x', { field, op, threshold }), aWatchedToken({ multiple }), AT) !== null,
+    )
+  t.deepEqual(
+    OPS.map((op) => [op, holding(op, 2)]),
+    [
+      ['>=', [2, 3]],
+      ['>', [3]],
+      ['<=', [1, 2]],
+      ['<', [1]],
+      ['=', [2]],
+      ['!=', [1, 3]],
+    ],
+  )
+})
+
+const HELD = strategy('held', { field: 'wallets_holding', op: '>=', threshold: 3 })
+const YOUNG_AND_UP = strategy(
+  'young_and_up',
+  { field: 'watchlist_seconds', op: '<=', threshold: 600 },
+  { field: 'momentum.mcap.trend', op: '=', threshold: 'up' },
+)
+const MINT = aWatchedToken().mint
+
+test('a strategy fires once for each stay of a token on the list, with what held (decisions G5)', (t) => {
+  const firings = new Firings()
+  const tick = (at: number, strategies: readonly Strategy[], ...listed: WatchedToken[]) => {
+    const signals = firings.fires(strategies, { at, listed })
+    firings.add(signals)
+    return signals
+  }
+  const names = (signals: readonly Signal[]) => signals.map(({ strategy }) => strategy)
+  const entered = { enteredAt: AT }
+  t.deepEqual(tick(AT, [HELD, YOUNG_AND_UP], aWatchedToken({ ...entered, walletsHolding: 2 })), [
+    {
+      id: '1f49769ff1a3fdf3db572f3e9c70f63a',
+      strategy: 'young_and_up',
+      mint: MINT,
+      entry: AT,
+      symbol: 'Bonk',
+      name: 'Bonk Inu',
+      firedAt: AT,
+      conviction: 61.75,
+      walletsHolding: 2,
+      wallets: [3, 7, 12, 40],
+      triggerMcap: 824_001,
+      heldLamports: 18_400_000_000n,
+      buyLamports: 12_500_000_000n,
+      sellLamports: 3_125_000_000n,
+      reasons: [
+        { field: 'watchlist_seconds', op: '<=', threshold: 600, value: 0 },
+        { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
+      ],
+    },
+  ])
+  const token = aWatchedToken(entered)
+  t.deepEqual(names(tick(AT + 10, [HELD, YOUNG_AND_UP], token)), ['held'])
+  t.deepEqual(names(tick(AT + 20, [HELD, YOUNG_AND_UP], token)), [])
+  // A strategy that comes later fires at the first tick that it sees.
+  const later = strategy('later', { field: 'conviction', op: '>', threshold: 1 })
+  t.deepEqual(names(tick(AT + 30, [HELD, later], token)), ['later'])
+  firings.forget([{ mint: MINT, entry: AT }])
+  const again = aWatchedToken({ enteredAt: AT + 100 })
+  t.deepEqual(names(tick(AT + 100, [HELD, later], again)), ['held', 'later'])
+})
+
+const momentum = fc.record({
+  value: fc.option(fc.integer({ min: 0, max: 3 })),
+  changePct: fc.integer({ min: -1, max: 1 }),
+  trend: fc.constantFrom('up', 'down', 'flat'),
+})
+const figures = fc.record({
+  walletsHolding: fc.integer({ min: 1, max: 4 }),
+  multiple: fc.option(fc.integer({ min: 0, max: 3 })),
+  state: fc.constantFrom('discovered', 'accumulating', 'distributing', 'holding'),
+  nearEvict: fc.boolean(),
+  momentum: fc.record({
+    mcap: momentum,
+    holders: momentum,
+    volume1h: momentum,
+    liquidity: momentum,
+  }),
+})
+const condition: fc.Arbitrary<Condition> = fc.oneof(
+  fc.record({
+    field: fc.constantFrom('wallets_holding', 'multiple', 'momentum.mcap.value'),
+    op: fc.constantFrom(...OPS),
+    threshold: fc.integer({ min: 0, max: 3 }),
+  }),
+  fc.record({
+    field: fc.constant('state'),
+    op: fc.constantFrom('=' as const, '!=' as const),
+    threshold: fc.constantFrom('discovered', 'accumulating'),
+  }),
+  fc.record({
+    field: fc.constant('watchlist_seconds'),
+    op: fc.constantFrom(...OPS),
+    threshold: fc.constantFrom(0, 10, 30),
+  }),
+)
+/** Of each mint, tick by tick, what it is; null when it is not listed. */
+const course = fc
+  .array(
+    fc.record({ figures: fc.option(figures, { freq: 3 }), ticks: fc.integer({ min: 1, max: 4 }) }),
+    {
+      minLength: 12,
+      maxLength: 12,
+    },
+  )
+  .map((spans) =>
+    spans
+      .flatMap(({ figures, ticks }) => Array.from({ length: ticks }, () => figures))
+      .slice(0, 12),
+  )
+
+test('what fires is what a slow reading of the whole course says, whatever restarts in between', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(course, { minLength: 1, maxLength: 3 }),
+      fc.array(fc.array(condition, { minLength: 1, maxLength: 2 }), { minLength: 1, maxLength: 3 }),
+      fc.nat(11),
+      (courses, lists, killedAt) => {
+        const strategies = lists.map((list, at) => strategy(`s${at}`, ...list))
+        const ticks = ticksOf(courses)
+        const fired: Signal[] = []
+        let firings = new Firings()
+        for (const [index, tick] of ticks.entries()) {
+          const signals = firings.fires(strategies, tick)
+          fired.push(...signals)
+          firings.add(signals)
+          firings.forget(tick.left)
+          if (index !== killedAt) continue
+          firings = new Firings()
+          firings.add(fired) // as they are stored
+        }
+        const seen = new Set<string>()
+        const expected = ticks.flatMap(({ at, listed }) =>
+          strategies.flatMap((one) =>
+            [...listed]
+              .sort((a, b) => (a.mint < b.mint ? -1 : 1))
+              .flatMap((token) => {
+                const stay = `${one.name} ${token.mint} ${token.enteredAt}`
+                if (seen.has(stay) || !one.conditions.every((c) => slowly(c, token, at))) return []
+                seen.add(stay)
+                return [`${at} ${stay}`]
+              }),
+          ),
+        )
+        t.deepEqual(
+          fired.map(
+            ({ firedAt, strategy, mint, entry }) => `${firedAt} ${strategy} ${mint} ${entry}`,
+          ),
+          expected,
+        )
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+function ticksOf(courses: readonly (readonly (Partial<WatchedToken> | null)[])[]) {
+  const entries = courses.map(() => 0)
+  return Array.from({ length: 12 }, (_, index): Pick<WatchlistTick, 'at' | 'listed' | 'left'> => {
+    const at = AT + 10 * index
+    const left = courses.flatMap((course, mint) =>
+      index > 0 && course[index - 1] != null && course[index] == null
+        ? [{ mint: `m${mint}`, entry: entries[mint] ?? 0 }]
+        : [],
+    )
+    const listed = courses.flatMap((course, mint) => {
+      const figures = course[index]
+      if (figures == null) return []
+      if (index === 0 || course[index - 1] == null) entries[mint] = at
+      return [
+        aWatchedToken({
+          ...figures,
+          mint: `m${mint}`,
+          enteredAt: entries[mint] ?? 0,
+          at: changedAt(course, index),
+        }),
+      ]
+    })
+    return { at, listed: listed.reverse(), left }
+  })
+}
+
+/** The tick since which a token has not changed. */
+function changedAt(course: readonly unknown[], index: number): number {
+  const same = course
+    .slice(0, index)
+    .reverse()
+    .findIndex((figures) => figures !== course[index])
+  return AT + 10 * (same === -1 ? 0 : index - same)
+}
+
+function slowly({ field, op, threshold }: Condition, token: WatchedToken, at: number): boolean {
+  const value = {
+    wallets_holding: token.walletsHolding,
+    multiple: token.multiple,
+    'momentum.mcap.value': token.momentum.mcap.value,
+    state: token.state,
+    watchlist_seconds: at - token.enteredAt,
+  }[field]
+  if (value === undefined || value === null) return false
+  if (op === '=') return value === threshold
+  if (op === '!=') return value !== threshold
+  if (op.startsWith('>') && value > threshold) return true
+  if (op.startsWith('<') && value < threshold) return true
+  return op.endsWith('=') && value === threshold
+}
