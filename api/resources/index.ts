@@ -16,6 +16,7 @@ import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
+import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
@@ -63,6 +64,7 @@ export function createResources(
     billingCreditsCheck(deps),
     billingTopUps(deps),
     meWatchlistsTrending(deps),
+    meSignalsFilter(deps),
     status(deps),
     healthz(),
     readyz(deps.checks),

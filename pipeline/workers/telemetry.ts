@@ -77,3 +77,15 @@ export function createPriceFillMetrics(registry: Registry) {
     }),
   }
 }
+
+/** What the filter strategies count. */
+export function createSignalsMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    fired: new Counter({
+      name: 'signals_fired_total',
+      help: 'Filter strategies that fired for a token of the watchlist.',
+      registers,
+    }),
+  }
+}

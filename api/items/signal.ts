@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import { alias, count, mint, sol, time } from './fields.ts'
+
+const compared = z.union([z.number(), z.string(), z.boolean()])
+const mcap = z.number().min(0).nullable()
+
+/** A filter strategy that fired for a token of the watchlist (decisions G5). */
+export const SignalItem = z
+  .strictObject({
+    id: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .meta({ description: 'Names the signal, the same wherever it is shown' }),
+    strategy: z.string().meta({ description: 'Name of the strategy' }),
+    mint,
+    symbol: z.string().meta({ description: 'What the token calls itself; `""` until known' }),
+    name: z.string(),
+    fired_at: time.meta({ description: 'When all its conditions first held' }),
+    conviction: z.number().min(0).max(100).meta({ description: 'At `fired_at`' }),
+    wallets_holding: count.meta({ description: 'Tracked wallets that held it at `fired_at`' }),
+    wallets: z.array(alias).meta({ description: 'Their aliases, by number' }),
+    trigger_mcap: mcap.meta({
+      description: 'Market cap in USD at `fired_at`; null when it was not known',
+    }),
+    current_mcap: mcap.meta({
+      description:
+        'Market cap in USD now; of a token that is no longer listed, as it left; null while not known',
+    }),
+    multiple: mcap.meta({
+      description: '`current_mcap` / `trigger_mcap`; null while either is',
+    }),
+    sol_held: sol.meta({ description: 'Cost of what they held at `fired_at`' }),
+    buy_volume: sol.meta({ description: 'SOL of buys in the hour before `fired_at`' }),
+    sell_volume: sol.meta({ description: 'SOL of sells in the hour before `fired_at`' }),
+    reasons: z
+      .array(
+        z.strictObject({
+          field: z.string().meta({
+            description: 'Field of the watchlist item; of `momentum` as a path',
+            examples: ['momentum.holders.change_pct'],
+          }),
+          op: z.enum(['>=', '>', '<=', '<', '=', '!=']),
+          threshold: compared,
+          value: compared.meta({ description: 'Of the field at `fired_at`' }),
+        }),
+      )
+      .meta({ description: "The strategy's conditions, all of which held" }),
+  })
+  .meta({ id: 'Signal', description: 'A filter strategy that fired for a token.' })
+export type SignalItem = z.infer<typeof SignalItem>
+
+/** A row of table `signals` with the newest market cap that is known of its token; integers of 64 bits and more as decimal strings. */
+export interface SignalRow {
+  readonly id: string
+  readonly strategy: string
+  readonly mint: string
+  readonly symbol: string
+  readonly name: string
+  readonly fired_at: number
+  readonly conviction: number
+  readonly wallets: readonly number[]
+  readonly trigger_mcap: number | null
+  readonly current_mcap: number | null
+  readonly held_lamports: string
+  readonly buy_lamports: string
+  readonly sell_lamports: string
+  readonly reasons: readonly {
+    readonly field: string
+    readonly op: SignalItem['reasons'][number]['op']
+    /** As JSON. */
+    readonly threshold: string
+    readonly value: string
+  }[]
+}
+
+/** Renders a signal; fields in the order of decisions G5. */
+export function signalItem(row: SignalRow): SignalItem {
+  const { trigger_mcap, current_mcap } = row
+  return {
+    id: row.id,
+    strategy: row.strategy,
+    mint: row.mint,
+    symbol: row.symbol,
+    name: row.name,
+    fired_at: row.fired_at,
+    conviction: row.conviction,
+    wallets_holding: row.wallets.length,
+    wallets: row.wallets.map(aliasOf),
+    trigger_mcap,
+    current_mcap,
+    multiple:
+      trigger_mcap === null || current_mcap === null || trigger_mcap === 0
+        ? null
+        : current_mcap / trigger_mcap,
+    sol_held: solOf(row.held_lamports),
+    buy_volume: solOf(row.buy_lamports),
+    sell_volume: solOf(row.sell_lamports),
+    reasons: row.reasons.map(({ field, op, threshold, value }) => ({
+      ...{ field, op },
+      // Written by the trending worker.
+      threshold: JSON.parse(threshold) as string | number | boolean,
+      value: JSON.parse(value) as string | number | boolean,
+    })),
+  }
+}
+
+function solOf(lamports: string): number {
+  return nearestNumber(BigInt(lamports), LAMPORTS_PER_SOL)
+}
+
+export const EXAMPLE_SIGNAL: SignalItem = {
+  id: '0b1f4e0d9a7c5e3f2d1c0b9a8f7e6d5c',
+  strategy: 'early_accumulation',
+  mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+  symbol: 'Bonk',
+  name: 'Bonk',
+  fired_at: 1790000000,
+  conviction: 61.75,
+  wallets_holding: 3,
+  wallets: ['W3', 'W12', 'W40'],
+  trigger_mcap: 412000.5,
+  current_mcap: 824001,
+  multiple: 2,
+  sol_held: 18.4,
+  buy_volume: 12.5,
+  sell_volume: 3.125,
+  reasons: [
+    { field: 'wallets_holding', op: '>=', threshold: 3, value: 3 },
+    { field: 'state', op: '=', threshold: 'accumulating', value: 'accumulating' },
+    { field: 'momentum.holders.change_pct', op: '>=', threshold: 25, value: 50 },
+  ],
+}

@@ -1,0 +1,270 @@
+import test from 'ava'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import { aWatchedToken } from '../../pipeline/testing/a-watched-token.ts'
+import type { Strategy } from '../../pipeline/trending/strategy.ts'
+import type { WatchedToken } from '../../pipeline/trending/watched-token.ts'
+import { createSignals } from '../../pipeline/workers/signals.ts'
+import type { Billing } from '../billing/billing.ts'
+import { signalItem } from '../items/signal.ts'
+import { readSignalsAfter } from '../rows/signal-rows.ts'
+import { ask } from '../testing/ask.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { MINT } from '../testing/rows.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
+
+/* What filter strategies fire over a store, across restarts, and how it is served (contract 4.4, decisions G5, D2, D3). */
+
+const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
+const AT = 1_790_000_000
+
+const { CLICKHOUSE_URL } = process.env
+let opened: TestStore
+let store: Store
+let api: TestApi
+let pro: string
+let other: string
+let clock = Date.now()
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+  let subscriber: string | undefined
+  const billing = { pro: async (wallet: string) => ({ active: wallet === subscriber }) }
+  api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing }) // nothing else of it is asked
+  const { wallet } = await api.customer(0)
+  subscriber = wallet
+  pro = await api.token(wallet)
+  other = await api.token((await api.customer(0)).wallet)
+})
+
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+const HELD: Strategy = {
+  name: 'held',
+  description: 'Three hold.',
+  conditions: [{ field: 'wallets_holding', op: '>=', threshold: 3 }],
+}
+const UP: Strategy = {
+  name: 'up',
+  description: 'It rises, and was on the list for a while.',
+  conditions: [
+    { field: 'momentum.mcap.trend', op: '=', threshold: 'up' },
+    { field: 'watchlist_seconds', op: '>=', threshold: 10 },
+    { field: 'near_evict', op: '=', threshold: false },
+  ],
+}
+
+/** The worker as a process that starts has it. */
+const start = (...strategies: Strategy[]) =>
+  createSignals({ store, strategies, logger: createLogger('silent'), registry: createRegistry() })
+
+/** Rows that were stored, twins too. */
+const stored = async () =>
+  Number((await store.query<{ n: string }>('SELECT count() AS n FROM signals'))[0]?.n)
+
+const tickOf = (at: number, listed: readonly WatchedToken[], left: readonly string[] = []) => ({
+  ...{ at, listed },
+  left: left.map((mint) => ({ mint, entry: AT })),
+  mcapOf: () => null,
+})
+
+const token = (mint: string, fields: Partial<WatchedToken> = {}) =>
+  aWatchedToken({ mint, enteredAt: AT, ...fields })
+
+/** What the trending worker stores of a token that changed or left. */
+const watchlistRow = (at: number, mint: string, event: string, mcap: number | null): Row => ({
+  ...{ at, mint, entry: AT, event, symbol: 'Late', name: 'Named later', current_mcap: mcap },
+  ...{ first_trade_at: AT, discovered_at: AT, oldest_hold_at: AT, last_trade_at: AT, wallets: [1] },
+  ...{ conviction: 1, held_lamports: '1', pct_held: 1, buy_lamports: '0', sell_lamports: '0' },
+  ...{ mcap_change_pct: 0, mcap_trend: 'flat', holders_change_pct: 0, holders_trend: 'flat' },
+  ...{ volume1h: 0, volume1h_change_pct: 0, volume1h_trend: 'flat', liquidity: null },
+  ...{ liquidity_change_pct: 0, liquidity_trend: 'flat', state: 'holding', near_evict: false },
+})
+
+const tickIsStored = async (at: number) => {
+  await store.insert('progress', [
+    { worker: 'trending', partition: 0, partitions: 1, slot: at, parent: at - 10, block_time: at },
+  ])
+  clock += 1000 // the newest tick is looked for twice a second
+}
+
+const served = async (limit = 100) =>
+  (await ask(api, `/me/signals/filter?limit=${limit}`, pro)).body.items
+
+test.serial('before anything fires the list is empty', async (t) => {
+  t.deepEqual(await served(), [])
+  await tickIsStored(AT - 10)
+  t.deepEqual(await served(), [])
+})
+
+test.serial(
+  'what fires is stored once and served whole, newest first (decisions G5)',
+  async (t) => {
+    const first = start(HELD, UP)
+    await first.onTick(
+      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+    )
+    t.deepEqual(await served(), []) // the tick is not wholly stored
+    await tickIsStored(AT)
+    // Killed before it stored that the tick was done: the next start does it again.
+    const second = start(HELD, UP)
+    await second.onTick(
+      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+    )
+    await second.onTick(
+      tickOf(AT + 10, [token(MINT), token(JUP, { at: AT + 10, currentMcap: null })]),
+    )
+    await store.insert('watchlist', [
+      watchlistRow(AT, MINT, 'entered', 824_001),
+      watchlistRow(AT + 10, JUP, 'entered', null),
+    ])
+    await tickIsStored(AT + 10)
+    t.is(await stored(), 4)
+    t.deepEqual(
+      (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
+      [
+        [AT + 10, 'up', JUP],
+        [AT + 10, 'up', MINT],
+        [AT + 10, 'held', JUP],
+        [AT, 'held', MINT],
+      ],
+    )
+    const [upJup, upMint, , held] = await served()
+    t.deepEqual(held, {
+      id: (await served()).at(-1)?.id,
+      strategy: 'held',
+      mint: MINT,
+      symbol: 'Late',
+      name: 'Named later',
+      fired_at: AT,
+      conviction: 61.75,
+      wallets_holding: 4,
+      wallets: ['W3', 'W7', 'W12', 'W40'],
+      trigger_mcap: 824_001,
+      current_mcap: 824_001,
+      multiple: 1,
+      sol_held: 18.4,
+      buy_volume: 12.5,
+      sell_volume: 3.125,
+      reasons: [{ field: 'wallets_holding', op: '>=', threshold: 3, value: 4 }],
+    })
+    t.deepEqual(upMint?.reasons, [
+      { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
+      { field: 'watchlist_seconds', op: '>=', threshold: 10, value: 10 },
+      { field: 'near_evict', op: '=', threshold: false, value: false },
+    ])
+    t.deepEqual([upJup?.trigger_mcap, upJup?.current_mcap, upJup?.multiple], [null, null, null])
+  },
+)
+
+test.serial(
+  'market cap and multiple are of now while a token is listed, else as it left',
+  async (t) => {
+    await store.insert('watchlist', [watchlistRow(AT + 20, MINT, 'changed', 1_648_002)])
+    await tickIsStored(AT + 20)
+    const now = async () =>
+      (await served())
+        .filter(({ mint }) => mint === MINT)
+        .map((item) => [item.current_mcap, item.multiple])
+    t.deepEqual(await now(), [
+      [1_648_002, 2],
+      [1_648_002, 2],
+    ])
+    await store.insert('watchlist', [watchlistRow(AT + 30, MINT, 'left', 412_000.5)])
+    await tickIsStored(AT + 30)
+    t.deepEqual(await now(), [
+      [412_000.5, 0.5],
+      [412_000.5, 0.5],
+    ])
+  },
+)
+
+test.serial(
+  'a restart knows what has fired for the stays that are on, and a new stay fires again',
+  async (t) => {
+    const third = start(HELD)
+    await third.onTick(tickOf(AT + 40, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
+    t.is(await stored(), 5)
+    // Read again with one more (SIGHUP): it fires where its conditions hold, the known one does not.
+    third.replace([HELD, { ...UP, name: 'up_too' }])
+    await third.onTick(tickOf(AT + 50, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
+    t.is(await stored(), 7)
+    await third.onTick(tickOf(AT + 60, [], [JUP, MINT]))
+    t.is(await stored(), 7)
+    await tickIsStored(AT + 60)
+  },
+)
+
+test.serial(
+  'what followed a tick is read in the order in which it fired, as it fired',
+  async (t) => {
+    const rows = await readSignalsAfter(store, AT + 10, AT + 50)
+    t.deepEqual(
+      rows.map(signalItem).map((item) => [item.fired_at, item.strategy, item.mint, item.multiple]),
+      [
+        [AT + 40, 'held', MINT, 1],
+        [AT + 50, 'up_too', MINT, 1],
+        [AT + 50, 'up_too', JUP, 1],
+      ].sort((a, b) => (String(a) < String(b) ? -1 : 1)),
+    )
+    t.deepEqual(await readSignalsAfter(store, AT + 50, AT + 50), [])
+  },
+)
+
+test.serial(
+  'a limit of 1 to 100, 25 by default; anything else is refused (decisions D2)',
+  async (t) => {
+    const rows = await store.query<Row>(`SELECT * FROM signals WHERE fired_at = ${AT}`)
+    await store.insert(
+      'signals',
+      Array.from({ length: 100 }, (_, at) => ({ ...rows[0], entry: AT - 1000 - at })),
+    )
+    t.is((await ask(api, '/me/signals/filter', pro)).body.items.length, 25)
+    t.is((await served(1)).length, 1)
+    t.is((await served(100)).length, 100)
+    for (const query of [
+      'limit=0',
+      'limit=101',
+      'limit=',
+      'limit=2.5',
+      'limit=-1',
+      'limit=a',
+      'limit=1&limit=2',
+    ]) {
+      const { status, body } = await ask(api, `/me/signals/filter?${query}`, pro)
+      t.deepEqual([status, body.code], [400, 'invalid_parameter'], query)
+    }
+  },
+)
+
+test.serial('only wallets with active Pro see signals (decisions D3)', async (t) => {
+  const asked = async (token?: string) => {
+    const { status, body } = await ask(api, '/me/signals/filter', token)
+    return [status, body.code]
+  }
+  t.deepEqual(await asked(other), [403, 'pro_required'])
+  t.deepEqual(await asked(), [401, 'unauthorized'])
+})
+
+test.serial('an analyst sees signals by alias', async (t) => {
+  const [{ name } = { name: '' }] = await store.query<{ name: string }>(
+    'SELECT currentDatabase() AS name',
+  )
+  const analyst = name === 'tracked_wallets' ? 'analyst' : `analyst_${name}`
+  const rows = await store.query<Row>(
+    `SELECT strategy, wallets, reasons, time FROM ${analyst}.signals WHERE fired_at = ${AT + 40}`,
+  )
+  t.deepEqual(rows, [
+    {
+      strategy: 'held',
+      wallets: ['W3', 'W7', 'W12', 'W40'],
+      reasons: [{ field: 'wallets_holding', op: '>=', threshold: '3', value: '4' }],
+      time: '2026-09-21 14:14:00',
+    },
+  ])
+})

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import type { Store } from '../../pipeline/store/store.ts'
+import { EXAMPLE_SIGNAL, SignalItem, signalItem } from '../items/signal.ts'
+import { readSignals } from '../rows/signal-rows.ts'
+import { createWatchlistReader } from '../rows/watchlist-reader.ts'
+import { integer, NONE } from './parameters.ts'
+import { dashboardResource } from './resource.ts'
+
+const SignalsAnswer = z
+  .strictObject({ items: z.array(SignalItem).meta({ description: 'Newest first' }) })
+  .meta({ id: 'SignalsAnswer', description: 'The newest signals of the filter strategies.' })
+
+/** `GET /me/signals/filter`: which filter strategies fired for which tokens (contract 4.4, decisions G5). */
+export function meSignalsFilter({
+  store,
+  now,
+}: {
+  readonly store: Store
+  readonly now: () => number
+}) {
+  const watchlist = createWatchlistReader(store, now)
+  return dashboardResource({
+    path: '/me/signals/filter',
+    needsPro: true,
+    docs: {
+      tag: 'Pro',
+      summary: 'Signals of the filter strategies',
+      description:
+        'A strategy is a name and conditions on fields of the trending watchlist. It fires once for each stay of a token on the list, when all its conditions first hold. Figures are those of that moment, but for `current_mcap` and `multiple`. Needs active Pro.',
+      problems: ['unavailable'],
+      example: { items: [EXAMPLE_SIGNAL] },
+    },
+    params: NONE,
+    query: z.object({
+      limit: integer(1, 100, 25).meta({ description: 'How many of the newest signals' }),
+    }),
+    answer: SignalsAnswer,
+    async handle({ query: { limit } }) {
+      const rows = await readSignals(store, await watchlist(), { limit })
+      return { body: { items: rows.map(signalItem) } }
+    },
+  })
+}

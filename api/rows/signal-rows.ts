@@ -1,0 +1,72 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import type { SignalRow } from '../items/signal.ts'
+import type { WatchlistRow } from '../items/watchlist.ts'
+import type { Watchlist } from './watchlist-reader.ts'
+
+/** The newest signals as of the tick of `watchlist`: newest first, those of one tick by strategy and mint in reverse. */
+export async function readSignals(
+  store: Store,
+  watchlist: Watchlist,
+  { limit }: { readonly limit: number },
+): Promise<SignalRow[]> {
+  const rows = await store.query<StoredSignal>(
+    `SELECT ${COLUMNS} FROM signals
+     WHERE fired_at <= {at:UInt32}
+     ORDER BY fired_at DESC, strategy DESC, mint DESC, entry DESC
+     LIMIT 1 BY fired_at, strategy, mint, entry LIMIT {limit:UInt32}`,
+    { at: watchlist.at ?? 0, limit },
+  )
+  const listed = new Map(watchlist.rows.map((row) => [row.mint, row]))
+  const gone = [...new Set(rows.map((row) => row.mint))].filter((mint) => !listed.has(mint))
+  const left = await readLeft(store, gone, rows.at(-1)?.fired_at ?? 0, watchlist.at ?? 0)
+  return rows.map((row) => {
+    const now = listed.get(row.mint) ?? left.get(row.mint)
+    // What the token calls itself may have come after the strategy fired.
+    const { symbol, name } = row.symbol === '' && row.name === '' ? (now ?? row) : row
+    return { ...row, symbol, name, current_mcap: now?.current_mcap ?? null }
+  })
+}
+
+/** Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by `(fired_at, strategy, mint)`: the reverse of the other's order. */
+export async function readSignalsAfter(
+  store: Store,
+  afterAt: number,
+  throughAt: number,
+): Promise<SignalRow[]> {
+  if (afterAt >= throughAt) return []
+  const rows = await store.query<StoredSignal>(
+    `SELECT ${COLUMNS} FROM signals
+     WHERE fired_at > {afterAt:UInt32} AND fired_at <= {throughAt:UInt32}
+     ORDER BY fired_at, strategy, mint, entry
+     LIMIT 1 BY fired_at, strategy, mint, entry LIMIT ${MOST_ROWS}`,
+    { afterAt, throughAt },
+  )
+  return rows.map((row) => ({ ...row, current_mcap: row.trigger_mcap }))
+}
+
+/** No answer has more rows than this. */
+const MOST_ROWS = 1_000_000
+
+type StoredSignal = Omit<SignalRow, 'current_mcap'>
+
+const COLUMNS =
+  'fired_at, strategy, mint, id, symbol, name, conviction, wallets, trigger_mcap, held_lamports, buy_lamports, sell_lamports, reasons'
+
+type LeftToken = Pick<WatchlistRow, 'mint' | 'symbol' | 'name' | 'current_mcap'>
+
+/** These tokens as they left the list last. */
+async function readLeft(
+  store: Store,
+  mints: readonly string[],
+  afterAt: number,
+  throughAt: number,
+): Promise<ReadonlyMap<string, LeftToken>> {
+  if (mints.length === 0) return new Map()
+  const rows = await store.query<LeftToken>(
+    `SELECT mint, symbol, name, current_mcap FROM watchlist
+     WHERE event = 'left' AND at > {afterAt:UInt32} AND at <= {throughAt:UInt32} AND mint IN {mints:Array(String)}
+     ORDER BY at DESC LIMIT 1 BY mint`,
+    { mints, afterAt, throughAt },
+  )
+  return new Map(rows.map((row) => [row.mint, row]))
+}
