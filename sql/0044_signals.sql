@@ -21,5 +21,5 @@ CREATE TABLE IF NOT EXISTS signals
     time DateTime('UTC') ALIAS toDateTime(fired_at, 'UTC') COMMENT 'fired_at, for people'
 )
 ENGINE = ReplacingMergeTree
-ORDER BY (fired_at, strategy, mint, entry)
+ORDER BY (fired_at, mint, strategy, entry)
 COMMENT 'Filter strategies that fired, one row a strategy and stay of a token on the watchlist';

@@ -129,12 +129,12 @@ test.serial(
       (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
       [
         [AT + 10, 'up', JUP],
-        [AT + 10, 'up', MINT],
         [AT + 10, 'held', JUP],
+        [AT + 10, 'up', MINT],
         [AT, 'held', MINT],
       ],
     )
-    const [upJup, upMint, , held] = await served()
+    const [upJup, , upMint, held] = await served()
     t.deepEqual(held, {
       id: (await served()).at(-1)?.id,
       strategy: 'held',

@@ -3,7 +3,7 @@ import type { SignalRow } from '../items/signal.ts'
 import type { WatchlistRow } from '../items/watchlist.ts'
 import type { Watchlist } from './watchlist-reader.ts'
 
-/** The newest signals as of the tick of `watchlist`: newest first, those of one tick by strategy and mint in reverse. */
+/** The newest signals as of the tick of `watchlist`: newest first, those of one tick by mint and strategy in reverse. */
 export async function readSignals(
   store: Store,
   watchlist: Watchlist,
@@ -12,8 +12,8 @@ export async function readSignals(
   const rows = await store.query<StoredSignal>(
     `SELECT ${COLUMNS} FROM signals
      WHERE fired_at <= {at:UInt32}
-     ORDER BY fired_at DESC, strategy DESC, mint DESC, entry DESC
-     LIMIT 1 BY fired_at, strategy, mint, entry LIMIT {limit:UInt32}`,
+     ORDER BY fired_at DESC, mint DESC, strategy DESC, entry DESC
+     LIMIT 1 BY fired_at, mint, strategy, entry LIMIT {limit:UInt32}`,
     { at: watchlist.at ?? 0, limit },
   )
   const listed = new Map(watchlist.rows.map((row) => [row.mint, row]))
@@ -27,7 +27,7 @@ export async function readSignals(
   })
 }
 
-/** Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by `(fired_at, strategy, mint)`: the reverse of the other's order. */
+/** Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by `(fired_at, mint, strategy)`: the reverse of the other's order. */
 export async function readSignalsAfter(
   store: Store,
   afterAt: number,
@@ -37,8 +37,8 @@ export async function readSignalsAfter(
   const rows = await store.query<StoredSignal>(
     `SELECT ${COLUMNS} FROM signals
      WHERE fired_at > {afterAt:UInt32} AND fired_at <= {throughAt:UInt32}
-     ORDER BY fired_at, strategy, mint, entry
-     LIMIT 1 BY fired_at, strategy, mint, entry LIMIT ${MOST_ROWS}`,
+     ORDER BY fired_at, mint, strategy, entry
+     LIMIT 1 BY fired_at, mint, strategy, entry LIMIT ${MOST_ROWS}`,
     { afterAt, throughAt },
   )
   return rows.map((row) => ({ ...row, current_mcap: row.trigger_mcap }))

@@ -344,16 +344,16 @@ test('what fires is what a slow reading of the whole course says, whatever resta
         }
         const seen = new Set<string>()
         const expected = ticks.flatMap(({ at, listed }) =>
-          strategies.flatMap((one) =>
-            [...listed]
-              .sort((a, b) => (a.mint < b.mint ? -1 : 1))
-              .flatMap((token) => {
+          [...listed]
+            .sort((a, b) => (a.mint < b.mint ? -1 : 1))
+            .flatMap((token) =>
+              strategies.flatMap((one) => {
                 const stay = `${one.name} ${token.mint} ${token.enteredAt}`
                 if (seen.has(stay) || !one.conditions.every((c) => slowly(c, token, at))) return []
                 seen.add(stay)
                 return [`${at} ${stay}`]
               }),
-          ),
+            ),
         )
         t.deepEqual(
           fired.map(

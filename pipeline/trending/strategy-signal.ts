@@ -36,7 +36,7 @@ export class Firings {
   #lookedAt = Number.NEGATIVE_INFINITY
 
   /**
-   * What fires at a tick: for each strategy and listed token of which all conditions hold and nothing has fired yet; by strategy, then mint. Marks nothing as fired:
+   * What fires at a tick: for each strategy and listed token of which all conditions hold and nothing has fired yet; by mint, then strategy. Marks nothing as fired:
    * `add` them once they are stored. A token that has not changed since the tick before is looked at only with strategies that time alone can make hold.
    */
   fires(
@@ -59,7 +59,7 @@ export class Firings {
     }
     this.#strategies = strategies
     this.#lookedAt = at
-    return signals.sort((a, b) => order(a.strategy, b.strategy) || order(a.mint, b.mint))
+    return signals.sort((a, b) => order(a.mint, b.mint) || order(a.strategy, b.strategy))
   }
 
   add(firings: Iterable<Firing>): void {
