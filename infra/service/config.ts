@@ -11,6 +11,7 @@ const simulatorEnv = {
     text === '' ? undefined : text,
   ).optional(),
   SIMULATOR_SEED: envInteger(0, 4_294_967_295, 1).default(1),
+  SIMULATOR_HISTORY_HOURS: envInteger(0, 720, 26).default(26),
 }
 
 const serviceEnv = { ...pipelineEnv, ...apiEnv, ...billingEnv, ...simulatorEnv }
@@ -51,6 +52,8 @@ export type SourceConfig =
       readonly kind: 'simulator'
       readonly seed: number
       readonly blocks: readonly string[]
+      /** Hours of history before its start, which a new installation fetches; 0: none. */
+      readonly historyHours: number
       readonly walletsFile: string | null
     }
 
@@ -141,6 +144,7 @@ function sourceOf(values: ServiceEnv): SourceConfig {
     kind: 'simulator',
     seed: values.SIMULATOR_SEED,
     blocks: values.SIMULATOR_BLOCKS ?? [],
+    historyHours: values.SIMULATOR_HISTORY_HOURS,
     walletsFile: WALLETS_FILE ?? null,
   }
 }

@@ -9,7 +9,7 @@ import { createTurns } from '../../api/turns.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
-import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
+import { mergeSolPrices, parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -95,13 +95,14 @@ async function start(
   await preflight(config)
   const source = roles.has('ingest') ? await openSource(config.source) : null
   if (source) opened.push(() => source.close())
-  const prices =
+  const listed =
     config.solPricesFile === null
       ? []
       : parseSolPrices(
           await readTextFile('SOL_PRICES_FILE', config.solPricesFile),
           config.solPricesFile,
         )
+  const prices = mergeSolPrices(source?.history?.solPrices ?? [], listed)
 
   const jwtKeysFile = config.api.JWT_KEYS_FILE
   const jwtKeys =
@@ -160,7 +161,7 @@ async function start(
   const autoBackfill = backfills && createAutoBackfill({ store, backfills, logger, onBug: fail })
   const track = async ({ addresses, lines }: WalletList, file: string) =>
     trackWallets(store, addresses, file, {
-      lines,
+      ...{ lines, allJoin: source?.history != null },
       ...(autoBackfill && { onJoining: autoBackfill.onAdded }),
     })
   if (source) await track(source.wallets, source.walletsFile)
@@ -225,11 +226,11 @@ async function start(
       )
     : null
   if (workers) opened.push(() => workers.stop())
-  if (prices.length > 0 && (source || workers)) {
-    const parts = { store, logger, onBug: fail }
-    const load = loadSolPrices(parts, prices, () => void workers?.pricesCame())
-    opened.push(() => load.stop())
-  }
+  const load =
+    prices.length > 0 && (source || workers)
+      ? loadSolPrices({ store, logger, onBug: fail }, prices, () => void workers?.pricesCame())
+      : null
+  if (load) opened.push(() => load.stop())
 
   if (config.metricsPort !== 0) {
     const { HOST: host } = config.api
@@ -270,6 +271,8 @@ async function start(
     opened.push(() => autoBackfill.close())
     const begin = async () => {
       const newest = ingest.status()
+      // What is fetched takes the prices that are stored.
+      await load?.ended
       if (newest) await autoBackfill.begin(newest)
     }
     ingest.ready.then(begin).catch(fail)

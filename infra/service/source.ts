@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { SourceConfig } from './config.ts'
@@ -13,6 +14,8 @@ export interface Source {
   readonly pricePool: Address
   /** Where the simulator's customers pay; null of a real chain. */
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address } | null
+  /** The simulator's history, which a new installation fetches; null of a real chain, of which nothing is fetched unless somebody asks. */
+  readonly history: { readonly solPrices: readonly SolPrice[] } | null
   /** The tracked wallets as read at the start. */
   readonly wallets: WalletList
   /** Reads the wallets again, for SIGHUP (decisions J5). */
@@ -39,18 +42,20 @@ export async function openSource(config: SourceConfig): Promise<Source> {
       rpcUrl: config.rpcUrl.href,
       pricePool: config.solPricePool,
       paymentAddresses: null,
+      history: null,
       wallets,
       readWallets: () => readWalletsFile(walletsFile),
       walletsFile,
       close: async () => {},
     }
   }
-  const { walletsFile, seed, blocks } = config
+  const { walletsFile, seed, blocks, historyHours } = config
   const listed = walletsFile === null ? null : await readWalletsFile(walletsFile)
   const simulator = await startSimulator({
     seed,
-    ...(blocks.length === 0 ? {} : { recorded: { files: blocks } }),
+    ...(blocks.length === 0 ? { historyHours } : { recorded: { files: blocks } }),
   })
+  const solPrices = simulator.pastSolPrices
   const ofSimulator = { addresses: simulator.wallets, lines: [] }
   return {
     endpoint: simulator.endpoint,
@@ -58,6 +63,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
     rpcUrl: simulator.rpcUrl,
     pricePool: simulator.solPricePool,
     paymentAddresses: simulator.paymentAddresses,
+    history: solPrices.length === 0 ? null : { solPrices },
     wallets: listed ?? ofSimulator,
     readWallets: async () => (walletsFile === null ? ofSimulator : readWalletsFile(walletsFile)),
     walletsFile: walletsFile ?? 'the simulator',

@@ -75,25 +75,29 @@ export async function startWorkers(
   }
 }
 
-/** Stores the prices of `SOL_PRICES_FILE` beside everything else, then calls `onStored`. `stop` ends it; the next start goes on. */
+/**
+ * Stores the prices of `SOL_PRICES_FILE` and of a simulated history beside everything else, then calls `onStored`. `ended` resolves when they are stored, or were
+ * given up; `stop` ends it, and the next start goes on.
+ */
 export function loadSolPrices(
   { store, logger, onBug }: Pick<Parts, 'store' | 'logger' | 'onBug'>,
   prices: readonly SolPrice[],
   onStored: () => void,
-): { stop(): Promise<void> } {
+): { readonly ended: Promise<void>; stop(): Promise<void> } {
   const stopping = new AbortController()
-  const done = storeSolPriceFile(createPatientStore(store, stopping.signal, logger), prices)
+  const ended = storeSolPriceFile(createPatientStore(store, stopping.signal, logger), prices)
     .then((stored) => {
-      logger.info({ prices: prices.length, stored }, 'prices of SOL_PRICES_FILE are stored')
+      logger.info({ prices: prices.length, stored }, 'past prices of SOL are stored')
       onStored()
     })
     .catch((error: unknown) => {
       if (!(error instanceof ServiceError && error.code === 'closed')) onBug(error)
     })
   return {
+    ended,
     async stop() {
       stopping.abort()
-      await done
+      await ended
     },
   }
 }

@@ -3,6 +3,12 @@ import type { ChainShape } from './chain-shape.ts'
 /** Slots from one block of a compressed history to the next: a minute. */
 export const COMPRESSED_SLOTS = 150
 
+/** The slots of a compressed history: from `from` on, one block a minute before slot `before`, every block from there on. */
+export interface CompressedSlots {
+  readonly from: number
+  readonly before: number
+}
+
 /**
  * The shape of a chain whose slots before `before` (a multiple of `COMPRESSED_SLOTS`) were all skipped but for one a minute. Its blocks are the first produced
  * ones from each multiple on, which the chain also has where it is not compressed.

@@ -41,7 +41,7 @@ export async function fillWithHistory(
   const { hours, seed = 1, endSlot = 405_000_000 } = options
   const slots = compressedSlots(endSlot, 0, hours)
   const shape = compressBefore(createChainShape(seed, NO_TROUBLE), slots.before)
-  const market = createMarket({ ...CALM_MARKET, seed, compressedBefore: slots.before }, shape)
+  const market = createMarket({ ...CALM_MARKET, seed, compressed: slots }, shape)
   const { wallets, coins } = market.universe
   const addresses = wallets.map((wallet) => wallet.key.address)
   await addTrackedWallets(store, addresses, [], market.timeOf(slots.from))

@@ -80,7 +80,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const size = hasPast ? CALM_MARKET : BUSY_MARKET
   const market = createMarket(
     {
-      compressedBefore: compressed?.before,
+      compressed: compressed ?? undefined,
       seed,
       wallets: recorded === undefined ? (options.wallets ?? size.wallets) : 0,
       coins: recorded === undefined ? (options.coins ?? size.coins) : 0,

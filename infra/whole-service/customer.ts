@@ -32,8 +32,8 @@ export class Customer {
     }
   }
 
-  /** Walks `GET /trades` to its end, newest first. */
-  async walkTrades(limit = 100): Promise<{ trades: TradeItem[]; calls: number }> {
+  /** Walks `GET /trades`, newest first, to its end or to the first one that is older than a second. */
+  async walkTrades(limit = 100, since = 0): Promise<{ trades: TradeItem[]; calls: number }> {
     const trades: TradeItem[] = []
     let cursor: string | null = null
     let calls = 0
@@ -41,8 +41,9 @@ export class Customer {
       const { status, body }: Answer<{ items: TradeItem[]; next_cursor: string | null }> =
         await this.get(`/trades?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`)
       if (status !== 200) throw new Error(`GET /trades: ${status} ${JSON.stringify(body)}`)
-      trades.push(...body.items)
-      cursor = body.next_cursor
+      const found = body.items.filter((item) => Number(item.block_time) >= since)
+      trades.push(...found)
+      cursor = found.length < body.items.length ? null : body.next_cursor
       calls++
     } while (cursor !== null)
     return { trades, calls }

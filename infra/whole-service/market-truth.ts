@@ -1,6 +1,8 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket, GENESIS_MS, SLOT_MS } from '../simulator/market/market.ts'
+import { compressedSlots } from '../simulator/market/past.ts'
+import { BUSY_MARKET, CALM_MARKET } from '../simulator/market/sizes.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
 import type { TradeItem } from './customer.ts'
 import { tradeItem } from './trade-item.ts'
@@ -15,10 +17,15 @@ export interface MarketTruth {
   trades(fromSlot: number, toSlot: number): TradeItem[]
 }
 
-/** The market of a simulator that was started with a seed and no other option. */
-export function marketTruth(seed: number): MarketTruth {
-  const options = { seed, wallets: 25, coins: 200, trackedPerSlot: 1.5, othersPerSlot: 6 }
-  const market = createMarket(options, createChainShape(seed, NO_TROUBLE))
+/**
+ * The market of a simulator that was started with a seed and no other option, or some minutes ago at most with so many hours of history, of which
+ * the last twenty minutes are to be had.
+ */
+export function marketTruth(seed: number, historyHours = 0): MarketTruth {
+  const now = Math.floor((Date.now() - GENESIS_MS) / SLOT_MS)
+  const compressed = historyHours === 0 ? undefined : compressedSlots(now, 3_000, historyHours)
+  const size = compressed === undefined ? BUSY_MARKET : CALM_MARKET
+  const market = createMarket({ ...size, seed, compressed }, createChainShape(seed, NO_TROUBLE))
   return {
     wallets: market.universe.wallets.map((wallet) => wallet.key.address),
     slotAt: (timeMs) => Math.floor((timeMs - GENESIS_MS) / SLOT_MS) - 1,

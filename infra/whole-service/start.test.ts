@@ -17,7 +17,7 @@ import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './s
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
-const truth = marketTruth(1)
+const truth = marketTruth(1, 26)
 
 /** A data folder that holds trades, left by the first test. */
 const stored = join(folder, 'stored')
@@ -33,8 +33,9 @@ function start(t: ExecutionContext, env: Readonly<Record<string, string>>): Serv
 }
 
 test.serial(
-  'without settings it shows where it is, a key and a call, and goes on after a stop',
+  'without settings it shows where it is, a key and a call, goes on after a stop, and has a day of history',
   async (t) => {
+    t.timeout(300_000)
     const beganAt = Date.now()
     const first = start(t, { DATA_DIR: stored })
     const key = await first.line('api_key')
@@ -43,10 +44,12 @@ test.serial(
     await feed.received(1)
     t.log(`the first trade came ${Date.now() - beganAt} ms after the start`)
     await feed.received(5)
+    // Older ones come with the history, wallet by wallet.
+    const since = Number(feed.trades[0]?.block_time) + 1
     // Trades reach sockets before they are stored.
     const known = await until(
-      () => customer.walkTrades(),
-      ({ trades }) => trades.length >= 5,
+      () => customer.walkTrades(100, since),
+      ({ trades }) => trades.length >= 3,
     )
     t.regex(
       first.stdout(),
@@ -70,21 +73,38 @@ test.serial(
       'DATA_DIR: another process owns the data; stop it, or set another folder\n',
     )
     await until(
-      () => again.walkTrades(),
+      () => again.walkTrades(100, since),
       ({ trades }) => trades.length > known.trades.length + 5,
     )
-    const { trades } = await again.walkTrades()
+    const { trades } = await again.walkTrades(100, since)
     // What is older than the first start comes from comparing the slots before the stop with RPC (decisions K2).
     const oldest = known.trades.at(-1)
     const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
     const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)
     const place = indexOf(oldest, market)
     t.deepEqual(sinceFirst, market.slice(place, place + sinceFirst.length))
+
+    const [history] = await until(
+      () => sql<Record<string, number>>(stored, HISTORY),
+      ([row]) => row?.open === 0,
+      150_000,
+    )
+    t.log(`the history was there ${Date.now() - beganAt} ms after the first start`, history)
+    t.true(Number(history?.hours) >= 25 && Number(history?.scored) >= 10)
+    t.like(history, { wallets: truth.wallets.length, covered: truth.wallets.length, unpriced: 0 })
     second.child.kill('SIGINT')
     t.is(await second.ended, 0)
     keepsSecrets(t, second)
   },
 )
+
+/** How far the history is: wallets whose backfill is to be ended, those that are complete, ... */
+const HISTORY = `SELECT (SELECT toUInt32(count()) FROM backfills FINAL WHERE state = 'open') AS open,
+  (SELECT toUInt32(count()) FROM wallet_metrics FINAL) AS wallets,
+  (SELECT toUInt32(countIf(status = 'scored')) FROM wallet_metrics FINAL) AS scored,
+  (SELECT toUInt32(count()) FROM wallet_coverage FINAL WHERE since_time < toUnixTimestamp(now()) - 26 * 3600) AS covered,
+  (SELECT toUInt32((max(block_time) - min(block_time)) / 3600) FROM swaps) AS hours,
+  (SELECT toUInt32(count()) FROM swaps FINAL WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL) AS unpriced`
 
 test.serial(
   'what was traded has its facts, prices of SOL are stored with their source, and first buys have market caps (J7, J8, C15)',
@@ -92,7 +112,8 @@ test.serial(
     const DATA_DIR = join(folder, 'facts')
     const file = join(folder, 'prices.csv')
     writeFileSync(file, 'unix_seconds,usd\n1700000000,61.25\n1700000060,61.5\n')
-    const service = start(t, { DATA_DIR, SOL_PRICES_FILE: file })
+    const settings = { DATA_DIR, SOL_PRICES_FILE: file, SIMULATOR_HISTORY_HOURS: '0' }
+    const service = start(t, settings)
     await service.line('api_key')
     const beganAt = Date.now()
     const [facts] = await until(
@@ -411,7 +432,7 @@ const shortened = file('shortened.txt', ...truth.wallets.slice(0, -1))
 refused({
   title: 'a wallet that was taken away',
   env: { WALLETS_FILE: shortened },
-  says: `WALLETS_FILE: line 25 of ${shortened} changes what is known: W25 is missing; lines may only be added at the end\n`,
+  says: `WALLETS_FILE: line 30 of ${shortened} changes what is known: W30 is missing; lines may only be added at the end\n`,
   onStored: true,
 })
 

@@ -72,3 +72,12 @@ export function parseSolPrices(text: string, file: string): SolPrice[] {
   })
   return [...prices.values()].sort((a, b) => a.time - b.time)
 }
+
+/** Both lists of prices as one, in order of time; where both know a second, that of `preferred` holds. */
+export function mergeSolPrices(
+  prices: readonly SolPrice[],
+  preferred: readonly SolPrice[],
+): SolPrice[] {
+  const bySecond = new Map([...prices, ...preferred].map((price) => [price.time, price]))
+  return [...bySecond.values()].sort((a, b) => a.time - b.time)
+}

@@ -7,6 +7,8 @@ export interface TrackOptions {
   /** Lines of the addresses in the file. */
   readonly lines?: readonly number[]
   readonly now?: () => number
+  /** Whether the first wallets of an installation join too: else nobody fetches their history unasked. */
+  readonly allJoin?: boolean
   /** Told, before they are tracked, of wallets that join others. */
   readonly onJoining?: (wallets: readonly number[]) => Promise<void>
 }
@@ -19,12 +21,12 @@ export async function trackWallets(
   store: Store,
   addresses: readonly Address[],
   file: string,
-  { lines, now = Date.now, onJoining }: TrackOptions = {},
+  { lines, now = Date.now, allJoin = false, onJoining }: TrackOptions = {},
 ): Promise<number> {
   const known = await readTrackedWallets(store)
   checkWalletsKept(addresses, known, file, lines)
   const added = addresses.slice(known.length).map((_, at) => known.length + at + 1)
-  if (known.length > 0 && added.length > 0) await onJoining?.(added)
+  if ((known.length > 0 || allJoin) && added.length > 0) await onJoining?.(added)
   await addTrackedWallets(store, addresses, known, Math.floor(now() / 1000))
   return added.length
 }

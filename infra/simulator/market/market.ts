@@ -6,7 +6,7 @@ import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Block } from '../block.ts'
 import type { AccountState, Mentioned, OwnedTokenAccount } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
-import { minuteBlockFrom } from '../compressed-shape.ts'
+import { type CompressedSlots, minuteBlockFrom } from '../compressed-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { createAccounts } from './accounts.ts'
 import { DeskLedger } from './desk-ledger.ts'
@@ -39,10 +39,10 @@ export interface MarketOptions {
   /** Transactions a slot that touch no tracked wallet. */
   readonly othersPerSlot: number
   /**
-   * Makes a market for a chain that is compressed before this slot (`compressBefore`): beside what happens all the time, of which nothing is there before,
-   * wallets hold coins for hours, and what they do with these stands in the first blocks of minutes, which a compressed history has too.
+   * Makes a market for a chain with a compressed history (`compressBefore`): beside what happens all the time, which begins with the first whole slot, wallets
+   * hold coins for hours; what they do with these begins with the history, and stands in the first blocks of minutes, which it has too.
    */
-  readonly compressedBefore?: number | undefined
+  readonly compressed?: CompressedSlots | undefined
 }
 
 /** What a slot was meant to bring each tracked wallet, by event key: what a decoder must find, USD prices apart. */
@@ -105,8 +105,8 @@ const ACTIONS_PER_STORY = 4
 
 /** Opens the market on a chain of the given shape. */
 export function createMarket(options: MarketOptions, shape: ChainShape): Market {
-  const { compressedBefore } = options
-  const isCalm = compressedBefore !== undefined
+  const { compressed } = options
+  const isCalm = compressed !== undefined
   const universe = createUniverse(options.seed, options.wallets, options.coins, (index) =>
     isCalm ? lifeOfTemperament(options.seed, index) : null,
   )
@@ -141,7 +141,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 
   const episodeAt = (desk: Desk, scale: Scale, slot: number): Episode => {
     const start = startOf(desk, scale, slot)
-    if (!scale.byTheMinute && start < (compressedBefore ?? 0)) return IDLE
+    if (compressed && start < (scale.byTheMinute ? compressed.from : compressed.before)) return IDLE
     const id = `${desk.index}/${scale.index}/${start}`
     let episode = episodes.get(id)
     if (episode === undefined) {
@@ -317,7 +317,8 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   )
   let tokenAccountsKnown = false
   /** The slot before it, but for those that a compressed history skips. */
-  const before = (slot: number) => (slot > (compressedBefore ?? 0) ? slot - 1 : shape.parent(slot))
+  const before = (slot: number) =>
+    slot > (compressed?.before ?? 0) ? slot - 1 : shape.parent(slot)
   const states = createAccounts(universe, timeOf)
   const poolUpdates = createPoolUpdates(universe)
 
@@ -478,7 +479,7 @@ function createScales(options: MarketOptions, desks: number, isCalm: boolean): S
 const CALM_SCALES = [
   { slots: 600, storiesPerDesk: null },
   { slots: 27_000, storiesPerDesk: 8 },
-  { slots: 108_000, storiesPerDesk: 30 },
+  { slots: 108_000, storiesPerDesk: 42 },
 ] as const
 
 function usdcAccountOf(wallet: Wallet): Key {

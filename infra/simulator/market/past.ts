@@ -1,28 +1,28 @@
 import type { SolPrice } from '../../../pipeline/domain/slot.ts'
-import { COMPRESSED_SLOTS } from '../compressed-shape.ts'
+import { COMPRESSED_SLOTS, type CompressedSlots } from '../compressed-shape.ts'
 import type { Market } from './market.ts'
 import { priceAt } from './universe.ts'
 
-/** Slots of an hour. */
+/** In slots; multiples of `COMPRESSED_SLOTS`. */
 const HOUR = 9_000
+const TEN_MINUTES = 1_500
 /** Slots from one price to the next: ten seconds. */
 const PRICE_SLOTS = 25
 
-/** The slots of a compressed history: from `from` on, one block a minute before slot `before`, every block from there on. */
-export interface CompressedSlots {
-  readonly from: number
-  readonly before: number
-}
-
-/** Of a chain that starts at a slot: the last `wholeSlots` or so before it are not compressed. */
+/**
+ * Of a chain that starts at a slot: the last `wholeSlots` or so before it are not compressed. Of two that start within some minutes of each other they are
+ * most often the same, so that what one has fetched a part of the other goes on with.
+ */
 export function compressedSlots(
   startSlot: number,
   wholeSlots: number,
   hours: number,
 ): CompressedSlots {
-  const minute = (slot: number) =>
-    Math.max(0, Math.floor(slot / COMPRESSED_SLOTS)) * COMPRESSED_SLOTS
-  return { from: minute(startSlot - hours * HOUR), before: minute(startSlot - wholeSlots) }
+  const multiple = (slot: number, of: number) => Math.max(0, Math.floor(slot / of)) * of
+  return {
+    from: multiple(startSlot - hours * HOUR, HOUR),
+    before: multiple(startSlot - wholeSlots, TEN_MINUTES),
+  }
 }
 
 /** SOL in USD at each block of the compressed slots, and every ten seconds from there up to slot `to`; in order of time. */
