@@ -1,0 +1,123 @@
+import { loadavg } from 'node:os'
+import { parseArgs } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { findChromium, launchChromium } from '../browser/chromium.ts'
+import { openVisitor } from '../browser/visitor.ts'
+import { deploy } from '../whole-service/deployment.ts'
+import { median, print, sum } from './kit/figures.ts'
+
+const USAGE = `npm run bench -- dashboard [options]
+
+  --visits N       first visits of each page, of which the medians are shown (7)
+  --url URL        a service that runs already (else one is started over the simulator)
+  --files          also what was loaded, file by file`
+
+/**
+ * What somebody's first visit costs: bytes as served (compressed, bodies alone) and the time until the first button can be used, in headless Chromium on the same cores as the
+ * service, without anything kept from before. The test wallet, which real customers never load, is counted apart.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      visits: { type: 'string', default: '7' },
+      url: { type: 'string' },
+      files: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const chromium = findChromium()
+  if (chromium === null) return print('no Chromium: apt-get install chromium, or set CHROMIUM_PATH')
+  const deployment = values.url === undefined ? await deploy('embedded', []) : null
+  const browser = await launchChromium(chromium)
+  try {
+    const url = values.url ?? (await deployment?.start('all').line('url')) ?? ''
+    print(`${browser.version()}; load average ${loadavg()[0]?.toFixed(1)}\n`)
+    print(
+      '| page | requests | script bytes | of the test wallet | all bytes | first content ms | first button usable ms |',
+    )
+    print('| --- | --- | --- | --- | --- | --- | --- |')
+    for (const path of ['/', '/dashboard']) {
+      const visits: Visit[] = []
+      await visit(browser, `${url}${path}`) // what the service reads from disk, it reads once
+      for (let n = 0; n < Number(values.visits); n++)
+        visits.push(await visit(browser, `${url}${path}`))
+      const [{ files }] = visits as [Visit] // as many as asked for
+      const bytes = (which: (file: File) => boolean) => sum(files.filter(which).map((f) => f.bytes))
+      const figures = [
+        files.length,
+        bytes((file) => file.isScript && !isTestWallet(file)),
+        bytes(isTestWallet),
+        bytes(() => true),
+        median(visits.map((one) => one.contentMs)).toFixed(0),
+        median(visits.map((one) => one.buttonMs)).toFixed(0),
+      ]
+      print(`| \`${path}\` | ${figures.join(' | ')} |`)
+      if (values.files)
+        for (const file of files) print(`    ${String(file.bytes).padStart(7)} ${file.path}`)
+    }
+  } finally {
+    await browser.close()
+    await deployment?.remove()
+  }
+}
+
+interface File {
+  readonly path: string
+  readonly isScript: boolean
+  readonly bytes: number
+}
+
+interface Visit {
+  readonly files: readonly File[]
+  readonly contentMs: number
+  readonly buttonMs: number
+}
+
+const isTestWallet = ({ path }: File) => path.startsWith('/dashboard/test-wallet')
+
+/** Opens a page in a browser that has seen nothing, until its first button can be used. */
+async function visit(browser: Browser, url: string): Promise<Visit> {
+  const { page, close } = await openVisitor(browser, { allowed: [new URL(url).origin] })
+  await page.addInitScript(FIRST_BUTTON)
+  const files = filesOf(page)
+  await page.goto(url, { waitUntil: 'load' })
+  const buttonMs = await page.evaluate<number>('firstButton')
+  await page.waitForLoadState('networkidle')
+  const contentMs = await page.evaluate<number>(
+    `performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN`,
+  )
+  const loaded = await Promise.all(files)
+  await close()
+  return { files: loaded.filter((file) => file !== null), contentMs, buttonMs }
+}
+
+/** Milliseconds from the start of the visit to the first frame in which a button, or a link that looks like one, is there to be pressed. */
+const FIRST_BUTTON = `
+  globalThis.firstButton = new Promise((found) => {
+    const look = () => {
+      const all = [...document.querySelectorAll('button:not([disabled]), a.button')]
+      if (all.some((element) => element.getClientRects().length > 0)) found(performance.now())
+      else requestAnimationFrame(look)
+    }
+    requestAnimationFrame(look)
+  })`
+
+/** What the page loads, as it comes; null of a request that was not answered in full. */
+function filesOf(page: Page): Promise<File | null>[] {
+  const files: Promise<File | null>[] = []
+  page.on('requestfinished', (request) => {
+    files.push(
+      Promise.all([request.response(), request.sizes()]).then(
+        ([response, { responseBodySize: bytes }]) => {
+          const path = new URL(request.url()).pathname
+          const isScript = /javascript/.test(response?.headers()['content-type'] ?? '')
+          return { path, isScript, bytes }
+        },
+        () => null,
+      ),
+    )
+  })
+  return files
+}

@@ -1,0 +1,206 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Page } from 'playwright-core'
+import { until } from '../whole-service/customer.ts'
+import { type Deployment, deploy } from '../whole-service/deployment.ts'
+import { accessibilityFaults, RULES_OF_COLOUR } from './accessibility.ts'
+import { findChromium, launchChromium } from './chromium.ts'
+import {
+  buyView,
+  connectButton,
+  goTo,
+  lookFor,
+  pay,
+  payCredits,
+  signIn,
+  signInButton,
+  tabTo,
+  viewNames,
+} from './customer.ts'
+import { keptTexts, openVisitor, sidewaysScroll, type Visitor } from './visitor.ts'
+
+/*
+ * The dashboard in a real browser: one service in a process of its own over the simulated market as `npm start` has it, one headless Chromium, and a customer who clicks and reads.
+ */
+
+const chromium = findChromium()
+const WHY_NOT =
+  chromium === null ? ' (skipped: no Chromium; apt-get install chromium, or CHROMIUM_PATH)' : ''
+const walk = (title: string, way: (t: ExecutionContext) => Promise<void>) =>
+  (chromium === null ? test.skip : test.serial)(`${title}${WHY_NOT}`, async (t) => {
+    t.timeout(300_000)
+    await way(t)
+  })
+
+let deployment: Deployment
+let browser: Browser
+let url = ''
+/** Where the test wallet pays. */
+let rpc = ''
+/** What some page is not fit for: width, contrast, names; found on the way and told by a test of its own. */
+const unfit: string[] = []
+
+test.before(async (t) => {
+  t.timeout(180_000)
+  if (chromium === null) return
+  deployment = await deploy('embedded', [])
+  const service = deployment.start('all')
+  ;[browser, url] = await Promise.all([launchChromium(chromium), service.line('url')])
+  const shell = await (await fetch(`${url}/dashboard`)).text()
+  rpc = /<meta name="simulator-rpc" content="(http:\/\/127\.0\.0\.1:\d+)/.exec(shell)?.[1] ?? ''
+})
+
+test.after.always(async () => {
+  await browser?.close()
+  await deployment?.remove()
+})
+
+const open = async (t: ExecutionContext): Promise<Visitor> => {
+  const visitor = await openVisitor(browser, { allowed: [url, rpc] })
+  t.teardown(() => visitor.close())
+  return visitor
+}
+
+/** Notes what the page as it stands is not fit for: both themes, and a phone of 320 pixels. */
+async function inspect({ page }: Visitor, name: string): Promise<void> {
+  const told = (what: string) => (fault: string) => unfit.push(`${name}, ${what}: ${fault}`)
+  ;(await accessibilityFaults(page)).forEach(told('light'))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  ;(await accessibilityFaults(page, RULES_OF_COLOUR)).forEach(told('dark'))
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 320, height: 640 })
+  const wider = await sidewaysScroll(page)
+  if (wider > 0) told('320 pixels wide')(`scrolls sideways by ${wider} pixels`)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (size) await page.setViewportSize(size)
+}
+
+/** The pages of the navigation. */
+const VIEWS = ['Account', 'Top up', 'Pro', 'Usage']
+
+/** Those that show what happens on the chain, all within a minute of a start. */
+const OF_THE_MARKET: readonly string[] = []
+
+/** The first line of a table below its head. */
+const row = (page: Page) => page.getByRole('main').getByRole('row').nth(1)
+
+async function statusWith(bearer: string, path: string): Promise<number> {
+  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } })
+  await response.arrayBuffer()
+  return response.status
+}
+
+walk('from the front page to the account with the keyboard alone', async (t) => {
+  const visitor = await open(t)
+  const { page } = visitor
+  await page.goto(url)
+  await inspect(visitor, 'front page')
+  await tabTo(page, page.getByRole('link', { name: 'Dashboard' }))
+  await page.keyboard.press('Enter')
+  await connectButton(page).waitFor()
+  await inspect(visitor, 'connect')
+  await tabTo(page, connectButton(page))
+  await page.keyboard.press('Enter')
+  await signInButton(page).waitFor()
+  await inspect(visitor, 'sign in')
+  await tabTo(page, signInButton(page))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+  // Who reads by ear is told where they are.
+  t.is(await page.evaluate('document.activeElement.textContent'), 'Account')
+  t.deepEqual(visitor.faults, [])
+})
+
+walk(
+  'a customer signs in, pays, calls until nothing is left, tops up, buys Pro, rotates the key and signs out',
+  async (t) => {
+    const visitor = await open(t)
+    const { page } = visitor
+    const secrets: string[] = []
+    page.on('response', async (response) => {
+      if (response.url() !== `${url}/auth/login` || !response.ok()) return
+      const { token } = (await response.json()) as { token: string } // decisions E1
+      secrets.push(token)
+    })
+    const shownKey = async () => {
+      const code = page.getByRole('main').getByText(/^tw_/)
+      const key = (await code.textContent()) ?? ''
+      secrets.push(key)
+      await page.getByRole('button', { name: 'Copy API key' }).click()
+      await page.getByText('Copied.').waitFor()
+      t.is(await page.evaluate('navigator.clipboard.readText()'), key)
+      await inspect(visitor, 'account with a key')
+      await page.getByRole('button', { name: 'I have stored it' }).click()
+      await code.waitFor({ state: 'detached' })
+      t.false((await page.content()).includes(key))
+      return key
+    }
+
+    await page.goto(`${url}/dashboard`)
+    await signIn(page)
+    const key = await shownKey()
+    t.is(await statusWith(key, '/wallets'), 402)
+
+    await goTo(page, 'Top up')
+    await payCredits(page, '0.02')
+    await page.getByRole('progressbar').waitFor()
+    await inspect(visitor, 'looking for a payment')
+    await lookFor(page, /^20 credits added/)
+
+    const calls = await until(
+      () => statusWith(key, '/wallets'),
+      (status) => status !== 200,
+    )
+    t.is(calls, 402)
+
+    await payCredits(page, '1')
+    await goTo(page, 'Pro')
+    await pay(page)
+    await lookFor(page, /^Pro is active/)
+    await goTo(page, 'Top up')
+    await lookFor(page, /^1,000 credits added/)
+
+    const names = await viewNames(page)
+    t.deepEqual(names, VIEWS)
+    for (const name of names) {
+      await goTo(page, name)
+      await buyView(page)
+      if (OF_THE_MARKET.includes(name)) await row(page).waitFor({ timeout: 60_000 })
+      await inspect(visitor, name)
+    }
+
+    await goTo(page, 'Account')
+    await page.getByRole('button', { name: 'Rotate API key' }).click()
+    await page.getByRole('button', { name: 'Replace the key now' }).click()
+    const next = await shownKey()
+    t.deepEqual([await statusWith(key, '/wallets'), await statusWith(next, '/wallets')], [401, 200])
+
+    const kept = await keptTexts(visitor)
+    t.true(secrets.length >= 3 && secrets.every((secret) => secret.length > 30))
+    t.deepEqual(
+      secrets.filter((secret) => kept.includes(secret)),
+      [],
+    )
+    await page.reload()
+    await signIn(page)
+    await page.getByText(/^Balance/).waitFor()
+    const [token = ''] = secrets.slice(-1)
+    t.is(await statusWith(token, '/me/api'), 200)
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await connectButton(page).waitFor()
+    t.is(
+      await until(
+        () => statusWith(token, '/me/api'),
+        (status) => status !== 200,
+      ),
+      401,
+    )
+    t.deepEqual(visitor.faults, [])
+  },
+)
+
+walk(
+  'every page reads well: for screen readers, in light and dark, on a narrow phone',
+  async (t) => {
+    t.deepEqual(unfit, [])
+  },
+)
