@@ -8,6 +8,7 @@ import {
   testWallet as testWalletFiles,
 } from './files.ts'
 import { ICON } from './icon.ts'
+import { MARKET_STYLE } from './market-style.ts'
 import { SERVICE_POLICY, servicePage } from './service-page.ts'
 import { shell, shellPolicy, type TestWalletOptions } from './shell.ts'
 import { STYLE } from './style.ts'
@@ -42,7 +43,11 @@ export function dashboardPages({ serverUrl, testWallet }: DashboardOptions): rea
       policy: () => shellPolicy(serverUrl(), testWallet),
       make: () => shell(preload, testWallet),
     },
-    { path: '/dashboard/style.css', type: 'text/css; charset=utf-8', make: () => STYLE },
+    {
+      path: '/dashboard/style.css',
+      type: 'text/css; charset=utf-8',
+      make: () => STYLE + MARKET_STYLE,
+    },
     { path: '/dashboard/icon.svg', type: 'image/svg+xml', make: () => ICON },
     ...files.map(({ path, type, read }) => ({ path, type, make: read })),
   ].map((page) => ({ ...page, name: page.path === '/' ? '/' : '/dashboard', caching: 'no-cache' }))

@@ -42,4 +42,40 @@ export const ROUTES: readonly Route[] = [
     needsSession: true,
     load: async () => (await import('./account/usage-page.tsx')).UsagePage,
   },
+  {
+    path: '/trades',
+    link: 'Live trades',
+    needsSession: false,
+    load: async () => (await import('./market/trades-page.tsx')).TradesPage,
+  },
+  {
+    path: '/wallets',
+    link: 'Wallets',
+    needsSession: false,
+    load: async () => (await import('./market/wallets-page.tsx')).WalletsPage,
+  },
+  {
+    path: '/wallets/:alias',
+    link: null,
+    needsSession: false,
+    load: async () => (await import('./market/wallet-page.tsx')).WalletPage,
+  },
+  {
+    path: '/tokens/:mint',
+    link: null,
+    needsSession: false,
+    load: async () => (await import('./market/token-page.tsx')).TokenPage,
+  },
+  {
+    path: '/trending',
+    link: 'Trending',
+    needsSession: true,
+    load: async () => (await import('./market/trending-page.tsx')).TrendingPage,
+  },
+  {
+    path: '/signals',
+    link: 'Signals',
+    needsSession: true,
+    load: async () => (await import('./market/signals-page.tsx')).SignalsPage,
+  },
 ]

@@ -1,0 +1,136 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { hourBars } from './hours.ts'
+import {
+  type ChartedSwap,
+  impliedPrices,
+  positionHistory,
+  realisedByAverage,
+  volumeBuckets,
+} from './swap-series.ts'
+
+const WSOL = 'So11111111111111111111111111111111111111112'
+const USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'
+
+const aSwap = (change: Partial<ChartedSwap>): ChartedSwap => ({
+  block_time: 100,
+  wallet: 'W1',
+  side: 'buy',
+  base_amount: '100',
+  base_decimals: 2,
+  quote_mint: WSOL,
+  quote_amount: '1000',
+  quote_mismatch: false,
+  ...change,
+})
+
+test('a position is summed from its swaps, profit oldest lot first', (t) => {
+  const newestFirst = [
+    aSwap({ block_time: 4, side: 'sell', base_amount: '150', quote_amount: '3000' }),
+    aSwap({ block_time: 3, wallet: 'W2' }),
+    aSwap({ block_time: 2, quote_amount: '1500' }),
+    aSwap({ block_time: 1 }),
+  ]
+  t.deepEqual(positionHistory(newestFirst, 'W1'), {
+    steps: [
+      { time: 1, side: 'buy', held: 100n, realised: 0n },
+      { time: 2, side: 'buy', held: 200n, realised: 0n },
+      // 2000 - 1000 of the first lot, 1000 - 750 of half the second
+      { time: 4, side: 'sell', held: 50n, realised: 1250n },
+    ],
+    unvalued: 0,
+  })
+})
+
+test('swaps without a value in SOL and sells beyond what was bought realise nothing, and are counted', (t) => {
+  const newestFirst = [
+    aSwap({ block_time: 4, side: 'sell', base_amount: '300', quote_amount: '900' }),
+    aSwap({ block_time: 3, side: 'sell', base_amount: '50' }),
+    aSwap({ block_time: 2 }),
+    aSwap({ block_time: 1, quote_mint: USDC }),
+  ]
+  t.deepEqual(positionHistory(newestFirst, 'W1'), {
+    steps: [
+      { time: 1, side: 'buy', held: 100n, realised: 0n },
+      { time: 2, side: 'buy', held: 200n, realised: 0n },
+      { time: 3, side: 'sell', held: 150n, realised: 0n },
+      // 50 more of the lot without a value, then 100 against the second: 300 - 1000
+      { time: 4, side: 'sell', held: -150n, realised: -700n },
+    ],
+    unvalued: 3,
+  })
+})
+
+test('bought and sold by time add up to what the swaps say, in at most 60 stretches', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.record({
+          block_time: fc.integer({ min: 1_700_000_000, max: 1_800_000_000 }),
+          side: fc.constantFrom('buy' as const, 'sell' as const),
+          quote_amount: fc.bigInt(0n, 2n ** 64n).map(String),
+        }),
+        { minLength: 1, maxLength: 40 },
+      ),
+      (changes) => {
+        const swaps = changes.map(aSwap)
+        const { seconds, buckets } = volumeBuckets(swaps)
+        const sum = (side: string) =>
+          swaps
+            .filter((swap) => swap.side === side)
+            .reduce((total, { quote_amount }) => total + BigInt(quote_amount), 0n)
+        t.true(buckets.length <= 60)
+        t.deepEqual(
+          buckets.map(({ time }) => time - (buckets[0]?.time ?? 0)),
+          buckets.map((_, index) => index * seconds),
+        )
+        t.is(
+          buckets.reduce((total, { bought }) => total + bought, 0n),
+          sum('buy'),
+        )
+        t.is(
+          buckets.reduce((total, { sold }) => total + sold, 0n),
+          sum('sell'),
+        )
+      },
+    ),
+    { numRuns: 50 },
+  )
+  t.deepEqual(volumeBuckets([]), { seconds: 60, buckets: [] })
+})
+
+test('a price is what one token cost in SOL, oldest first; swaps against other coins have none', (t) => {
+  t.deepEqual(
+    impliedPrices([
+      aSwap({ block_time: 3, quote_amount: '3000000000' }),
+      aSwap({ block_time: 2, quote_mint: USDC }),
+      aSwap({ block_time: 1, base_amount: '200', quote_amount: '1000000000' }),
+    ]),
+    [
+      { time: 1, price: 0.5 },
+      { time: 3, price: 3 },
+    ],
+  )
+})
+
+test('of a position that is held in part, profit is sold less its part of the cost', (t) => {
+  const position = { sol_bought: 10, sol_sold: 8, tokens_acquired: 100, tokens_sold: 50 }
+  t.is(realisedByAverage(position), 3)
+  t.is(realisedByAverage({ ...position, tokens_acquired: 0, sol_bought: 0 }), 8)
+})
+
+test('busy hours stand in the order of the day, on both clocks', (t) => {
+  t.deepEqual(
+    hourBars(
+      [
+        { hour_utc: 23, tx_count: 10 },
+        { hour_utc: 2, tx_count: 5 },
+      ],
+      -330,
+    ),
+    [
+      { utc: '02:00', local: '07:30', count: 5, part: 0.5 },
+      { utc: '23:00', local: '04:30', count: 10, part: 1 },
+    ],
+  )
+})

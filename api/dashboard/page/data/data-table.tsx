@@ -1,0 +1,142 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: without them a table that is laid out as cards is none to some readers
+import type { ComponentChildren } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { type Sorting, type SortValue, sorted, sortedBy } from './sorting.ts'
+
+/** A column of a list. */
+export interface Column<Row> {
+  readonly key: string
+  readonly title: string
+  /** What the column means, for whoever asks. */
+  readonly about?: string
+  /** Figures stand at the right. */
+  readonly isFigure?: boolean
+  readonly cell: (row: Row) => ComponentChildren
+  /** What it is sorted by; a column without it cannot be sorted. */
+  readonly value?: (row: Row) => SortValue
+  /** The first click on it sorts upwards, as names are read. */
+  readonly isUpwards?: boolean
+}
+
+/**
+ * A list that is sorted by clicks on its heads; on a narrow screen each row is a card whose cells say what they are. Without `sorting` the rows come as they are given.
+ */
+export function DataTable<Row>(props: {
+  readonly caption: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly rowKey: (row: Row) => string | number
+  readonly sorting?: Sorting
+  readonly rowClass?: (row: Row) => string
+  /** What is shown below a row that was opened. */
+  readonly more?: {
+    readonly label: (row: Row) => string
+    readonly show: (row: Row) => ComponentChildren
+  }
+}) {
+  const { caption, columns, rows, rowKey, rowClass, more } = props
+  const [sorting, setSorting] = useState<Sorting>(
+    props.sorting ?? { column: '', descending: false },
+  )
+  const [opened, setOpened] = useState<ReadonlySet<string | number>>(new Set())
+  const inOrder = useMemo(() => {
+    const value = columns.find(({ key }) => key === sorting.column)?.value
+    return value === undefined ? rows : sorted(rows, value, sorting.descending)
+  }, [rows, columns, sorting])
+  const toggle = (key: string | number) => {
+    const next = new Set(opened)
+    if (!next.delete(key)) next.add(key)
+    setOpened(next)
+  }
+  return (
+    <div class="data-table">
+      <table role="table">
+        <caption>{caption}</caption>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <Head
+                key={column.key}
+                column={column}
+                sorting={sorting}
+                sort={() => setSorting(sortedBy(sorting, column.key, column.isUpwards !== true))}
+              />
+            ))}
+            {more !== undefined && (
+              <th role="columnheader" scope="col">
+                Details
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {inOrder.map((row) => {
+            const key = rowKey(row)
+            const isOpen = opened.has(key)
+            return [
+              <tr role="row" key={key} class={rowClass?.(row) ?? ''}>
+                {columns.map(({ key: column, title, isFigure, cell }) => (
+                  <td
+                    role="cell"
+                    key={column}
+                    data-label={title}
+                    class={isFigure === true ? 'is-figure' : ''}
+                  >
+                    {cell(row)}
+                  </td>
+                ))}
+                {more !== undefined && (
+                  <td role="cell" data-label="Details">
+                    <button
+                      type="button"
+                      class="small"
+                      aria-expanded={isOpen}
+                      aria-label={`${isOpen ? 'Less' : 'More'} about ${more.label(row)}`}
+                      onClick={() => toggle(key)}
+                    >
+                      {isOpen ? 'Less' : 'More'}
+                    </button>
+                  </td>
+                )}
+              </tr>,
+              isOpen && more !== undefined && (
+                <tr role="row" key={`${key} more`} class="more">
+                  <td role="cell" colSpan={columns.length + 1}>
+                    {more.show(row)}
+                  </td>
+                </tr>
+              ),
+            ]
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Head<Row>(props: {
+  readonly column: Column<Row>
+  readonly sorting: Sorting
+  readonly sort: () => void
+}) {
+  const { column, sorting, sort } = props
+  const isSorted = sorting.column === column.key
+  const way = sorting.descending ? 'descending' : 'ascending'
+  return (
+    <th
+      role="columnheader"
+      scope="col"
+      class={column.isFigure === true ? 'is-figure' : ''}
+      aria-sort={isSorted ? way : 'none'}
+    >
+      {column.value === undefined ? (
+        <span title={column.about ?? ''}>{column.title}</span>
+      ) : (
+        <button type="button" class="sort" onClick={sort} title={column.about ?? ''}>
+          {column.title}
+          <span aria-hidden="true">{isSorted ? (sorting.descending ? ' ▾' : ' ▴') : ''}</span>
+        </button>
+      )}
+    </th>
+  )
+}
