@@ -4,7 +4,7 @@ export const STYLE = `:root {
   --page: #f5f7fa; --card: #fff; --text: #18212c; --muted: #505c6b; --line: #d5dce5;
   --accent: #0b5cad; --on-accent: #fff; --good: #17693a; --good-card: #e8f5ec; --bad: #a8231b; --bad-card: #fdecea;
   --notice-card: #fff5d9; --notice: #5c4400; --focus: #0b5cad;
-  --gap: 1rem; --radius: 0.5rem;
+  --gap: 1rem; --radius: 0.5rem; --side: max(1rem, (100% - 70rem) / 2);
   --figures: ui-monospace, 'SF Mono', 'Cascadia Mono', monospace;
 }
 @media (prefers-color-scheme: dark) {
@@ -29,15 +29,17 @@ dl, dd { margin: 0; }
 /* frame */
 .skip { position: absolute; left: -100vw; top: 0; padding: 0.75rem 1rem; background: var(--card); z-index: 2; }
 .skip:focus { left: 0; }
-.top { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; justify-content: space-between; padding: 0.5rem 1rem; background: var(--card); border-bottom: 1px solid var(--line); }
+.top { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; justify-content: space-between; padding: 0.5rem var(--side); background: var(--card); border-bottom: 1px solid var(--line); }
 .brand { font-weight: 700; color: inherit; text-decoration: none; padding: 0.5rem 0; }
 .who { display: flex; flex-wrap: wrap; gap: 0 1rem; margin: 0; color: var(--muted); font-size: 0.9rem; }
-nav ul { display: flex; flex-wrap: wrap; margin: 0; padding: 0.25rem 0.5rem; list-style: none; background: var(--card); border-bottom: 1px solid var(--line); }
+nav ul { display: flex; flex-wrap: wrap; margin: 0; padding: 0.25rem calc(var(--side) - 0.6rem); list-style: none; background: var(--card); border-bottom: 1px solid var(--line); }
 nav a { display: block; padding: 0.6rem 0.6rem; color: inherit; text-decoration: none; border-radius: var(--radius); }
 nav a:hover { text-decoration: underline; }
 nav a[aria-current] { color: var(--accent); font-weight: 600; box-shadow: inset 0 -3px var(--accent); border-radius: 0; }
-main { max-width: 72rem; margin: 0 auto; padding: 1.25rem 1rem 3rem; }
-main.service { max-width: 46rem; padding-top: 3rem; }
+main { padding: 1.25rem var(--side) 3rem; }
+main.service { --side: max(1rem, (100% - 46rem) / 2); padding-top: 3rem; }
+footer { display: flex; flex-wrap: wrap; gap: 0 1.5rem; padding: 1rem var(--side); border-top: 1px solid var(--line); font-size: 0.9rem; }
+footer a { padding: 0.5rem 0; }
 .lead { margin-top: 0; color: var(--muted); font-size: 1.05rem; max-width: 46rem; }
 .about { color: var(--muted); font-size: 0.9rem; max-width: 46rem; }
 
@@ -49,6 +51,7 @@ button.danger { border-color: var(--bad); color: var(--bad); font-weight: 600; }
 button.small { min-height: 2rem; padding: 0.2rem 0.7rem; font-size: 0.9rem; }
 button:disabled { opacity: 0.6; cursor: default; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; }
+.choices { display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
 label { display: block; }
 .choice { display: flex; gap: 0.6rem; align-items: center; min-height: 2.75rem; }
 input[type='text'], input[type='password'], input[type='search'], input[type='number'], select { width: 100%; max-width: 24rem; min-height: 2.75rem; padding: 0.4rem 0.7rem; border: 1px solid var(--muted); border-radius: var(--radius); background: var(--card); color: var(--text); font: inherit; }
@@ -57,6 +60,7 @@ input[type='radio'], input[type='checkbox'] { flex: none; width: 1.2rem; height:
 progress { width: 100%; max-width: 24rem; accent-color: var(--accent); }
 
 /* what is told */
+.narrow { max-width: 46rem; }
 .card, .empty, .failure, .notice { margin: 0 0 var(--gap); padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .card > :first-child, .empty > :first-child, .failure > :first-child { margin-top: 0; }
 .card > :last-child, .empty > :last-child, .failure > :last-child { margin-bottom: 0; }

@@ -49,7 +49,7 @@ export function meUsage({
     params: NONE,
     query: z.object({
       by: choice(['hour', 'day'], 'day').meta({ description: 'What usage is summed over, UTC' }),
-      limit: integer(1, 366, 30).meta({ description: 'How many hours or days back' }),
+      limit: integer(1, 100, 30).meta({ description: 'How many hours or days back' }),
     }),
     answer: UsageAnswer,
     async handle({ query: { by, limit } }, { wallet }) {

@@ -13,6 +13,7 @@ import { useSession, useUnstoredKey } from './session.ts'
 export function App() {
   const { path } = usePlace()
   const [unstored] = useUnstoredKey()
+  const isOnline = useOnline()
   const found = find(path)
   return (
     <>
@@ -43,8 +44,18 @@ export function App() {
             Your new API key waits to be stored: <a href="#/account">see it on the account page</a>
           </p>
         )}
+        {!isOnline && (
+          <p class="notice" role="status">
+            You are offline: what you see may be old, and nothing can be asked for.
+          </p>
+        )}
         {found === null ? <NoPage /> : <Routed {...found} />}
       </main>
+      <footer>
+        <a href="/">About the service</a>
+        <a href="/docs">Documentation</a>
+        <a href="/status">Status</a>
+      </footer>
     </>
   )
 }
@@ -118,6 +129,21 @@ function NoPage() {
       </p>
     </Page>
   )
+}
+
+/** Whether the browser has a network at all. */
+function useOnline(): boolean {
+  const [isOnline, setIsOnline] = useState(navigator.onLine)
+  useEffect(() => {
+    const look = () => setIsOnline(navigator.onLine)
+    addEventListener('online', look)
+    addEventListener('offline', look)
+    return () => {
+      removeEventListener('online', look)
+      removeEventListener('offline', look)
+    }
+  }, [])
+  return isOnline
 }
 
 function focusMain(event: Event) {

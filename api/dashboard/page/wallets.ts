@@ -4,7 +4,11 @@ import type {
 } from '@solana/wallet-standard-features'
 import { getWallets } from '@wallet-standard/app'
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
-import type { StandardConnectFeature, StandardDisconnectFeature } from '@wallet-standard/features'
+import type {
+  StandardConnectFeature,
+  StandardDisconnectFeature,
+  StandardEventsFeature,
+} from '@wallet-standard/features'
 import { createCell, useCell } from './cell.ts'
 
 /** A wallet that somebody connected, and the one of its accounts that signs. */
@@ -24,6 +28,7 @@ export interface PayUsdt {
 
 const CONNECT = 'standard:connect'
 const DISCONNECT = 'standard:disconnect'
+const EVENTS = 'standard:events'
 const SIGN_MESSAGE = 'solana:signMessage'
 const PAY_USDT = 'tracked-wallets:payUsdt'
 
@@ -53,11 +58,31 @@ export function useConnected(): Connected | null {
 export async function connect(wallet: Wallet): Promise<readonly WalletAccount[]> {
   const feature = wallet.features[CONNECT] as StandardConnectFeature[typeof CONNECT] // `canSignIn`
   const { accounts } = await feature.connect()
-  const usable = accounts.filter(({ features }) => features.includes(SIGN_MESSAGE))
+  const usable = signers(accounts)
   const [account] = usable
   if (account === undefined) throw new Error('the wallet gave no account that can sign messages')
   connected.set({ wallet, account })
+  follow(wallet)
   return usable
+}
+
+let unfollow = () => {}
+
+/** Follows a wallet whose owner turns to another of its accounts, or takes them back; who is signed in stays so. */
+function follow(wallet: Wallet): void {
+  unfollow()
+  const feature = wallet.features[EVENTS] as StandardEventsFeature[typeof EVENTS] | undefined // by the standard
+  unfollow =
+    feature?.on('change', () => {
+      const usable = signers(wallet.accounts)
+      const address = connected.get()?.account.address
+      const account = usable.find((one) => one.address === address) ?? usable[0]
+      connected.set(account === undefined ? null : { wallet, account })
+    }) ?? (() => {})
+}
+
+function signers(accounts: readonly WalletAccount[]): WalletAccount[] {
+  return accounts.filter(({ features }) => features.includes(SIGN_MESSAGE))
 }
 
 export function chooseAccount(wallet: Wallet, account: WalletAccount): void {
@@ -67,6 +92,7 @@ export function chooseAccount(wallet: Wallet, account: WalletAccount): void {
 /** Lets the wallet go, where it knows how to. */
 export async function disconnect(): Promise<void> {
   const was = connected.get()
+  unfollow()
   connected.set(null)
   const feature = was?.wallet.features[DISCONNECT] as
     | StandardDisconnectFeature[typeof DISCONNECT]

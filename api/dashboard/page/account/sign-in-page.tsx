@@ -53,7 +53,7 @@ export function SignInPage() {
       {connected === null ? (
         <WalletList isWaiting={isWaiting} choose={onConnect} />
       ) : (
-        <section class="card" aria-labelledby="connected">
+        <section class="card narrow" aria-labelledby="connected">
           <h2 id="connected">{connected.wallet.name} is connected</h2>
           {accounts.length > 1 ? (
             <fieldset>
@@ -119,7 +119,7 @@ function WalletList(props: {
       </section>
     )
   return (
-    <section class="card" aria-labelledby="wallets">
+    <section class="card narrow" aria-labelledby="wallets">
       <h2 id="wallets">Choose a wallet</h2>
       <ul class="wallets">
         {wallets.map((wallet) => (

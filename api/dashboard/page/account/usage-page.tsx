@@ -32,12 +32,14 @@ function Used() {
       <h2 id="used">Credits used</h2>
       <fieldset>
         <legend>Shown by</legend>
-        {VIEWS.map((one) => (
-          <label class="choice" key={one.by}>
-            <input type="radio" name="by" checked={one === view} onChange={() => setView(one)} />
-            {one.text}
-          </label>
-        ))}
+        <div class="choices">
+          {VIEWS.map((one) => (
+            <label class="choice" key={one.by}>
+              <input type="radio" name="by" checked={one === view} onChange={() => setView(one)} />
+              {one.text}
+            </label>
+          ))}
+        </div>
       </fieldset>
       <Shown asked={asked} what="what was used">
         {({ by, items }) =>

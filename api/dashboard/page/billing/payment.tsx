@@ -3,7 +3,7 @@ import { paymentUrl, unitsText } from '../amounts.ts'
 import type { Plans } from '../answers.ts'
 import { CopyButton } from '../components.tsx'
 import { useSession } from '../session.ts'
-import { payUsdtOf, walletWords } from '../wallets.ts'
+import { payUsdtOf, useConnected, walletWords } from '../wallets.ts'
 import { QrCode } from './qr-code.tsx'
 
 /** Where to pay, as text and as a code; `units`: how much, in smallest units, null: not said yet. `paid` is called when the wallet has paid by itself. */
@@ -17,6 +17,8 @@ export function Payment(props: {
   const { to, units, plans, label, paid } = props
   const { usdt_mint: mint, usdt_decimals: decimals } = plans
   const amount = units === null ? null : unitsText(units, decimals)
+  const wallet = useSession()?.wallet
+  const shown = useConnected()?.account.address
   return (
     <div class="payment">
       <QrCode
@@ -48,6 +50,12 @@ export function Payment(props: {
           Pay from the wallet that you are signed in with. What comes from another wallet, or from
           an exchange, cannot be matched to your account. Other tokens are not taken.
         </p>
+        {shown !== undefined && shown !== wallet && (
+          <p class="failure" role="alert">
+            Your wallet has turned to another account. Go back to{' '}
+            <code class="address">{wallet}</code> before you pay.
+          </p>
+        )}
         <PayByWallet to={to} units={units} paid={paid} />
       </div>
     </div>
