@@ -100,11 +100,21 @@ export function createApi(deps: ApiDeps): Api {
   channel.listen({
     onRotated: (_account, keySha256) => cache.revoke(keySha256),
     onSuperseded() {},
+    onLoggedOut() {},
     onBack() {},
   })
   const publicUrl = () => config.publicUrl ?? url
   const revocations = new Revocations({ store, redis, now })
-  const tokens = createTokens({ keys: config.jwtKeys, issuer: publicUrl, revocations, now })
+  const tokens = createTokens({
+    ...{ keys: config.jwtKeys, issuer: publicUrl, now },
+    revocations: {
+      has: (tokenId) => revocations.has(tokenId),
+      async add(tokenId) {
+        await revocations.add(tokenId)
+        await channel.loggedOut(tokenId) // open connections end with it
+      },
+    },
+  })
   const metrics = createApiMetrics(registry)
   const nonceSet = { limit: MOST_NONCES, now }
   const login = createLogin({

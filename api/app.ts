@@ -16,7 +16,7 @@ import { dashboardPages } from './dashboard/dashboard.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
-import { authenticate, authenticateSession } from './middleware/authenticate.ts'
+import { authenticate, authenticateFeed, authenticateSession } from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
@@ -30,7 +30,7 @@ import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { route } from './middleware/route.ts'
 import { showPage } from './middleware/show-page.ts'
-import { requireCredits, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
+import { requireMeans, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
 import { documentation } from './openapi/pages.ts'
 import type { RateLimit } from './rate-limits/rate-limit.ts'
@@ -130,11 +130,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     '/ws',
     showCredits(credits),
     limited,
-    authenticate(keys),
+    authenticateFeed(keys, deps.tokens),
     limitBody,
-    requireCredits(credits),
-    authenticate(keys), // once more: the key may have been rotated while credits were asked for
-    upgrade(feed, upgradeOf),
+    requireMeans(credits, deps.billing),
+    authenticateFeed(keys, deps.tokens), // once more: it may have been taken back while credits or Pro were asked for
+    upgrade({ feed, upgradeOf, tokens: deps.tokens, billing: deps.billing }),
   )
 
   const app = new Koa<RequestState>()

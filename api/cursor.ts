@@ -4,7 +4,7 @@ import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
 
 /** What a cursor belongs to: one of another scope is no cursor (decisions D4). */
-export type CursorScope = 'trades' | `swaps:${string}`
+export type CursorScope = 'trades' | 'views' | `swaps:${string}`
 
 /**
  * How many late trades had come: all whose mark lies before it. Those behind the same passed slot are told apart by the offset of the newest one in each partition
@@ -45,8 +45,11 @@ export interface CursorCodec {
 export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
   const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'cursor', 64))
   const trades = new AesSiv(key, Buffer.from('trades'))
-  const cipher = (scope: CursorScope) =>
-    scope === 'trades' ? trades : new AesSiv(key, Buffer.from(scope))
+  const views = new AesSiv(key, Buffer.from('views'))
+  const cipher = (scope: CursorScope) => {
+    if (scope === 'trades') return trades
+    return scope === 'views' ? views : new AesSiv(key, Buffer.from(scope))
+  }
 
   function decodeIn(scope: CursorScope, text: string): FeedPosition | null {
     if (text.length > MAX_TEXT) return null

@@ -5,6 +5,7 @@ import test from 'ava'
 import { pino } from 'pino'
 import type { Address } from '../pipeline/domain/address.ts'
 import { createRegistry } from '../pipeline/runtime/telemetry.ts'
+import type { Billing } from './billing/billing.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
@@ -31,7 +32,9 @@ test.before(async () => {
       done()
     },
   })
-  api = await startApi(opened.store, { registry, logger: pino({ level: 'debug' }, sink) })
+  const billing = { pro: async () => ({ active: false }) } as unknown as Billing // nothing else of it is asked
+  const logger = pino({ level: 'debug' }, sink)
+  api = await startApi(opened.store, { registry, logger, billing: () => billing })
   ;({ key, wallet } = await api.customer(1000))
   token = await api.token(wallet)
 })
@@ -293,7 +296,32 @@ const CASES: readonly Case[] = [
     ],
   ),
   [() => request('GET /wallets', [], `Bearer ${token}`), 401, 'unauthorized'],
-  [() => request('GET /ws', ['Upgrade: websocket'], `Bearer ${token}`), 401, 'unauthorized'],
+  // A token opens the feed for who has Pro alone, whatever else comes with it.
+  ...['', ', bearer', ', tw_x'].map(
+    (more): Case => [
+      () =>
+        request(
+          'GET /ws',
+          ['Upgrade: websocket', `Sec-WebSocket-Protocol: bearer, ${token}${more}`],
+          more === '' ? '' : `Bearer ${token}`,
+        ),
+      403,
+      'pro_required',
+    ],
+  ),
+  ...[`${NONE_TOKEN}`, '.', '..', 'a.b', 'a.b.c', 'tw_.a.b', `${'A'.repeat(3000)}.e30.AA`].map(
+    (value): Case => [
+      () => request('GET /ws', ['Upgrade: websocket'], `Bearer ${value}`),
+      401,
+      'unauthorized',
+    ],
+  ),
+  [() => request(`GET /ws?access_token=${token}`, ['Upgrade: websocket'], ''), 401, 'unauthorized'],
+  [
+    () => request('GET /ws', ['Upgrade: websocket', `Cookie: token=${token}`], ''),
+    401,
+    'unauthorized',
+  ],
   ...['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD', 'TRACE'].flatMap((method) =>
     ['/auth/nonce', '/auth/login', '/auth/logout', '/me/api/rotate'].map(
       (path): Case => [

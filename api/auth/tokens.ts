@@ -19,6 +19,8 @@ export interface Tokens {
   issue(wallet: Address): Promise<{ readonly token: string; readonly expiresAt: number }>
   /** The session of a token; null for everything that is no valid token of ours. Rejects with `unavailable` when it cannot be told whether it was revoked. */
   verify(text: string): Promise<Session | null>
+  /** Whether a token was taken back. Rejects with `unavailable` when it cannot be told. */
+  isRevoked(session: Pick<Session, 'tokenId'>): Promise<boolean>
   /** Makes a token invalid everywhere, at once. */
   revoke(session: Session): Promise<void>
 }
@@ -60,6 +62,7 @@ export function createTokens(deps: {
       if (wallet === null || (await revocations.has(jti))) return null
       return { wallet, tokenId: jti, expiresAt: exp }
     },
+    isRevoked: ({ tokenId }) => revocations.has(tokenId),
     revoke: ({ tokenId }) => revocations.add(tokenId),
   }
 

@@ -6,6 +6,8 @@ export interface AccountNews {
   onSuperseded(account: Account, connection: string): void
   /** The key with this hash is no longer valid: whoever came with it has to go. */
   onRotated(account: Account, keySha256: string): void
+  /** The dashboard token with this id was taken back (decisions E1). */
+  onLoggedOut(tokenId: string): void
   /** News were lost since `sinceMs` (unix milliseconds), and come again from now on. */
   onBack(sinceMs: number): void
 }
@@ -26,6 +28,8 @@ export interface AccountChannel {
   closed(account: Account, connection: string): Promise<void>
   /** Tells every process, this one first, that a key was revoked. Rejects with `unavailable` when the others may not have heard of it. */
   rotated(account: Account, keySha256: string): Promise<void>
+  /** Tells every process, this one first, that a dashboard token was taken back. Rejects with `unavailable` when the others may not have heard of it. */
+  loggedOut(tokenId: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -39,6 +43,9 @@ export function createMemoryChannel(): AccountChannel {
     closed: async () => {},
     async rotated(account, keySha256) {
       for (const news of listeners) news.onRotated(account, keySha256)
+    },
+    async loggedOut(tokenId) {
+      for (const news of listeners) news.onLoggedOut(tokenId)
     },
     close: async () => {},
   }

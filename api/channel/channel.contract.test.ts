@@ -21,6 +21,7 @@ function listen(channel: AccountChannel) {
   channel.listen({
     onSuperseded: (account, name) => hear(`superseded ${account} ${name}`),
     onRotated: (account, key) => hear(`rotated ${account} ${key}`),
+    onLoggedOut: (tokenId) => hear(`logged_out ${tokenId}`),
     onBack: () => hear('back'),
   })
   return (count: number) =>
@@ -34,11 +35,12 @@ function listen(channel: AccountChannel) {
     })
 }
 
-test('in one process a rotation is heard at once', async (t) => {
+test('in one process a rotation and a logout are heard at once', async (t) => {
   const channel = createMemoryChannel()
   const heard = listen(channel)
   await channel.rotated('alice', 'hash')
-  t.deepEqual(await heard(1), ['rotated alice hash'])
+  await channel.loggedOut('token')
+  t.deepEqual(await heard(2), ['rotated alice hash', 'logged_out token'])
   t.true(channel.isUp)
 })
 
@@ -78,6 +80,9 @@ withRedis(
     await b.rotated('carol', 'hash')
     t.deepEqual(await heardA(1), ['rotated carol hash'])
     t.deepEqual(await heardB(1), ['rotated carol hash'])
+    await b.loggedOut('token')
+    t.deepEqual(await heardA(1), ['logged_out token'])
+    t.deepEqual(await heardB(1), ['logged_out token'])
     await Promise.all([a.close(), b.close()])
   },
 )

@@ -84,6 +84,11 @@ class RedisChannel implements AccountChannel {
     await asked(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
+  async loggedOut(tokenId: string): Promise<void> {
+    for (const news of this.#listeners) news.onLoggedOut(tokenId)
+    await asked(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#beat)
     await this.#commands.del(`${this.#prefix}process:${this.#process}`).catch(() => {})
@@ -110,13 +115,15 @@ class RedisChannel implements AccountChannel {
   }
 
   #hear(text: string): void {
-    const [kind, account, what] = text.split(' ')
-    if (account === undefined || what === undefined) return
+    const [kind, whose, what] = text.split(' ')
+    if (whose === undefined) return
     for (const news of this.#listeners) {
-      if (kind === 'rotated') news.onRotated(account, what)
+      if (kind === 'logged_out') news.onLoggedOut(whose)
+      else if (what === undefined) return
+      else if (kind === 'rotated') news.onRotated(whose, what)
       else if (kind === 'superseded') {
         const [process, connection] = what.split('/')
-        if (process === this.#process && connection) news.onSuperseded(account, connection)
+        if (process === this.#process && connection) news.onSuperseded(whose, connection)
       }
     }
   }

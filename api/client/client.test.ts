@@ -3,11 +3,12 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
 import { startForwarder } from '../testing/forwarder.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
+import { memoryViews } from '../testing/view-source.ts'
 import { type FeedEnded, type Followed, type Refused, TrackedWallets } from './client.ts'
 
 test('trades come each once and in order over cut connections and a restarted service', async (t) => {
@@ -80,6 +81,59 @@ test('trades come each once and in order over cut connections and a restarted se
   await log.close()
   balancer.close()
 })
+
+test('watchlist and signals come each once over cut connections and another process, the list as it stood first', async (t) => {
+  const views = memoryViews()
+  const listed = (mint: string, event: 'entered' | 'changed' | 'left' | 'fired') => ({
+    mint,
+    event,
+  })
+  views.tick(10, [listed(BONK, 'entered'), listed(BONK, 'fired')])
+  const over = new Set<string>()
+  const start = () =>
+    startFeed({ views: views.source, viewer: (wallet) => (over.has(wallet) ? OVER : {}) })
+  const balancer = await startForwarder()
+  let service = await start()
+  balancer.lead(service.port)
+  const client = new TrackedWallets({ url: `http://127.0.0.1:${balancer.port}`, apiKey: '' })
+  const feed = client.followViews({ token: 'dashboard:alice', retryMs: 1 })
+  const take = async (count: number) => {
+    const got: unknown[] = []
+    while (got.length < count) {
+      const { value } = await feed.next()
+      if (value === undefined) return got
+      const { kind } = value
+      if (kind === 'listed') got.push([value.event, value.item.mint, value.item.age_seconds])
+      else if (kind === 'left') got.push([kind, value.mint])
+      else if (kind === 'signal') got.push([kind, value.isNew, value.signal.mint])
+      else got.push(kind)
+    }
+    return got
+  }
+  // Cut within the snapshot.
+  t.deepEqual(await take(1), [['snapshot', BONK, 10]])
+  balancer.cut()
+  t.deepEqual(await take(2), [['signal', false, BONK], 'snapshot_complete'])
+  balancer.cut()
+  views.tick(20, [listed(JUP, 'entered'), listed(BONK, 'changed')])
+  await service.close()
+  views.tick(30, [listed(BONK, 'left'), listed(JUP, 'fired')])
+  service = await start()
+  balancer.lead(service.port)
+  t.deepEqual(await take(4), [
+    ['entered', JUP, 20],
+    ['changed', BONK, 20],
+    ['left', BONK],
+    ['signal', true, JUP],
+  ])
+  over.add('alice')
+  balancer.cut()
+  t.is((await t.throwsAsync<FeedEnded>(feed.next()))?.code, 'token_expired')
+  await service.close()
+  balancer.close()
+})
+
+const OVER = { expiresAt: 0 }
 
 test('what coming back would not mend ends the iteration with its code', async (t) => {
   const service = await startFeed()

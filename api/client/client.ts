@@ -7,9 +7,23 @@ import type { TradesAnswer } from '../resources/trades.ts'
 import type { WalletAggregatesAnswer } from '../resources/wallet-aggregates.ts'
 import type { WalletHoldingsAnswer } from '../resources/wallet-holdings.ts'
 import type { WalletsAnswer } from '../resources/wallets.ts'
-import { type Followed, type FollowOptions, followFeed } from './follow.ts'
+import {
+  type Followed,
+  type FollowOptions,
+  type FollowViewsOptions,
+  followFeed,
+  followViews,
+  type Viewed,
+} from './follow.ts'
 
-export { FeedEnded, type Followed, type FollowOptions, type Notice } from './follow.ts'
+export {
+  FeedEnded,
+  type Followed,
+  type FollowOptions,
+  type FollowViewsOptions,
+  type Notice,
+  type Viewed,
+} from './follow.ts'
 
 /** A refusal of the service (RFC 9457): `code` is what to decide by. */
 export class Refused extends Error {
@@ -105,7 +119,19 @@ export class TrackedWallets {
    */
   follow(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
     const url = `${this.#url.replace(/^http/, 'ws')}/ws`
-    return followFeed({ url, apiKey: this.#apiKey }, options)
+    return followFeed({ url, bearer: this.#apiKey }, options)
+  }
+
+  /**
+   * The trending watchlist and signals as they change, for a wallet with active Pro; `token`: of its dashboard, from `POST /auth/login`. First a snapshot, unless a position is given
+   * as `after`; then each change once, whatever happens to connection or service in between. Ends like `follow`.
+   */
+  followViews({
+    token,
+    ...options
+  }: FollowViewsOptions & { readonly token: string }): AsyncGenerator<Viewed, void, undefined> {
+    const url = `${this.#url.replace(/^http/, 'ws')}/ws`
+    return followViews({ url, bearer: token }, options)
   }
 
   async #get<Body>(path: string, query: Query = {}): Promise<Body> {

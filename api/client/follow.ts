@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
+import type { SignalItem } from '../items/signal.ts'
 import type { TradeItem } from '../items/trade.ts'
-import type { LastWord, MessageFault, ServerMessage } from '../stream/messages.ts'
+import type { WatchlistItem } from '../items/watchlist.ts'
+import type {
+  Channel,
+  LastWord,
+  MessageFault,
+  ServerMessage,
+  ViewChannel,
+} from '../stream/messages.ts'
 
 /** What `follow` gives: a trade, with the position after it; or the news that some trades before `oldest` are out of the feed's reach. */
 export type Followed =
@@ -15,9 +23,38 @@ export type Followed =
     }
   | { readonly kind: 'gap'; readonly oldest: string }
 
-export interface FollowOptions {
+/** What `followViews` gives. */
+export type Viewed =
+  /** A token on the list. After a gap or at the start comes a `snapshot`, which replaces what was known. */
+  | {
+      readonly kind: 'listed'
+      readonly id: string
+      readonly event: 'snapshot' | 'entered' | 'changed'
+      readonly item: WatchlistItem
+    }
+  | { readonly kind: 'left'; readonly id: string; readonly mint: string }
+  | {
+      readonly kind: 'signal'
+      readonly id: string
+      /** False in a snapshot. */
+      readonly isNew: boolean
+      readonly signal: SignalItem
+    }
+  /** What is not in the snapshot that came is not on the list. */
+  | { readonly kind: 'snapshot_complete'; readonly id: string }
+  | { readonly kind: 'gap'; readonly oldest: string }
+
+export interface FollowOptions extends ReachOptions {
   /** Aliases; all by default. */
   readonly wallets?: readonly string[]
+}
+
+export interface FollowViewsOptions extends ReachOptions {
+  /** Both by default. */
+  readonly channels?: readonly ViewChannel[]
+}
+
+interface ReachOptions {
   readonly mints?: readonly string[]
   /** Go on from here: an `id`, or `head` of `trades()`. */
   readonly after?: string
@@ -43,16 +80,62 @@ export class FeedEnded extends Error {
   }
 }
 
-/** Follows the feed over as many connections as it takes; each goes on after the last message of the one before. */
-export async function* followFeed(
-  service: { readonly url: string; readonly apiKey: string },
-  options: FollowOptions,
+/** Follows trades. */
+export function followFeed(
+  service: Service,
+  { wallets, ...options }: FollowOptions,
 ): AsyncGenerator<Followed, void, undefined> {
-  const { signal, onNotice = () => {}, retryMs = 250 } = options
+  return follow(service, options, { channels: ['trades'], wallets }, (message) => {
+    if ('channel' in message) {
+      if (message.channel !== 'trades') return null
+      const { id, late = false, data } = message
+      return { kind: 'trade', id, late, trade: data }
+    }
+    return message.type === 'gap' ? { kind: 'gap', oldest: message.oldest } : null
+  })
+}
+
+/** Follows watchlist and signals. */
+export function followViews(
+  service: Service,
+  { channels = ['watchlist', 'signals'], ...options }: FollowViewsOptions,
+): AsyncGenerator<Viewed, void, undefined> {
+  return follow(service, options, { channels }, viewedOf)
+}
+
+function viewedOf(message: ServerMessage): Viewed | null {
+  if (!('channel' in message)) {
+    if (message.type === 'gap') return { kind: 'gap', oldest: message.oldest }
+    return message.type === 'snapshot_complete'
+      ? { kind: 'snapshot_complete', id: message.cursor }
+      : null
+  }
+  const { id } = message
+  if (message.channel === 'trades') return null
+  if (message.channel === 'signals')
+    return { kind: 'signal', id, isNew: message.snapshot !== true, signal: message.data }
+  if (message.event === 'left') return { kind: 'left', id, mint: message.data.mint }
+  return { kind: 'listed', id, event: message.event ?? 'snapshot', item: message.data }
+}
+
+/** Where the feed is, and the key or token to come with. */
+interface Service {
+  readonly url: string
+  readonly bearer: string
+}
+
+/** Follows channels over as many connections as it takes; each goes on after the last message of the one before. Gives what `take` makes of messages. */
+async function* follow<Taken>(
+  service: Service,
+  options: ReachOptions,
+  wanted: Wanted,
+  take: (message: ServerMessage) => Taken | null,
+): AsyncGenerator<Taken, void, undefined> {
+  const { signal, onNotice = () => {}, retryMs = 250, mints } = options
   let after = options.after
   let failures = 0
   while (!signal?.aborted) {
-    const connection = new FeedConnection(service, { ...options, after })
+    const connection = new FeedConnection(service, { ...wanted, mints, after })
     const stop = () => connection.close()
     signal?.addEventListener('abort', stop, { once: true })
     try {
@@ -60,18 +143,17 @@ export async function* followFeed(
         if ('channel' in message) {
           failures = 0
           after = message.id
-          const { id, late = false, data } = message
-          yield { kind: 'trade', id, late, trade: data }
         } else if (message.type === 'subscribed') {
           after ??= message.cursor
           onNotice({ type: 'connected' })
-        } else if (message.type === 'gap') {
-          after = message.oldest
-          yield { kind: 'gap', oldest: message.oldest }
-        } else if (message.type === 'balance_low') onNotice(message)
+        } else if (message.type === 'gap') after = message.oldest
+        else if (message.type === 'snapshot_complete') after = message.cursor
+        else if (message.type === 'balance_low') onNotice(message)
         else if (message.type === 'error') throw new FeedEnded(message.code, message.message)
         else if (isFinal(message.type))
           throw new FeedEnded(message.type, `the feed ended: ${message.type}`)
+        const taken = take(message)
+        if (taken !== null) yield taken
       }
     } finally {
       signal?.removeEventListener('abort', stop)
@@ -86,9 +168,18 @@ export async function* followFeed(
   }
 }
 
-/** After these the same key or account gets nothing more by coming back; others are temporary. */
+/** What is asked for on each connection, beside the position. */
+interface Wanted {
+  readonly channels: readonly Channel[]
+  readonly wallets?: readonly string[] | undefined
+}
+
+/** After these the same key, token or account gets nothing more by coming back; others are temporary. */
 function isFinal(type: string): type is LastWord {
-  return ['balance_exhausted', 'superseded', 'key_rotated'].includes(type)
+  return [
+    ...['balance_exhausted', 'superseded', 'key_rotated'],
+    ...['token_expired', 'token_revoked', 'pro_expired'],
+  ].includes(type)
 }
 
 /** One connection: what it says, until it ends. What is not taken yet is kept, up to a bound; then the service waits. */
@@ -102,17 +193,18 @@ class FeedConnection {
   readonly #watch: NodeJS.Timeout
 
   constructor(
-    service: { readonly url: string; readonly apiKey: string },
-    options: Omit<FollowOptions, 'after'> & { readonly after: string | undefined },
+    service: Service,
+    wanted: Wanted & {
+      readonly mints: readonly string[] | undefined
+      readonly after: string | undefined
+    },
   ) {
-    const { wallets, mints, after } = options
     this.#socket = new WebSocket(service.url, {
-      headers: { authorization: `Bearer ${service.apiKey}` },
+      headers: { authorization: `Bearer ${service.bearer}` },
       handshakeTimeout: 10_000,
     })
     this.#socket.on('open', () => {
-      const subscribe = { action: 'subscribe', channels: ['trades'], wallets, mints, after }
-      this.#socket.send(JSON.stringify(subscribe))
+      this.#socket.send(JSON.stringify({ action: 'subscribe', ...wanted }))
     })
     this.#socket.on('message', (data: Buffer) => {
       this.#lastHeard = Date.now()
@@ -125,9 +217,12 @@ class FeedConnection {
     })
     this.#socket.on('unexpected-response', (_request, response) => {
       const { statusCode = 0 } = response
-      if (statusCode === 401) this.#failure = new FeedEnded('unauthorized', 'the key is not valid')
+      if (statusCode === 401)
+        this.#failure = new FeedEnded('unauthorized', 'key or token is not valid')
       else if (statusCode === 402)
         this.#failure = new FeedEnded('insufficient_credits', 'no credits are left')
+      else if (statusCode === 403)
+        this.#failure = new FeedEnded('pro_required', 'the wallet has no active Pro')
       else if (statusCode < 500 && statusCode !== 429)
         this.#failure = new FeedEnded('refused', `refused with status ${statusCode}`)
       response.destroy()

@@ -9,10 +9,12 @@ export interface RequestState {
   resource?: string
   /** Set by `limitRateMeanwhile`: resolves when the limit lets the request pass, rejects with `rate_limited`. What a refused request must not reach waits for it. */
   passed?: Promise<void>
-  /** Set by `authenticate`. */
+  /** Set by `authenticate` and `authenticateFeed`. */
   account?: string
-  /** Set by `authenticateSession`. */
+  /** Set by `authenticateSession` and `authenticateFeed`. */
   session?: Session
+  /** Set by `requirePro`: when Pro is over, unix seconds. */
+  proUntil?: number
   /** Credits charged so far, and left after it, where known. */
   cost: number
   left?: number

@@ -2,14 +2,15 @@ import type { Billing } from '../billing/billing.ts'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
 
-/** Refuses who has no active Pro with 403 `pro_required` (decisions D3); comes after `authenticateSession` and `validate`. */
+/** Refuses who has no active Pro with 403 `pro_required` (decisions D3); comes after `validate` and what finds the session. */
 export function requirePro(billing: Pick<Billing, 'pro'> | null): Step {
   return async function requirePro(ctx, next) {
     const { session } = ctx.state
     if (session === undefined) throw new Error('requirePro comes after authenticateSession')
     if (billing === null) throw new ApiError('unavailable')
-    const { active } = await billing.pro(session.wallet)
-    if (!active) throw new ApiError('pro_required')
+    const pro = await billing.pro(session.wallet)
+    if (!pro.active) throw new ApiError('pro_required')
+    ctx.state.proUntil = pro.expiresAt
     await next()
   }
 }

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Tokens } from '../auth/tokens.ts'
+import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
+import { requirePro } from './require-pro.ts'
 
 /** A connection whose client asks to speak WebSocket on it. */
 export interface Upgrade {
@@ -12,14 +15,33 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Takes connections over, for an account that has so many credits left. */
-export interface UpgradeHandler {
-  accept(upgrade: Upgrade, account: string, left: number): void
+/** Who looks at the views of a dashboard: a wallet by its token, as long as token and Pro last (decisions F1). */
+export interface Viewer {
+  readonly wallet: string
+  /** The token's `jti`. */
+  readonly tokenId: string
+  /** Of the token, unix seconds; in that second it is over. */
+  readonly expiresAt: number
+  /** Of Pro, in the same way. */
+  readonly proUntil: number
+  /** Rejects with `unavailable` when it cannot be told. */
+  isRevoked(): Promise<boolean>
+  /** Until when Pro lasts by now; null when it is over. Rejects with `unavailable` when it cannot be told. */
+  readProUntil(): Promise<number | null>
 }
 
-/** Refuses those who could not pay for a single message (decisions F1). */
-export function requireCredits(credits: Credits): Step {
-  return async function requireCredits(ctx, next) {
+/** Takes connections over. */
+export interface UpgradeHandler {
+  /** Of an account that has so many credits left. */
+  accept(upgrade: Upgrade, account: string, left: number): void
+  acceptViewer(upgrade: Upgrade, viewer: Viewer): void
+}
+
+/** Refuses those who could not pay for a single message, and dashboards of wallets without Pro (decisions F1). */
+export function requireMeans(credits: Credits, billing: Pick<Billing, 'pro'> | null): Step {
+  const withPro = requirePro(billing)
+  return async function requireMeans(ctx, next) {
+    if (ctx.state.session !== undefined) return withPro(ctx, next)
     const left = await credits.left(ctx.state.account ?? '')
     ctx.state.left = left
     if (left < 1) throw new ApiError('insufficient_credits')
@@ -28,10 +50,13 @@ export function requireCredits(credits: Credits): Step {
 }
 
 /** Hands the connection over; `upgradeOf` knows the requests that ask for it. */
-export function upgrade(
-  handler: UpgradeHandler,
-  upgradeOf: (request: IncomingMessage) => Upgrade | undefined,
-): Step {
+export function upgrade(deps: {
+  readonly feed: UpgradeHandler
+  readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
+  readonly tokens: Pick<Tokens, 'isRevoked'>
+  readonly billing: Pick<Billing, 'pro'> | null
+}): Step {
+  const { feed, upgradeOf, tokens, billing } = deps
   return async function upgrade(ctx) {
     const asked = upgradeOf(ctx.req)
     if (asked === undefined || ctx.get('Upgrade').toLowerCase() !== 'websocket')
@@ -40,6 +65,13 @@ export function upgrade(
       })
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)
-    handler.accept(asked, ctx.state.account ?? '', ctx.state.left ?? 0)
+    const { session, proUntil = 0, account = '', left = 0 } = ctx.state
+    if (session === undefined) feed.accept(asked, account, left)
+    else
+      feed.acceptViewer(asked, {
+        ...{ ...session, proUntil },
+        isRevoked: () => tokens.isRevoked(session),
+        readProUntil: async () => (await billing?.pro(session.wallet))?.expiresAt ?? null,
+      })
   }
 }

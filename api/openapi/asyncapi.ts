@@ -1,5 +1,7 @@
 import type { z } from 'zod'
+import { EXAMPLE_SIGNAL } from '../items/signal.ts'
 import { EXAMPLE_TRADE } from '../items/trade.ts'
+import { EXAMPLE_WATCHLIST_ITEM } from '../items/watchlist.ts'
 import { CLIENT_MESSAGES, CLOSE_CODES, SERVER_MESSAGES } from '../stream/messages.ts'
 import { MAX_MESSAGE_BYTES } from '../stream/protocol.ts'
 import { VERSION } from './about.ts'
@@ -28,13 +30,16 @@ export function asyncApiDocument(serverUrl: string) {
       feed: {
         host,
         protocol: protocol === 'https:' ? 'wss' : 'ws',
-        security: [{ $ref: '#/components/securitySchemes/apiKey' }],
+        security: [
+          { $ref: '#/components/securitySchemes/apiKey' },
+          { $ref: '#/components/securitySchemes/dashboardToken' },
+        ],
       },
     },
     channels: {
       feed: {
         address: '/ws',
-        title: 'Live trades',
+        title: 'Live trades, watchlist and signals',
         description: HANDSHAKE,
         messages: Object.fromEntries(
           [...sent, ...received].map(({ name }) => [
@@ -66,7 +71,15 @@ export function asyncApiDocument(serverUrl: string) {
         apiKey: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The API key: `Authorization: Bearer <API_KEY>`; never in the URL.',
+          description:
+            'The API key, for `trades`: `Authorization: Bearer <API_KEY>`; never in the URL.',
+        },
+        dashboardToken: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'The dashboard token of a wallet with active Pro, for `watchlist` and `signals`; never in the URL.',
         },
       },
     },
@@ -86,14 +99,25 @@ function message(schema: z.ZodType, schemas: JsonSchemas, io: 'input' | 'output'
 
 const CURSOR = 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA'
 
+const { mint, symbol, name } = EXAMPLE_WATCHLIST_ITEM
+const LEFT = { mint, symbol, name }
+
 const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   Subscribe: [
     { action: 'subscribe', channels: ['trades'] },
     { action: 'subscribe', channels: ['trades'], wallets: ['W12'], after: CURSOR },
+    { action: 'subscribe', channels: ['watchlist', 'signals'] },
   ],
   Unsubscribe: [{ action: 'unsubscribe', channels: ['trades'] }],
   Ping: [{ action: 'ping' }],
   TradeMessage: [{ channel: 'trades', id: CURSOR, data: EXAMPLE_TRADE }],
+  WatchlistMessage: [
+    { channel: 'watchlist', id: CURSOR, snapshot: true, data: EXAMPLE_WATCHLIST_ITEM },
+    { channel: 'watchlist', id: CURSOR, event: 'changed', data: EXAMPLE_WATCHLIST_ITEM },
+  ],
+  LeftMessage: [{ channel: 'watchlist', id: CURSOR, event: 'left', data: LEFT }],
+  SignalMessage: [{ channel: 'signals', id: CURSOR, data: EXAMPLE_SIGNAL }],
+  SnapshotComplete: [{ type: 'snapshot_complete', cursor: CURSOR }],
   Subscribed: [
     {
       ...{ type: 'subscribed', channels: ['trades'], wallets: ['W12'], mints: null },
@@ -120,12 +144,14 @@ const ABOUT_FEED = `Trades of tracked wallets as they happen, in one total order
 
 **Late trades.** A trade that was learnt after its slot had passed comes at once, marked \`"late": true\`; its place in time is before trades that were sent already.
 
+**Watchlist and signals.** A dashboard token of a wallet with active Pro has the channels \`watchlist\` and \`signals\`, free. First comes a snapshot as of the newest tick (a block time divisible by 10): the list by mint, then the newest 25 signals, oldest first, then \`snapshot_complete\`; then what each tick changes: \`entered\`, \`changed\` and \`left\` by mint, then the signals that fired. One order holds both channels, so one \`after\` holds both positions: it gives exactly what was missed, also of a snapshot that was cut. Older than the retention: \`gap\`, and a snapshot again. A connection ends in the second in which its token (\`token_expired\`) or Pro (\`pro_expired\`) does, and at once when the token is taken back (\`token_revoked\`).
+
 **Why a connection ends.** A typed message always comes before the close: ${Object.entries(
   CLOSE_CODES,
 )
   .map(([type, code]) => `\`${type}\` (${code})`)
   .join(
     ', ',
-  )}. After 1012 and 1013 connect again and resume; after \`superseded\` another connection of the same key is open.`
+  )}. After 1012 and 1013 connect again and resume; after \`superseded\` another connection of the same key, or another dashboard of the same wallet, is open.`
 
-const HANDSHAKE = `Upgrade with \`Authorization: Bearer <API_KEY>\`; browsers, which cannot set that field, ask for the subprotocols \`bearer, <API_KEY>\` and are answered \`bearer\`. A refusal is an HTTP status with a problem document before the upgrade: 401, 402 (no balance), 426 (no upgrade asked), 429, 503. Nothing is sent before a subscription. Messages are JSON text of at most ${MAX_MESSAGE_BYTES} bytes (else 1009).`
+const HANDSHAKE = `Upgrade with \`Authorization: Bearer <API_KEY>\`, or a dashboard token in its place; browsers, which cannot set that field, ask for the subprotocols \`bearer, <API_KEY>\` and are answered \`bearer\`. A refusal is an HTTP status with a problem document before the upgrade: 401, 402 (no balance), 403 (no active Pro), 426 (no upgrade asked), 429, 503. Nothing is sent before a subscription. Messages are JSON text of at most ${MAX_MESSAGE_BYTES} bytes (else 1009).`

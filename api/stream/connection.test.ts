@@ -12,7 +12,8 @@ import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
-import { Connection, type EndReason, passingOf } from './connection.ts'
+import { Connection, passingOf } from './connection.ts'
+import type { EndReason } from './conversation.ts'
 import { CreditBlock } from './credit-block.ts'
 import type { ServerMessage, TradeMessage } from './messages.ts'
 import { createRelay } from './relay.ts'
@@ -96,8 +97,9 @@ async function startClient(balance: number) {
         transport: {
           write: (frames, sent) => {
             for (const read of messagesOf(frames)) {
-              if ('channel' in read) received.push({ ...read, connection: count })
-              else if (read.type === 'subscribed') start ??= read.cursor
+              if ('channel' in read) {
+                if (read.channel === 'trades') received.push({ ...read, connection: count })
+              } else if (read.type === 'subscribed') start ??= read.cursor
             }
             if (sent) setImmediate(sent)
           },

@@ -1,36 +1,13 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
 import type { FeedPosition } from '../cursor.ts'
 import { isReached, stepsToNow } from './catch-up.ts'
+import { Conversation, type EndReason, type Transport } from './conversation.ts'
 import type { CreditBlock } from './credit-block.ts'
 import { type Filter, matches } from './filter.ts'
-import { frameText } from './frame.ts'
 import type { Step, TradeHistory } from './history.ts'
-import { CLOSE_CODES, type MessageFault, type ServerMessage } from './messages.ts'
-import { MAX_MESSAGE_BYTES, readMessage, type Subscribe } from './protocol.ts'
+import { readMessage, type Subscribe } from './protocol.ts'
 import type { Relay } from './relay.ts'
 import type { FeedEntry } from './trade-window.ts'
-
-/** The client's end of a connection. */
-export interface Transport {
-  /** Queues whole frames; `sent` is called once they have left this process. */
-  write(frames: Buffer, sent?: () => void): void
-  /** Holds frames back until `flush`, to write them at once. */
-  hold(): void
-  flush(): void
-  ping(): void
-  close(code: number): void
-  terminate(): void
-  /** Bytes queued that the client has not taken. */
-  readonly unsentBytes: number
-}
-
-/** Why the service ends a connection, with the close code that tells it; `unanswered`: without a word. */
-const ENDS = {
-  ...CLOSE_CODES,
-  too_many_errors: 1008,
-  message_too_big: 1009,
-} as const
-export type EndReason = keyof typeof ENDS | 'unanswered'
 
 export interface ConnectionDeps {
   readonly transport: Transport
@@ -70,6 +47,7 @@ export function passingOf(entries: readonly FeedEntry[]): Passing {
 export class Connection {
   readonly #deps: ConnectionDeps
   readonly #credits: CreditBlock
+  readonly #talk: Conversation<FeedPosition>
   /** A tenth of the balance at connect (decisions F5); null once told. */
   #lowBalance: number | null
   #filter: Filter | null = null
@@ -81,9 +59,6 @@ export class Connection {
   #waitsFor: 'credits' | 'client' | 'storage' | 'turn' | null = null
   #subscription = 0
   #storageFailures = 0
-  #errorsInARow = 0
-  #unansweredPings = 0
-  #isOpen = true
 
   /** `balance`: what the account could pay for when the connection was opened. */
   constructor(deps: ConnectionDeps, balance: number) {
@@ -95,6 +70,19 @@ export class Connection {
         if (this.#waitsFor === 'credits' && sinceMs > MAX_WAIT_MS) this.end('unavailable')
       },
     })
+    const { transport, relay, isTracked, onEnd } = deps
+    const reading = { access: 'key', isTracked, decodeCursor: relay.decode } as const
+    this.#talk = new Conversation({
+      transport,
+      read: (text) => readMessage(text, reading),
+      onSubscribe: (message) => this.#subscribe(message),
+      onUnsubscribe: () => this.#begin(null, null),
+      isSubscribed: () => this.#filter !== null,
+      onEnd: (reason) => {
+        onEnd(reason)
+        void this.#credits.close()
+      },
+    })
   }
 
   /** Credits it holds in reserve. */
@@ -104,14 +92,14 @@ export class Connection {
 
   /** What passes now; it is in the relay's window already. */
   offer(passing: Passing): void {
-    if (!this.#isOpen || this.#filter === null) return
+    if (!this.#talk.isOpen || this.#filter === null) return
     const { transport, onSent } = this.#deps
     if (this.#position !== null) {
       if (this.#waitsFor === null) this.#advance()
       return
     }
     if (passing.entries.length === 0) return
-    if (transport.unsentBytes > MAX_UNSENT_BYTES) {
+    if (this.#talk.isSlow) {
       this.end('slow_reader')
       return
     }
@@ -140,73 +128,30 @@ export class Connection {
   }
 
   receive(text: string | null, bytes: number): void {
-    if (!this.#isOpen) return
-    const { relay, isTracked } = this.#deps
-    if (bytes > MAX_MESSAGE_BYTES) {
-      this.#fault('invalid_message', `A message has at most ${MAX_MESSAGE_BYTES} bytes.`)
-      this.end('message_too_big')
-      return
-    }
-    const message =
-      text === null
-        ? ({ kind: 'bad', code: 'invalid_message', message: 'Expected text, not binary.' } as const)
-        : readMessage(text, { isTracked, decodeCursor: relay.decode })
-    if (message.kind === 'bad') {
-      this.#fault(message.code, message.message)
-      if (++this.#errorsInARow >= MAX_ERRORS) this.end('too_many_errors')
-      return
-    }
-    this.#errorsInARow = 0
-    if (message.kind === 'ping') this.#tell({ type: 'pong' })
-    else if (message.kind === 'subscribe') this.#subscribe(message)
-    else {
-      this.#begin(null, null)
-      this.#tell({ type: 'unsubscribed', channels: message.channels })
-    }
-    if (this.#deps.transport.unsentBytes > MAX_UNSENT_BYTES) this.end('slow_reader')
+    this.#talk.receive(text, bytes)
   }
 
   /** Every 30 s: is the client still there? */
   beat(): void {
-    if (!this.#isOpen) return
-    const { transport } = this.#deps
-    if (this.#unansweredPings >= MAX_UNANSWERED) this.end('unanswered')
-    else if (transport.unsentBytes > MAX_UNSENT_BYTES) this.end('slow_reader')
-    else {
-      this.#unansweredPings++
-      // Nothing is sent before a subscription (decisions F2); the protocol's own ping is no message.
-      if (this.#filter !== null) this.#tell({ type: 'ping' })
-      transport.ping()
-      this.#credits.keep()
-    }
+    if (this.#talk.beat()) this.#credits.keep()
   }
 
   onPong(): void {
-    this.#unansweredPings = 0
+    this.#talk.onPong()
   }
 
   /** Says why, closes, and returns the credits not used. */
   end(reason: EndReason): void {
-    if (!this.#isOpen) return
-    const { transport, onEnd } = this.#deps
-    if (reason === 'unanswered') transport.terminate()
-    else {
-      if (!(reason === 'too_many_errors' || reason === 'message_too_big'))
-        this.#tell({ type: reason })
-      transport.close(ENDS[reason])
-    }
-    this.#isOpen = false
-    onEnd(reason)
-    void this.#credits.close()
+    this.#talk.end(reason)
   }
 
   /** The connection is gone; resolves when what it used is booked. */
   closed(): Promise<void> {
-    this.#isOpen = false
+    this.#talk.gone()
     return this.#credits.close()
   }
 
-  #subscribe({ channels, wallets, mints, after }: Subscribe): void {
+  #subscribe({ channels, wallets, mints, after }: Subscribe<FeedPosition>): void {
     const { relay } = this.#deps
     const filter = {
       wallets: wallets && new Set(wallets.map((alias) => parseAlias(alias) ?? 0)),
@@ -216,7 +161,7 @@ export class Connection {
     const hadBeenLive = this.#hasBeenLive
     this.#begin(filter, after ?? this.#position)
     if (after === null) this.#hasBeenLive ||= hadBeenLive
-    this.#tell({ type: 'subscribed', channels, wallets, mints, cursor: relay.cursor })
+    this.#talk.tell({ type: 'subscribed', channels, wallets, mints, cursor: relay.cursor })
     if (this.#credits.credits < 1) this.#credits.renew()
     if (this.#position !== null) this.#advance()
   }
@@ -232,8 +177,8 @@ export class Connection {
   /** Sends what lies between the connection's position and now, as far as it can be paid and is taken; then it is live. */
   #advance(): void {
     const { relay, transport, history } = this.#deps
-    while (this.#isOpen && this.#filter !== null && this.#position !== null) {
-      if (this.#hasBeenLive && transport.unsentBytes > MAX_UNSENT_BYTES) {
+    while (this.#talk.isOpen && this.#filter !== null && this.#position !== null) {
+      if (this.#hasBeenLive && this.#talk.isSlow) {
         this.end('slow_reader')
         return
       }
@@ -258,7 +203,7 @@ export class Connection {
   async #turnPage(from: FeedPosition, filter: Filter): Promise<void> {
     const subscription = this.#subscription
     this.#waitsFor = 'storage'
-    const isStale = () => !this.#isOpen || subscription !== this.#subscription
+    const isStale = () => !this.#talk.isOpen || subscription !== this.#subscription
     try {
       const page = await this.#deps.history.page(from, filter)
       if (isStale()) return
@@ -326,7 +271,7 @@ export class Connection {
   }
 
   #onGranted(credits: number): void {
-    if (!this.#isOpen || this.#waitsFor !== 'credits') return
+    if (!this.#talk.isOpen || this.#waitsFor !== 'credits') return
     if (credits < 1) this.end('balance_exhausted')
     else {
       this.#waitsFor = null
@@ -348,21 +293,10 @@ export class Connection {
     const { balance } = this.#credits
     if (this.#lowBalance === null || balance > this.#lowBalance || balance < 1) return
     this.#lowBalance = null
-    this.#tell({ type: 'balance_low', balance_credits: balance })
-  }
-
-  #fault(code: MessageFault, message: string): void {
-    this.#tell({ type: 'error', code, message })
-  }
-
-  #tell(message: ServerMessage): void {
-    this.#deps.transport.write(frameText(JSON.stringify(message)))
+    this.#talk.tell({ type: 'balance_low', balance_credits: balance })
   }
 }
 
-const MAX_UNSENT_BYTES = 1024 * 1024
-const MAX_ERRORS = 3
-const MAX_UNANSWERED = 2
 /** How long a trade may wait for the meter to answer (decisions K5: it is never free). */
 const MAX_WAIT_MS = 10_000
 /** What one turn of catching up may send, before the client has taken it, and look at, before others have their turn. */

@@ -15,14 +15,19 @@ import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { ApiError, problem } from '../errors.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
-import type { Upgrade } from '../middleware/upgrade.ts'
+import type { Upgrade, Viewer } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import { Connection, type EndReason, passingOf } from './connection.ts'
+import { Connection, passingOf } from './connection.ts'
+import type { EndReason } from './conversation.ts'
 import { type BlockOptions, type BlockSource, CreditBlock } from './credit-block.ts'
 import { createTradeHistory, type TradeHistory } from './history.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
+import { Seats } from './seats.ts'
 import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
 import { createTransport } from './transport.ts'
+import { ViewConnection } from './view-connection.ts'
+import { ViewRelay } from './view-relay.ts'
+import { createViewSource, type ViewSource } from './view-rows.ts'
 
 export interface FeedDeps {
   readonly log: EventLog
@@ -32,7 +37,7 @@ export interface FeedDeps {
   readonly channel?: AccountChannel
   /** Accounts whose key was revoked since a time (unix milliseconds), and when. */
   readonly revokedSince?: (unixMs: number) => Promise<readonly { account: Account; at: number }[]>
-  /** How many feed connections one account may have; a newer one closes the oldest (decisions F6). */
+  /** How many feed connections one key may have, and how many the dashboards of one wallet; a newer one closes the oldest (decisions F6). */
   readonly connectionsPerKey: number
   /** How far back a client may resume (decisions F4); default 24. */
   readonly retentionHours?: number | undefined
@@ -42,15 +47,19 @@ export interface FeedDeps {
   readonly perturb?: Perturb | null
   /** Told when a slot is `merged` and `written`. */
   readonly onStage?: OnStage | undefined
+  /** What the channels `watchlist` and `signals` say; by default what is stored. */
+  readonly views?: (store: Store) => ViewSource
 }
 
 export interface FeedOptions {
   readonly relay?: RelayOptions
-  /** Runs something again and again until what it gives is called; the feed's pulse. */
+  /** Runs something again and again until what it gives is called; the feed's pulses, of 30 s and of 1 s. */
   readonly every?: (ms: number, run: () => void) => () => void
   readonly block?: BlockOptions
   /** How long a client may take to answer a close. */
   readonly closeMs?: number
+  /** Unix milliseconds by the wall clock, by which tokens and Pro end. */
+  readonly now?: () => number
 }
 
 /** The live feed of `GET /ws` (decisions F): connections over one relay of the log. Nothing in it can be lost. */
@@ -69,16 +78,15 @@ class LiveFeed implements Feed {
     maxPayload: MAX_FRAME_BYTES,
     handleProtocols: (offered) => (offered.has('bearer') ? 'bearer' : false),
   })
-  readonly #connections = new Map<Account, Set<Connection>>()
-  readonly #channel: AccountChannel
-  /** By the name that other processes know it by. */
-  readonly #seats = new Map<string, Seat>()
+  readonly #traders: Seats<Connection>
+  readonly #viewers: Seats<ViewConnection>
   /** Open sockets, closing ones too. */
   readonly #sockets = new Set<WebSocket>()
   /** What connections that ended still have to book. */
   readonly #booking = new Set<Promise<void>>()
   #relay: Relay | null = null
   #history: TradeHistory | null = null
+  #views: ViewRelay | null = null
   #storage: StorageView = { walletCount: () => 0, stored: () => null }
   #stopPulse: () => void = () => {}
   #isStopping = false
@@ -90,13 +98,20 @@ class LiveFeed implements Feed {
       every: everyMs,
       block: {},
       closeMs: 2000,
+      now: Date.now,
       ...options,
     }
     this.#metrics = createFeedMetrics(deps.registry)
-    this.#channel = deps.channel ?? createMemoryChannel()
-    this.#channel.listen({
-      onSuperseded: (_account, name) => this.#seats.get(name)?.connection.end('superseded'),
+    const { channel = createMemoryChannel(), connectionsPerKey } = deps
+    this.#traders = new Seats(channel, connectionsPerKey)
+    this.#viewers = new Seats(channel, connectionsPerKey)
+    channel.listen({
+      onSuperseded: (_account, name) => {
+        this.#traders.onSuperseded(name)
+        this.#viewers.onSuperseded(name)
+      },
       onRotated: (account) => this.endAll(account, 'key_rotated'),
+      onLoggedOut: (tokenId) => this.#logOut(tokenId),
       onBack: (sinceMs) => this.#comeBack(sinceMs),
     })
     this.#server.on('wsClientError', (_error, socket) => refuse(socket, 'upgrade_required'))
@@ -117,13 +132,25 @@ class LiveFeed implements Feed {
     )
     this.#relay.listen((entries) => {
       const passing = passingOf(entries)
-      for (const connections of this.#connections.values())
-        for (const connection of connections) connection.offer(passing)
+      for (const connection of this.#traders.all()) connection.offer(passing)
     })
-    this.#stopPulse = this.#options.every(BEAT_MS, () => {
-      for (const connections of this.#connections.values())
-        for (const connection of connections) connection.beat()
+    const source = this.#deps.views?.(store) ?? createViewSource(store)
+    const views = new ViewRelay({ source, cursors, retentionHours, logger: this.#deps.logger })
+    await views.poll()
+    this.#views = views
+    const { every } = this.#options
+    const stopBeat = every(BEAT_MS, () => {
+      for (const connection of this.#traders.all()) connection.beat()
+      for (const connection of this.#viewers.all()) connection.beat()
     })
+    const stopSeconds = every(SECOND_MS, () => {
+      for (const connection of this.#viewers.all()) connection.checkAccess()
+      void views.poll()
+    })
+    this.#stopPulse = () => {
+      stopBeat()
+      stopSeconds()
+    }
   }
 
   sealed() {
@@ -151,47 +178,48 @@ class LiveFeed implements Feed {
     )
   }
 
-  /** Ends an account's connections, as when its key was rotated (decisions F6). */
-  endAll(account: Account, reason: EndReason): void {
-    for (const connection of this.#connections.get(account) ?? []) connection.end(reason)
+  acceptViewer({ request, socket, head }: Upgrade, viewer: Viewer): void {
+    const relay = this.#views
+    if (relay === null || this.#isStopping) {
+      refuse(socket, 'unavailable')
+      return
+    }
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#openView(relay, webSocket, socket, viewer),
+    )
   }
 
-  /** Other processes hear of this one again: what it has, and which keys were revoked meanwhile. */
+  /** Ends an account's connections, as when its key was rotated (decisions F6). */
+  endAll(account: Account, reason: EndReason): void {
+    this.#traders.endAll(account, reason)
+  }
+
+  #logOut(tokenId: string): void {
+    for (const connection of this.#viewers.all())
+      if (connection.tokenId === tokenId) connection.end('token_revoked')
+  }
+
+  /** Other processes hear of this one again: what it has, and which keys and tokens were revoked meanwhile. */
   #comeBack(sinceMs: number): void {
-    for (const [name, seat] of this.#seats) this.#announce(name, seat)
+    this.#traders.comeBack()
+    this.#viewers.comeBack()
+    for (const connection of this.#viewers.all()) connection.checkToken()
     const { revokedSince, logger } = this.#deps
     revokedSince?.(sinceMs - CLOCK_SKEW_MS).then(
       (revoked) => {
         for (const { account, at } of revoked)
-          for (const seat of this.#seats.values())
+          for (const seat of this.#traders.seated())
             if (seat.account === account && seat.openedAt < at) seat.connection.end('key_rotated')
       },
       () => logger.warn('revoked keys cannot be read; their connections stay until they end'),
     )
   }
 
-  /** Tells other processes of a connection; without their answer each counts its own. */
-  #announce(name: string, seat: Seat): void {
-    const { connectionsPerKey } = this.#deps
-    seat.announced = seat.announced
-      .then(() => this.#channel.opened(seat.account, name, connectionsPerKey, seat.place))
-      .then((place) => {
-        seat.place = place
-      })
-      .catch(() => {})
-  }
-
-  #leave(name: string): void {
-    const seat = this.#seats.get(name)
-    if (seat === undefined) return
-    this.#seats.delete(name)
-    this.#book(seat.announced.then(() => this.#channel.closed(seat.account, name)).catch(() => {}))
-  }
-
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#stopPulse()
-    for (const account of [...this.#connections.keys()]) this.endAll(account, 'restarting')
+    for (const connection of [...this.#traders.all(), ...this.#viewers.all()])
+      connection.end('restarting')
     const closed = this.#allClosed()
     const timer = setTimeout(
       () => {
@@ -220,13 +248,11 @@ class LiveFeed implements Feed {
     account: Account,
     left: number,
   ): void {
-    const others = this.#connections.get(account) ?? new Set()
-    this.#connections.set(account, others)
     let held = 0
-    for (const other of others) held += other.heldCredits
-    let ended: EndReason | 'protocol_error' | null = null
+    for (const other of this.#traders.of(account)) held += other.heldCredits
     const { credits } = this.#deps
     const name = randomUUID()
+    const attached = this.#attach(webSocket)
     const connection: Connection = new Connection(
       {
         transport: createTransport(webSocket, socket),
@@ -239,43 +265,68 @@ class LiveFeed implements Feed {
           ),
         onSent: (trades) => this.#metrics.messages.inc(trades),
         onEnd: (reason) => {
-          ended = reason
-          this.#forget(account, connection)
+          attached.ended = reason
+          this.#traders.forget(account, connection)
         },
       },
       left + held,
     )
-    others.add(connection)
-    const seat: Seat = { account, connection, openedAt: Date.now(), announced: Promise.resolve() }
-    this.#seats.set(name, seat)
-    this.#announce(name, seat)
-    this.#sockets.add(webSocket)
-    this.#metrics.connections.set(this.#sockets.size)
-    for (const other of others) {
-      if (others.size <= this.#deps.connectionsPerKey) break
-      other.end('superseded')
-    }
-    webSocket.on('message', (data: Buffer, isBinary) =>
-      connection.receive(isBinary ? null : data.toString(), data.length),
-    )
-    webSocket.on('pong', () => connection.onPong())
-    webSocket.on('error', () => {
-      ended ??= 'protocol_error' // which is answered with the close code that says it
-    })
-    webSocket.on('close', () => {
-      this.#sockets.delete(webSocket)
-      this.#forget(account, connection)
-      this.#leave(name)
+    this.#traders.take(account, name, connection)
+    attached.follow(connection, () => {
+      this.#traders.forget(account, connection)
+      this.#book(this.#traders.leave(name))
       this.#book(connection.closed())
-      this.#metrics.connections.set(this.#sockets.size)
-      this.#metrics.closes.inc({ reason: ended ?? 'client' })
     })
   }
 
-  #forget(account: Account, connection: Connection): void {
-    const connections = this.#connections.get(account)
-    connections?.delete(connection)
-    if (connections?.size === 0) this.#connections.delete(account)
+  #openView(relay: ViewRelay, webSocket: WebSocket, socket: Duplex, viewer: Viewer): void {
+    // Connections of a dashboard are counted apart from those of the account's key.
+    const account = `dashboard:${viewer.wallet}`
+    const name = randomUUID()
+    const attached = this.#attach(webSocket)
+    const connection: ViewConnection = new ViewConnection({
+      transport: createTransport(webSocket, socket),
+      ...{ relay, viewer, now: this.#options.now },
+      onSent: (messages) => this.#metrics.viewMessages.inc(messages),
+      onEnd: (reason) => {
+        attached.ended = reason
+        this.#viewers.forget(account, connection)
+      },
+    })
+    this.#viewers.take(account, name, connection)
+    const unlisten = relay.listen((batch) => connection.offer(batch))
+    connection.checkToken() // it may have been taken back before this connection could hear of it
+    attached.follow(connection, () => {
+      unlisten()
+      this.#viewers.forget(account, connection)
+      this.#book(this.#viewers.leave(name))
+      connection.gone()
+    })
+  }
+
+  /** A socket that is open from now on; what comes over it goes to the connection that follows it, until it is closed. */
+  #attach(webSocket: WebSocket) {
+    this.#sockets.add(webSocket)
+    this.#metrics.connections.set(this.#sockets.size)
+    const attached = {
+      ended: null as EndReason | 'protocol_error' | null,
+      follow: (connection: Connection | ViewConnection, onClosed: () => void) => {
+        webSocket.on('message', (data: Buffer, isBinary) =>
+          connection.receive(isBinary ? null : data.toString(), data.length),
+        )
+        webSocket.on('pong', () => connection.onPong())
+        webSocket.on('error', () => {
+          attached.ended ??= 'protocol_error' // which is answered with the close code that says it
+        })
+        webSocket.on('close', () => {
+          this.#sockets.delete(webSocket)
+          onClosed()
+          this.#metrics.connections.set(this.#sockets.size)
+          this.#metrics.closes.inc({ reason: attached.ended ?? 'client' })
+        })
+      },
+    }
+    return attached
   }
 
   #book(booked: Promise<void>): void {
@@ -294,16 +345,6 @@ class LiveFeed implements Feed {
   }
 }
 
-/** A connection as other processes know it. */
-interface Seat {
-  readonly account: Account
-  readonly connection: Connection
-  readonly openedAt: number
-  /** Its place in time among those of its account; undefined until it is known to others. */
-  place?: string
-  announced: Promise<void>
-}
-
 /** How far clocks of processes may be apart. */
 const CLOCK_SKEW_MS = 5000
 
@@ -313,6 +354,7 @@ type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 /** A message is refused with a word up to this size, beyond it without. */
 const MAX_FRAME_BYTES = 16_384
 const BEAT_MS = 30_000
+const SECOND_MS = 1000
 
 function everyMs(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms)

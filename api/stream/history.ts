@@ -24,6 +24,7 @@ import type { StoredSwap } from '../rows/swap-row.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
+import { createGate } from './gate.ts'
 import { gapText, tradeText } from './protocol.ts'
 import { createRetention } from './retention.ts'
 
@@ -208,20 +209,3 @@ function isEarlier(a: LatePosition, b: LatePosition): boolean {
 const keyOf = ({ slot, txIndex, wallet, eventIndex }: StoredSwap): EventKey => ({
   ...{ slot, txIndex, wallet, eventIndex },
 })
-
-/** Lets so many run at once, the others wait in order. */
-function createGate(places: number) {
-  let free = places
-  const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next === undefined) free++
-      else next()
-    }
-  }
-}

@@ -1,10 +1,16 @@
 import { z } from 'zod'
+import { SignalItem } from '../items/signal.ts'
 import { TradeItem } from '../items/trade.ts'
+import { WatchlistItem } from '../items/watchlist.ts'
 
 /** What may be subscribed to; an API key has `trades` alone, a dashboard token of a wallet with Pro the other two (decisions F1). */
 export const CHANNELS = ['trades', 'watchlist', 'signals'] as const
 export const Channel = z.enum(CHANNELS)
 export type Channel = z.infer<typeof Channel>
+
+/** The channels that are not metered, in the order in which one tick is told. */
+export const VIEW_CHANNELS = ['watchlist', 'signals'] as const
+export type ViewChannel = (typeof VIEW_CHANNELS)[number]
 
 /** What a client may be told is wrong with a message; where several hold, the first in this order (decisions F2). */
 export const MessageFault = z.enum([
@@ -28,18 +34,22 @@ const Mints = z
   .max(100)
 const Cursor = z.string().describe('Opaque position; give it as `after` to go on from there')
 
-/** Asks for trades, or replaces the filter. Other fields are ignored. */
+/** Asks for channels, or replaces what was asked for. Other fields are ignored. */
 export const SubscribeMessage = z
   .object({
     action: z.literal('subscribe'),
     channels: Channels,
-    wallets: Aliases.optional().describe('Trades of these wallets alone'),
-    mints: Mints.optional().describe('Trades of these tokens alone'),
+    wallets: Aliases.optional().describe('Trades of these wallets alone; only with `trades`'),
+    mints: Mints.optional().describe('What is said of these tokens alone'),
     after: Cursor.optional().describe(
-      'The `id` of the last message received, or `X-Head-Cursor` or `next_cursor` of `GET /trades`: what matches and came after it is sent first',
+      'The `id` of the last message received; for `trades` also `X-Head-Cursor` or `next_cursor` of `GET /trades`: what matches and came after it is sent first',
     ),
   })
-  .meta({ id: 'Subscribe', description: 'Asks for trades, or replaces the filter' })
+  .meta({
+    id: 'Subscribe',
+    description:
+      'Asks for `trades` (with an API key), or for `watchlist` and `signals` (with a dashboard token), or replaces the filter',
+  })
 
 export const UnsubscribeMessage = z
   .object({ action: z.literal('unsubscribe'), channels: Channels })
@@ -69,13 +79,72 @@ export const TradeMessage = z
 
 export type TradeMessage = z.infer<typeof TradeMessage>
 
+/** A listed token as of a tick (decisions G), and how it came to be told. */
+export const WatchlistMessage = z
+  .strictObject({
+    channel: z.literal('watchlist'),
+    id: Cursor.describe('Position after this message; give the last one received as `after`'),
+    snapshot: z
+      .literal(true)
+      .optional()
+      .describe('It is part of the list as it stood when the subscription began'),
+    event: z
+      .enum(['entered', 'changed'])
+      .optional()
+      .describe('What happened to it; not in a snapshot'),
+    data: WatchlistItem,
+  })
+  .meta({
+    id: 'WatchlistMessage',
+    description:
+      'A token on the trending watchlist, as `GET /me/watchlists/trending` gives it; free',
+  })
+
+/** A token left the list (decisions G1). */
+export const LeftMessage = z
+  .strictObject({
+    channel: z.literal('watchlist'),
+    id: Cursor,
+    event: z.literal('left'),
+    data: z.strictObject({ mint: z.string(), symbol: z.string(), name: z.string() }),
+  })
+  .meta({ id: 'LeftMessage', description: 'A token left the trending watchlist; free' })
+
+export const SignalMessage = z
+  .strictObject({
+    channel: z.literal('signals'),
+    id: Cursor.describe('Position after this message; give the last one received as `after`'),
+    snapshot: z
+      .literal(true)
+      .optional()
+      .describe('It had fired when the subscription began; the newest ones come, oldest first'),
+    data: SignalItem,
+  })
+  .meta({
+    id: 'SignalMessage',
+    description: 'A filter strategy fired, as `GET /me/signals/filter` gives it; free',
+  })
+
+export const SnapshotCompleteMessage = z
+  .strictObject({
+    type: z.literal('snapshot_complete'),
+    cursor: Cursor.describe('Position after the snapshot; what follows are changes'),
+  })
+  .meta({
+    id: 'SnapshotComplete',
+    description:
+      'Every message of the snapshot of `watchlist` and `signals` was sent: what is not in it is not on the list',
+  })
+
 export const SubscribedMessage = z
   .strictObject({
     type: z.literal('subscribed'),
     channels: z.array(Channel),
     wallets: z.array(z.string()).nullable(),
     mints: z.array(z.string()).nullable(),
-    cursor: Cursor.describe('The newest position passed'),
+    cursor: Cursor.describe(
+      'The newest position passed; of `watchlist` and `signals` the one where what follows begins',
+    ),
   })
   .meta({ id: 'Subscribed', description: 'A subscribe was taken; null for a filter not given' })
 
@@ -90,7 +159,8 @@ export const GapMessage = z
   })
   .meta({
     id: 'Gap',
-    description: 'Trades before `oldest` are out of reach of the feed; `GET /trades` may have them',
+    description:
+      'Trades before `oldest` are out of reach of the feed; `GET /trades` may have them. On `watchlist` and `signals` a snapshot follows',
   })
 
 export const BalanceLowMessage = z
@@ -114,6 +184,9 @@ export const CLOSE_CODES = {
   balance_exhausted: 1008,
   superseded: 1008,
   key_rotated: 1008,
+  token_expired: 1008,
+  token_revoked: 1008,
+  pro_expired: 1008,
   restarting: 1012,
   slow_reader: 1013,
   unavailable: 1013,
@@ -126,6 +199,9 @@ export const LastMessage = z
       'balance_exhausted',
       'superseded',
       'key_rotated',
+      'token_expired',
+      'token_revoked',
+      'pro_expired',
       'restarting',
       'slow_reader',
       'unavailable',
@@ -134,12 +210,20 @@ export const LastMessage = z
   .meta({
     id: 'LastMessage',
     description:
-      'Why the connection is closed: 1008 for balance_exhausted, superseded, key_rotated; 1012 for restarting; 1013 for slow_reader, unavailable',
+      'Why the connection is closed: 1008 for balance_exhausted, superseded, key_rotated, token_expired, token_revoked, pro_expired; 1012 for restarting; 1013 for slow_reader, unavailable',
   })
+
+export type WatchlistMessage = z.infer<typeof WatchlistMessage>
+export type LeftMessage = z.infer<typeof LeftMessage>
+export type SignalMessage = z.infer<typeof SignalMessage>
 
 /** What the service sends on the feed. */
 export const SERVER_MESSAGES = [
   TradeMessage,
+  WatchlistMessage,
+  LeftMessage,
+  SignalMessage,
+  SnapshotCompleteMessage,
   SubscribedMessage,
   UnsubscribedMessage,
   GapMessage,

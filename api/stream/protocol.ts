@@ -1,37 +1,41 @@
 import { z } from 'zod'
 import { parseAddress } from '../../pipeline/domain/address.ts'
 import { parseAlias } from '../../pipeline/domain/alias.ts'
-import type { FeedPosition } from '../cursor.ts'
-import { CHANNELS, Channel, type MessageFault } from './messages.ts'
+import { CHANNELS, Channel, type MessageFault, VIEW_CHANNELS } from './messages.ts'
+import type { ViewRow } from './view-rows.ts'
 
-/** A client's message, as understood. */
-export type ClientMessage =
-  | Subscribe
+/** A client's message, as understood. `Position` is what the cursors of its channels say. */
+export type ClientMessage<Position> =
+  | Subscribe<Position>
   | { readonly kind: 'unsubscribe'; readonly channels: Channel[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'bad'; readonly code: MessageFault; readonly message: string }
 
-export interface Subscribe {
+export interface Subscribe<Position> {
   readonly kind: 'subscribe'
   readonly channels: Channel[]
   /** Aliases, each once; null for every wallet. */
   readonly wallets: string[] | null
   readonly mints: string[] | null
   /** Send first what lies after this position; null: from now on. */
-  readonly after: FeedPosition | null
+  readonly after: Position | null
 }
 
 /** The longest message a client may send, in bytes. */
 export const MAX_MESSAGE_BYTES = 4096
 
+/** What a client came with: an API key, or the dashboard token of a wallet with Pro (decisions F1). */
+export type Access = 'key' | 'session'
+
 /** Reads a client's text message. Where several things are wrong the first of F2's order is told: message, channels, filters, wallets, cursor. */
-export function readMessage(
+export function readMessage<Position>(
   text: string,
   deps: {
+    readonly access: Access
     isTracked(wallet: number): boolean
-    decodeCursor(text: string): FeedPosition | null
+    decodeCursor(text: string): Position | null
   },
-): ClientMessage {
+): ClientMessage<Position> {
   const message = Message.safeParse(parseJson(text))
   if (!message.success)
     return bad('invalid_message', 'Expected {"action":"subscribe"|"unsubscribe"|"ping", ...}.')
@@ -41,14 +45,16 @@ export function readMessage(
   const asked = Channels.safeParse(channels)
   if (!asked.success)
     return bad('invalid_channel', `channels: expected a list of 1 to 8 of ${CHANNELS.join(', ')}.`)
-  if (asked.data.some((channel) => channel !== 'trades'))
-    return bad('pro_required', 'An API key has the channel trades alone.')
+  const { channels: own, refusal } = ACCESS[deps.access]
+  if (!asked.data.every((channel) => own.includes(channel))) return bad('pro_required', refusal)
   const unique = [...new Set(asked.data)]
   if (action === 'unsubscribe') return { kind: 'unsubscribe', channels: unique }
 
   const aliases = Filter.safeParse(wallets)
   if (!aliases.success)
     return bad('invalid_parameter', 'wallets: expected a list of 1 to 100 aliases.')
+  if (aliases.data !== undefined && deps.access === 'session')
+    return bad('invalid_parameter', 'wallets: only trades are told by wallet.')
   const addresses = Filter.safeParse(mints)
   if (!addresses.success || addresses.data?.some((mint) => parseAddress(mint) === null))
     return bad('invalid_parameter', 'mints: expected a list of 1 to 100 token addresses.')
@@ -60,7 +66,7 @@ export function readMessage(
     return bad('wallet_not_found', 'wallets: an alias is not that of a tracked wallet.')
   const position = typeof after === 'string' ? deps.decodeCursor(after) : null
   if (after !== undefined && position === null)
-    return bad('invalid_cursor', 'after: not a cursor of this feed or of GET /trades.')
+    return bad('invalid_cursor', ACCESS[deps.access].cursor)
   return {
     kind: 'subscribe',
     channels: unique,
@@ -70,9 +76,35 @@ export function readMessage(
   }
 }
 
+const ACCESS: Readonly<Record<Access, OwnChannels>> = {
+  key: {
+    channels: ['trades'],
+    refusal: 'An API key has the channel trades alone.',
+    cursor: 'after: not a cursor of this feed or of GET /trades.',
+  },
+  session: {
+    channels: VIEW_CHANNELS,
+    refusal: 'A dashboard token has the channels watchlist and signals alone.',
+    cursor: 'after: not a cursor of the channels watchlist and signals.',
+  },
+}
+
+interface OwnChannels {
+  readonly channels: readonly Channel[]
+  readonly refusal: string
+  readonly cursor: string
+}
+
 /** Text of a trade's message; `data` is the trade's own. */
 export function tradeText(id: string, data: string, isLate: boolean): string {
   return `{"channel":"trades","id":"${id}",${isLate ? '"late":true,' : ''}"data":${data}}`
+}
+
+/** Text of a message of `watchlist` or `signals`. */
+export function viewText({ channel, event, render }: ViewRow, id: string): string {
+  const how =
+    event === 'snapshot' ? '"snapshot":true,' : event === 'fired' ? '' : `"event":"${event}",`
+  return `{"channel":"${channel}","id":"${id}",${how}"data":${render()}}`
 }
 
 /** Text that says that what follows starts after a position. */
@@ -91,7 +123,7 @@ const Message = z.looseObject({
 const Channels = z.array(Channel).min(1).max(8)
 const Filter = z.array(z.string()).min(1).max(100).optional()
 
-function bad(code: MessageFault, message: string): ClientMessage {
+function bad(code: MessageFault, message: string): ClientMessage<never> {
   return { kind: 'bad', code, message }
 }
 

@@ -31,6 +31,11 @@ export function createFeedMetrics(registry: Registry) {
       help: 'Trades sent, each charged one credit.',
       registers,
     }),
+    viewMessages: new Counter({
+      name: 'feed_view_messages_sent_total',
+      help: 'Messages of the channels watchlist and signals sent; free.',
+      registers,
+    }),
     closes: new Counter({
       name: 'feed_closes_total',
       help: 'Connections ended, by reason.',

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Transport } from './connection.ts'
+import type { Transport } from './conversation.ts'
 
 /**
  * A WebSocket as a connection writes to it; `socket` is the one below it. Frames are written to that one as they are: they were made once for everybody. The library writes its

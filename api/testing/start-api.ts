@@ -80,11 +80,12 @@ export async function startApi(
     corsOrigins: [],
     ...options.config,
   }
-  const feed = createFeed({
-    ...{ channel, log, credits, logger, registry },
-    cursors: createCursorCodec(config.secretKey),
-    connectionsPerKey: config.connectionsPerKey,
-  })
+  const cursors = createCursorCodec(config.secretKey)
+  const { connectionsPerKey } = config
+  const feed = createFeed(
+    { channel, log, credits, logger, registry, cursors, connectionsPerKey },
+    { now },
+  )
   const api = createApi({
     ...{
       config,

@@ -9,13 +9,15 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { AccountChannel } from '../channel/account-channel.ts'
+import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
+import type { Viewer } from '../middleware/upgrade.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { createFeed, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
+import type { ViewSource } from '../stream/view-rows.ts'
 
 /** Lets an account have credits. */
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
@@ -37,7 +39,8 @@ export function blocksOf(meter: Meter) {
 }
 
 /**
- * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its account. 100 wallets are tracked.
+ * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its account; with `dashboard:<wallet>` a dashboard of that wallet comes, whose token has the
+ * wallet's name. 100 wallets are tracked.
  */
 export async function startFeed(
   options: FeedOptions & {
@@ -52,6 +55,10 @@ export async function startFeed(
     readonly meter?: Meter
     /** The log is closed by who made it. */
     readonly keepLog?: boolean
+    /** What of the views is known; by default what is stored. */
+    readonly views?: ViewSource
+    /** How long a wallet may look at views; by default for ever. */
+    readonly viewer?: (wallet: string) => Partial<Viewer>
     /** Called before each renewal of a block; what it throws is the meter's answer. */
     readonly beforeRenewal?: () => Promise<void>
   } = {},
@@ -68,17 +75,19 @@ export async function startFeed(
       return blocks.renewBlock(account, renewal)
     },
   }
-  let beat: () => void = () => {}
-  const every = (_ms: number, run: () => void) => {
-    beat = run
+  const pulses = new Map<number, () => void>()
+  const every = (ms: number, run: () => void) => {
+    pulses.set(ms, run)
     return () => {}
   }
   const { connectionsPerKey = 1, retentionHours = 24, store = EMPTY_STORE } = options
+  const { channel = createMemoryChannel() } = options
   const feed = createFeed(
     {
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
-      ...(options.channel && { channel: options.channel }),
+      channel,
       perturb: options.perturb ?? null,
+      ...(options.views && { views: () => options.views! }),
     },
     { every, block: { pause: async () => {} }, ...options },
   )
@@ -86,14 +95,24 @@ export async function startFeed(
   const server = createServer()
   server.on('upgrade', async (request, socket, head) => {
     const account = request.headers.authorization?.replace('Bearer ', '') ?? ''
+    const [, wallet] = /^dashboard:(.*)/.exec(account) ?? []
+    if (wallet !== undefined) {
+      const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
+      const asked = { isRevoked: async () => false, readProUntil: async () => null }
+      const viewer = { wallet, tokenId: wallet, ...ever, ...asked, ...options.viewer?.(wallet) }
+      feed.acceptViewer({ request, socket, head }, viewer)
+      return
+    }
     feed.accept({ request, socket, head }, account, (await meter.left(account)) ?? 0)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // listening on TCP
   return {
-    ...{ log, cursors, meter, feed, registry, port },
-    beat: () => beat(),
+    ...{ log, cursors, meter, feed, channel, registry, port },
+    beat: () => pulses.get(30_000)?.(),
+    /** A second has passed. */
+    second: () => pulses.get(1000)?.(),
     connect: (account: string, more?: { readonly autoPong: boolean }) =>
       connect(`ws://127.0.0.1:${port}/ws`, account, more),
     async close() {
