@@ -94,6 +94,8 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['post /billing/pro/check', 0, 'dashboardToken'],
       ['post /billing/credits/check', 0, 'dashboardToken'],
       ['get /billing/credits/topups', 0, 'dashboardToken'],
+      ['get /me/watchlists/trending', 0, 'dashboardToken'],
+      ['get /me/signals/filter', 0, 'dashboardToken'],
       ['get /status', 0, ''],
       ['get /healthz', 0, ''],
       ['get /readyz', 0, ''],
