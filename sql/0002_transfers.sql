@@ -3,6 +3,7 @@
 -- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
 -- Units: raw token units, unix seconds of the block.
 -- Projection by_wallet: the same rows in a wallet's order, for refolds.
+-- Index mints: what is stored of one token, for the trending engine when it meets it for the first time.
 CREATE TABLE IF NOT EXISTS transfers
 (
     slot UInt64 COMMENT 'Slot of the transaction; first part of the event key' CODEC(Delta, ZSTD),
@@ -21,6 +22,7 @@ CREATE TABLE IF NOT EXISTS transfers
     is_deleted UInt8 DEFAULT 0 COMMENT '1: a later decoding found that there is no such transfer',
     inserted_at DateTime64(3, 'UTC') DEFAULT now64(3) COMMENT 'When this row was written' CODEC(Delta, ZSTD),
     time DateTime('UTC') ALIAS toDateTime(block_time, 'UTC') COMMENT 'block_time, for people',
+    INDEX mints mint TYPE bloom_filter GRANULARITY 1,
     PROJECTION by_wallet (SELECT * ORDER BY wallet, slot, tx_index, event_index)
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)

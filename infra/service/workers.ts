@@ -11,7 +11,8 @@ import { startFold } from '../../pipeline/workers/fold.ts'
 import { startMintFacts } from '../../pipeline/workers/mint-facts.ts'
 import { startPriceFill } from '../../pipeline/workers/price-fill.ts'
 import { storeSolPriceFile } from '../../pipeline/workers/sol-price-file.ts'
-import { createMintFactsMetrics } from '../../pipeline/workers/telemetry.ts'
+import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
+import { startTrending, type TrendingDeps } from '../../pipeline/workers/trending.ts'
 
 interface Parts {
   readonly store: Store
@@ -29,7 +30,7 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** Starts the fold, and what follows from the swaps that it stores: missing prices and facts about mints. Without `rpcUrl` there are no facts. */
+/** Starts the fold, and what follows from the swaps that it stores: missing prices, facts about mints, the watchlist. Without `rpcUrl` there are no facts. */
 export async function startWorkers(
   parts: Parts,
   config: {
@@ -37,6 +38,8 @@ export async function startWorkers(
     readonly solPriceMaxAgeSeconds: number
     /** `PRIVACY_SALT` (decisions I2). */
     readonly salt: string | null
+    /** What is done with each tick of the watchlist. */
+    readonly onTick?: TrendingDeps['onTick']
   },
 ): Promise<Workers> {
   const { logger, registry } = parts
@@ -66,11 +69,21 @@ export async function startWorkers(
           rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
         })
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
+  const trending = startTrending(
+    {
+      ...parts,
+      metrics: createTrendingMetrics(registry),
+      // Of several processes one computes: the one that has the first partition.
+      isMine: () => fold.partitions().includes(0),
+      ...(config.onTick && { onTick: config.onTick }),
+    },
+    config,
+  )
   return {
     pricesCame: fill.pricesCame,
     async stop() {
       // Together: a fill may wait for the fold, which waits for a lost store for a while and no longer.
-      await Promise.all([facts?.stop(), fill.stop(), fold.stop()])
+      await Promise.all([facts?.stop(), fill.stop(), trending.stop(), fold.stop()])
     },
   }
 }

@@ -45,6 +45,8 @@ export interface FoldWorker {
 export interface RunningFold {
   /** The newest slot that this process has stored of all its partitions; null before the first. */
   status(): { readonly slot: number | null; readonly blockTime: number | null }
+  /** The partitions that this process has. */
+  partitions(): readonly number[]
   /** Runs `work` between two flushes, while no partition comes or goes. Rejects with `closed` when the worker stops. */
   between(work: () => Promise<void>): Promise<void>
   /** Takes no more, stores what is held (for at most `graceMs`), and ends. */
@@ -225,6 +227,7 @@ export async function runFold(
         ? { slot: first.slot, blockTime: first.blockTime }
         : { slot: null, blockTime: null }
     },
+    partitions: () => assigned,
     between: (work) =>
       new Promise((resolve, reject) => {
         between.push(async () => {

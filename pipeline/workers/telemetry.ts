@@ -89,3 +89,44 @@ export function createSignalsMetrics(registry: Registry) {
     }),
   }
 }
+
+/** What the trending worker counts. */
+export function createTrendingMetrics(registry: Registry) {
+  const registers = [registry]
+  return {
+    tick: new Gauge({
+      name: 'trending_tick',
+      help: 'Unix seconds of the newest tick of the watchlist that is stored.',
+      registers,
+    }),
+    tickSeconds: new Histogram({
+      name: 'trending_tick_seconds',
+      help: 'Seconds from a tick that can be computed to all of it stored, for ticks that are not caught up with.',
+      buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
+      registers,
+    }),
+    listed: new Gauge({
+      name: 'trending_listed_tokens',
+      help: 'Tokens on the watchlist.',
+      registers,
+    }),
+    tokens: new Gauge({
+      name: 'trending_known_tokens',
+      help: 'Tokens in memory: those with a tracked trade within the last 24 hours.',
+      registers,
+    }),
+    rows: new Counter({
+      name: 'trending_rows_total',
+      help: 'Rows of the watchlist that were written, by event: entered, changed, left.',
+      labelNames: ['event'],
+      registers,
+    }),
+    reloaded: new Counter({
+      name: 'trending_reloaded_tokens_total',
+      help: 'Tokens read anew, as something of their past had changed.',
+      registers,
+    }),
+  }
+}
+
+export type TrendingMetrics = ReturnType<typeof createTrendingMetrics>

@@ -1,0 +1,73 @@
+import { nearestNumber } from '../domain/amount.ts'
+import { addNewest, createLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
+import type { TrendingEvent } from './trending-event.ts'
+
+/** What one wallet did with one token: its swaps summed up, and its open lots (decisions C2 to C4, C14). Raw units, lamports, unix seconds. */
+export interface Holder extends LotQueue {
+  readonly wallet: number
+  bought: bigint
+  sold: bigint
+  boughtLamports: bigint
+  /** Null before the first swap. */
+  firstTradeAt: number | null
+  firstBuy: {
+    readonly amount: bigint
+    readonly value: bigint | null
+    readonly solUsdE9: bigint | null
+  } | null
+  /** Cost of the open lots. */
+  openCost: bigint
+  /** From when the newest event counts: the next one does not count earlier, so that the wallet's events stay in their order. */
+  newestAt: number
+}
+
+export function createHolder(wallet: number): Holder {
+  return {
+    oldest: null,
+    newest: null,
+    wallet,
+    bought: 0n,
+    sold: 0n,
+    boughtLamports: 0n,
+    firstTradeAt: null,
+    firstBuy: null,
+    openCost: 0n,
+    newestAt: 0,
+  }
+}
+
+/** Whether it holds by its swaps (decisions C14). */
+export function isHolding(holder: Holder): boolean {
+  return holder.bought > holder.sold
+}
+
+/** Books an event that counts from `time`, in place. Events of a wallet come in event-key order. */
+export function bookEvent(holder: Holder, event: TrendingEvent, time: number): void {
+  const { kind, amount, value } = event
+  if (kind === 'buy') {
+    holder.firstTradeAt ??= time
+    holder.firstBuy ??= { amount, value, solUsdE9: event.solPriceUsdE9 }
+    holder.bought += amount
+    holder.boughtLamports += value ?? 0n
+    holder.openCost += value ?? 0n
+    addNewest(holder, createLot(event, 'buy', value ?? 0n))
+    return
+  }
+  if (kind === 'token_in') {
+    addNewest(holder, createLot(event, 'transfer', 0n))
+    return
+  }
+  if (kind === 'sell') {
+    holder.firstTradeAt ??= time
+    holder.sold += amount
+  }
+  for (const part of takeOldest(holder, amount)) holder.openCost -= part.cost
+}
+
+/** Market cap in USD at the first buy (decisions C15); null while anything of it is not known. */
+export function entryMcap({ firstBuy }: Holder, supply: bigint | null): number | null {
+  if (firstBuy === null || supply === null) return null
+  const { amount, value, solUsdE9 } = firstBuy
+  if (value === null || solUsdE9 === null) return null
+  return nearestNumber(supply * value * solUsdE9, amount * 10n ** 18n)
+}

@@ -1,0 +1,56 @@
+import type { SolPriceAt } from './figures.ts'
+
+/** A price of SOL: the newest of its tick will do. */
+export interface TimedSolPrice {
+  readonly time: number
+  readonly usdE9: bigint
+}
+
+/** SOL/USD over time, for whoever asks as of the last hours. Prices come in the order of their times; of one second the last counts. */
+export class SolPriceSeries {
+  readonly #maxAgeSeconds: number
+  #times: number[] = []
+  #prices: bigint[] = []
+
+  constructor(maxAgeSeconds: number) {
+    this.#maxAgeSeconds = maxAgeSeconds
+  }
+
+  add({ time, usdE9 }: TimedSolPrice): void {
+    const last = this.#times.at(-1) ?? -1
+    if (time < last) throw new Error('prices come in the order of their times')
+    if (time === last) this.#prices[this.#prices.length - 1] = usdE9
+    else {
+      this.#times.push(time)
+      this.#prices.push(usdE9)
+    }
+  }
+
+  /** Forgets what is not needed from `time` on. */
+  forgetBefore(time: number): void {
+    const keepFrom = this.#place(time - this.#maxAgeSeconds)
+    if (keepFrom < 1000) return
+    this.#times = this.#times.slice(keepFrom)
+    this.#prices = this.#prices.slice(keepFrom)
+  }
+
+  /** The newest at or before a time and at most `SOL_PRICE_MAX_AGE_SECONDS` older (decisions C1); null when there is none. */
+  readonly at: SolPriceAt = (time) => {
+    const place = this.#place(time + 1) - 1
+    const known = this.#times[place]
+    if (known === undefined || time - known > this.#maxAgeSeconds) return null
+    return this.#prices[place] ?? null
+  }
+
+  /** The first place whose time is not before `time`. */
+  #place(time: number): number {
+    let low = 0
+    let high = this.#times.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#times[middle] ?? 0) < time) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
