@@ -32,7 +32,7 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .facts dd.about { grid-column: 1 / -1; text-align: left; font-size: 0.85rem; }
 
 /* bars and charts */
-.bars { width: auto; min-width: min(100%, 26rem); margin: 0 0 var(--gap); }
+.bars { width: auto; max-width: 100%; margin: 0 0 var(--gap); }
 .bars .track { width: 10rem; }
 .bars .track span { display: block; height: 0.9rem; border-radius: 2px; background: var(--accent); }
 .two-way { display: block; width: 100%; min-width: 6rem; height: 0.4rem; border-radius: 2px; background: linear-gradient(to right, transparent calc(50% - 1px), var(--muted) 0 calc(50% + 1px), transparent 0); }
@@ -52,10 +52,12 @@ summary { min-height: 1.75rem; color: var(--accent); cursor: pointer; }
   .data-table { border: 0; background: none; overflow-x: visible; }
   .chart details .data-table { overflow: auto; }
   .data-table table, .data-table caption, .data-table tbody { display: block; }
-  .data-table thead { display: block; }
+  .data-table thead { display: block; margin-bottom: 0.75rem; }
   .data-table thead tr { display: flex; flex-wrap: wrap; gap: 0.25rem; }
   .data-table thead th { display: block; padding: 0; border: 0; }
-  .data-table thead th:not(:has(button)) { display: none; }
+  .data-table thead th:not(:has(button)), .data-table thead:not(:has(button)) { display: none; }
+  .bars th, .bars td { padding-inline: 0.4rem; white-space: normal; }
+  .bars .track { width: 4rem; }
   .data-table button.sort { margin: 0; border-color: var(--line); }
   .data-table thead:has(button)::before { content: 'Sort by'; color: var(--muted); font-size: 0.9rem; }
   .data-table tbody tr { display: block; margin: 0 0 0.75rem; padding: 0.25rem 0; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }

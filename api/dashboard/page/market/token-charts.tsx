@@ -125,5 +125,5 @@ function priceSeries(prices: readonly { readonly price: number }[]): readonly Se
 function priceText(price: number): string {
   if (price === 0) return '0'
   const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(price))))
-  return price.toFixed(Math.min(digits, 20))
+  return price.toFixed(Math.min(digits, 20)).replace(/\.?0+$/, '')
 }
