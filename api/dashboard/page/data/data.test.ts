@@ -206,7 +206,7 @@ const watched = (mint: string, conviction: number) =>
 test('the watchlist follows its channel: a snapshot replaces it once it is whole', (t) => {
   const shown = (view: ReturnType<typeof wholeWatchlist>) =>
     [...view.rows.values()].map(({ item, learntAt }) => [item.mint, item.conviction, learntAt])
-  const start = wholeWatchlist([watched('a', 1), watched('b', 2)], 100)
+  const start = wholeWatchlist([watched('a', 1), watched('b', 2)], 100, null)
   const halfway = withWatchlistMessages(
     start,
     [{ channel: 'watchlist', id: '1', snapshot: true, data: watched('b', 3) }],
@@ -231,6 +231,12 @@ test('the watchlist follows its channel: a snapshot replaces it once it is whole
   t.deepEqual(shown(whole), [
     ['b', 6, 300],
     ['d', 5, 300],
+  ])
+  t.deepEqual(shown(withWatchlistMessages(whole, [{ type: 'snapshot_complete' }], 400)), [])
+  // Read again in the middle of a snapshot: what it named already stays named.
+  const again = wholeWatchlist([watched('a', 7), watched('b', 8)], 250, halfway)
+  t.deepEqual(shown(withWatchlistMessages(again, [{ type: 'snapshot_complete' }], 300)), [
+    ['b', 8, 250],
   ])
 })
 

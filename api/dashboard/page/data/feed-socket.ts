@@ -130,7 +130,9 @@ export function followSocket(
     const words = noticeWords({ ...message, type })
     if (type === 'error' || isFinal(type))
       end(words ?? { tone: 'bad', text: `The feed has ended: ${type}.` })
-    else if (words !== null) followed.onNotice(words)
+    // Of what is free, a snapshot follows a gap.
+    else if (words !== null && !(type === 'gap' && !followed.channels.includes('trades')))
+      followed.onNotice(words)
   }
 
   function comeBack(): void {

@@ -120,7 +120,14 @@ export function useTradeFeed(key: string | null): TradeFeed {
           setPhase(state)
         },
         onNotice: tell,
-        whyRefused: () => whyRefused(),
+        async whyRefused() {
+          // Asks for a wallet that cannot be: the answer is a refusal in any case, and a refusal costs nothing.
+          const answered = await ask('/wallets/W0/metrics', 'key')
+          if (answered.kind !== 'refused') return null
+          const why = refusalWords(answered.code)
+          if (why !== null) setFailure(answered)
+          return why
+        },
       })
     },
     [stop, tell],
@@ -140,6 +147,7 @@ export function useTradeFeed(key: string | null): TradeFeed {
     }
     const { items, has_more, next_cursor } = answered.body
     setList((before) => withHistory(before, items, wanted.current.filter, LONGEST))
+    wanted.current.used += PRICES.history
     setSpent((before) => ({ ...before, history: before.history + PRICES.history }))
     setNext(has_more ? next_cursor : null)
     return answered.headers.get('x-head-cursor')
@@ -151,7 +159,7 @@ export function useTradeFeed(key: string | null): TradeFeed {
       feed.current?.stop()
       feed.current = null
       waiting.current = []
-      wanted.current = { filter, budget, used: PRICES.history }
+      wanted.current = { filter, budget, used: 0 }
       place.current = undefined
       setList(EMPTY_LIST)
       setNotices([])
@@ -171,6 +179,7 @@ export function useTradeFeed(key: string | null): TradeFeed {
       if (from === 'now') place.current = undefined
       wanted.current.used = 0
       setNotices([])
+      setFailure(null)
       follow(key)
     },
     [key, follow],
@@ -203,10 +212,4 @@ export function useTradeFeed(key: string | null): TradeFeed {
     }),
     [phase, list, spent, notices, failure, isLoading, next, canGoOn, start, goOn, pause, older],
   )
-}
-
-/** Why the feed refused this key. Asks for a wallet that cannot be: the answer is a refusal in any case, and a refusal costs nothing. */
-async function whyRefused(): Promise<Words | null> {
-  const answered = await ask('/wallets/W0/metrics', 'key')
-  return answered.kind === 'refused' ? refusalWords(answered.code) : null
 }

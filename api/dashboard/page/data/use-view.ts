@@ -19,7 +19,7 @@ export interface View<State> {
 export interface ViewRules<State, Answer> {
   readonly path: string
   readonly channel: 'watchlist' | 'signals'
-  readonly whole: (answer: Answer, now: number) => State
+  readonly whole: (answer: Answer, now: number, before: State | null) => State
   readonly change: (state: State, messages: readonly SocketMessage[], now: number) => State
 }
 
@@ -54,7 +54,8 @@ export function useView<State, Answer>(rules: ViewRules<State, Answer>): View<St
         setFailure(null)
         heard()
         // What the socket has said meanwhile is newer.
-        if (!isLive.current) setState(rules.whole(answered.body, Date.now() / 1000))
+        const now = Date.now() / 1000
+        if (!isLive.current) setState((before) => rules.whole(answered.body, now, before))
       } else {
         isRefused = answered.kind === 'refused' && answered.status < 429
         setFailure(answered)

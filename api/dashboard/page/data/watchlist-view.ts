@@ -13,14 +13,14 @@ export interface WatchlistView {
   readonly snapshot: ReadonlySet<string> | null
 }
 
-export const NO_WATCHLIST: WatchlistView = { rows: new Map(), snapshot: null }
-
-/** The list as `GET /me/watchlists/trending` gives it. */
-export function wholeWatchlist(items: readonly WatchlistItem[], now: number): WatchlistView {
-  return {
-    rows: new Map(items.map((item) => [item.mint, { item, learntAt: now }])),
-    snapshot: null,
-  }
+/** The list as `GET /me/watchlists/trending` gives it; a snapshot that was on its way in `before` goes on. */
+export function wholeWatchlist(
+  items: readonly WatchlistItem[],
+  now: number,
+  before: WatchlistView | null,
+): WatchlistView {
+  const rows = new Map(items.map((item) => [item.mint, { item, learntAt: now }]))
+  return { rows, snapshot: before?.snapshot ?? null }
 }
 
 /**
@@ -35,8 +35,8 @@ export function withWatchlistMessages(
   const rows = new Map(view.rows)
   let snapshot = view.snapshot === null ? null : new Set(view.snapshot)
   for (const message of messages) {
-    if (message.type === 'snapshot_complete' && snapshot !== null) {
-      for (const mint of rows.keys()) if (!snapshot.has(mint)) rows.delete(mint)
+    if (message.type === 'snapshot_complete') {
+      for (const mint of rows.keys()) if (snapshot?.has(mint) !== true) rows.delete(mint)
       snapshot = null
     } else if (message.type === 'gap') snapshot = null
     if (message.channel !== 'watchlist') continue

@@ -66,7 +66,7 @@ export function PositionHistory(props: {
 }
 
 function Position({ alias, mint }: { alias: string; mint: string }) {
-  const { first, swaps, hasOlder, older, isLoading, failure } = useSwaps(mint)
+  const { first, swaps, hasOlder, isWhole, older, isLoading, failure } = useSwaps(mint)
   return (
     <>
       <p>
@@ -75,7 +75,7 @@ function Position({ alias, mint }: { alias: string; mint: string }) {
       <PaidView paid={first} what="its swaps">
         {() => (
           <>
-            <PositionChart alias={alias} swaps={swaps} isWhole={!hasOlder} />
+            <PositionChart alias={alias} swaps={swaps} isWhole={isWhole} />
             {failure !== null && <Failure failure={failure} again={older} price={SWAPS_PRICE} />}
             {hasOlder && (
               <button type="button" disabled={isLoading} onClick={older}>

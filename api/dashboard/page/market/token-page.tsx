@@ -30,7 +30,7 @@ function Token({ mint }: { mint: string }) {
     `/tokens/${encodeURIComponent(mint)}/wallet-aggregates`,
     3,
   )
-  const { first, swaps, hasOlder, older, isLoading, failure } = useSwaps(mint)
+  const { first, swaps, hasOlder, isWhole, older, isLoading, failure } = useSwaps(mint)
   const decimals = swaps[0]?.base_decimals
   return (
     <Page title={`Token ${shortAddress(mint)}`}>
@@ -58,7 +58,7 @@ function Token({ mint }: { mint: string }) {
             </Empty>
           ) : (
             <>
-              <TokenCharts swaps={swaps} isWhole={!hasOlder} />
+              <TokenCharts swaps={swaps} isWhole={isWhole} />
               <DataTable
                 caption={`The newest ${swaps.length} swaps of tracked wallets`}
                 columns={SWAP_COLUMNS}

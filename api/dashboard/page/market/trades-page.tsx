@@ -55,6 +55,9 @@ export function TradesPage() {
           </div>
           <Notices notices={notices} />
           {failure !== null && <Failure failure={failure} />}
+          {failure?.kind === 'refused' && failure.status === 401 && (
+            <KeyNeeded what="live trades" price={PRICES.history} />
+          )}
           {feed.isLoading && <Loading what="the last trades" />}
           {list.trades.length > 0 && (
             <DataTable

@@ -19,7 +19,7 @@ import {
 const RULES: ViewRules<WatchlistView, { readonly items: readonly WatchlistItem[] }> = {
   path: '/me/watchlists/trending',
   channel: 'watchlist',
-  whole: ({ items }, now) => wholeWatchlist(items, now),
+  whole: ({ items }, now, before) => wholeWatchlist(items, now, before),
   change: withWatchlistMessages,
 }
 

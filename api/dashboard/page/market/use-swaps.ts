@@ -9,6 +9,9 @@ interface SwapsAnswer {
   readonly items: readonly SwapItem[]
 }
 
+/** How many are looked at at once. */
+const MOST = 3000
+
 /** What a page of swaps costs, in credits. */
 export const SWAPS_PRICE = 3
 
@@ -45,5 +48,13 @@ export function useSwaps(mint: string) {
       }))
     else setFailure(answered)
   }, [mint, next])
-  return { first, swaps, hasOlder: typeof next === 'string', older, isLoading, failure }
+  return {
+    first,
+    swaps,
+    hasOlder: typeof next === 'string' && swaps.length < MOST,
+    isWhole: answer !== null && next === null,
+    older,
+    isLoading,
+    failure,
+  }
 }
