@@ -19,7 +19,7 @@ html { -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--page); color: var(--text); font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
 h1 { margin: 0 0 0.5rem; font-size: 1.6rem; line-height: 1.2; }
 h2 { margin: 2rem 0 0.5rem; font-size: 1.2rem; }
-h1:focus, main:focus { outline: none; }
+h1:focus, h2:focus, main:focus { outline: none; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--focus); outline-offset: 2px; border-radius: 2px; }
 code { font-family: var(--figures); font-size: 0.92em; }
@@ -49,7 +49,7 @@ button:hover, .button:hover { border-color: var(--accent); }
 button.primary, .button:not(.quiet) { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
 button.danger { border-color: var(--bad); color: var(--bad); font-weight: 600; }
 button.small { min-height: 2rem; padding: 0.2rem 0.7rem; font-size: 0.9rem; }
-button:disabled { opacity: 0.6; cursor: default; }
+button:disabled, button[aria-disabled='true'] { opacity: 0.6; cursor: default; }
 .actions { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; }
 .choices { display: flex; flex-wrap: wrap; gap: 0 1.5rem; }
 label { display: block; }

@@ -29,6 +29,11 @@ export function Page(props: {
 }
 Page.isFirst = true
 
+/** For what comes in the place of what was pressed: the focus goes there, else it would be nowhere. */
+export function focusIt(element: HTMLElement | null): void {
+  element?.focus()
+}
+
 /** Something is on its way; `what`: “the wallets”. */
 export function Loading({ what }: { readonly what?: string }) {
   return (

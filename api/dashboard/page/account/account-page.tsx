@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { creditsText, timeText } from '../amounts.ts'
 import type { Account } from '../answers.ts'
 import type { Unanswered } from '../ask.ts'
-import { CopyButton, Failure, Loading, Page } from '../components.tsx'
+import { CopyButton, Failure, focusIt, Loading, Page } from '../components.tsx'
 import { useSession, useUnstoredKey } from '../session.ts'
 import { signOut } from '../sign-in.ts'
 import { refreshAccount, rotateKey, useAccount } from './account.ts'
@@ -79,7 +79,9 @@ function KeySection({ account }: { readonly account: Account }) {
   const { api_key_last4, api_key_created_at, api_key_rotated_at, last_used_at } = account
   return (
     <section aria-labelledby="key">
-      <h2 id="key">API key</h2>
+      <h2 id="key" tabIndex={-1}>
+        API key
+      </h2>
       {unstored === null ? (
         <p>
           Your key ends in <code>{api_key_last4}</code>. The whole of it was shown once and is kept
@@ -96,7 +98,14 @@ function KeySection({ account }: { readonly account: Account }) {
           </p>
           <p class="actions">
             <CopyButton text={unstored} what="API key" />
-            <button type="button" class="primary" onClick={stored}>
+            <button
+              type="button"
+              class="primary"
+              onClick={() => {
+                stored()
+                focusKey()
+              }}
+            >
               I have stored it
             </button>
           </p>
@@ -130,11 +139,18 @@ function Rotation() {
   const [step, setStep] = useState<'idle' | 'asked' | 'rotating'>('idle')
   const [failure, setFailure] = useState<Unanswered | null>(null)
   const rotate = async () => {
+    if (step === 'rotating') return
     setStep('rotating')
     setFailure(null)
     const answered = await rotateKey()
     setStep('idle')
+    focusKey()
     if (answered.kind !== 'answer') setFailure(answered)
+  }
+  const keep = () => {
+    if (step === 'rotating') return
+    setStep('idle')
+    focusKey()
   }
   return (
     <>
@@ -143,7 +159,7 @@ function Rotation() {
           Rotate API key
         </button>
       ) : (
-        <div class="card" role="alert">
+        <div class="card" role="alert" ref={focusIt} tabIndex={-1}>
           <p>
             <strong>Replace the key?</strong> The one in use is invalid at once, everywhere, and
             live feeds that came with it are closed.
@@ -152,12 +168,12 @@ function Rotation() {
             <button
               type="button"
               class="danger"
-              disabled={step === 'rotating'}
+              aria-disabled={step === 'rotating'}
               onClick={() => void rotate()}
             >
               Replace the key now
             </button>
-            <button type="button" disabled={step === 'rotating'} onClick={() => setStep('idle')}>
+            <button type="button" aria-disabled={step === 'rotating'} onClick={keep}>
               Keep the key
             </button>
           </p>
@@ -166,4 +182,9 @@ function Rotation() {
       {failure !== null && <Failure failure={failure} again={() => void rotate()} />}
     </>
   )
+}
+
+/** What was pressed is not there any more: the focus goes to the head of its section. */
+function focusKey(): void {
+  document.getElementById('key')?.focus()
 }

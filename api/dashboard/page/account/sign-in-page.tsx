@@ -1,7 +1,7 @@
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { useState } from 'preact/hooks'
 import type { Unanswered } from '../ask.ts'
-import { Failure, Page } from '../components.tsx'
+import { Failure, focusIt, Page } from '../components.tsx'
 import { useSignedOut } from '../session.ts'
 import { signIn } from '../sign-in.ts'
 import {
@@ -21,7 +21,9 @@ export function SignInPage() {
   const [doing, setDoing] = useState('')
   const [fault, setFault] = useState<string | Unanswered | null>(null)
 
+  const isWaiting = doing !== ''
   const onConnect = async (wallet: Wallet) => {
+    if (isWaiting) return
     setFault(null)
     setDoing(`Waiting for ${wallet.name} …`)
     try {
@@ -32,7 +34,7 @@ export function SignInPage() {
     setDoing('')
   }
   const onSignIn = async () => {
-    if (connected === null) return
+    if (connected === null || isWaiting) return
     setFault(null)
     setDoing(`Waiting for ${connected.wallet.name} to sign …`)
     const outcome = await signIn(connected)
@@ -44,7 +46,6 @@ export function SignInPage() {
         : `${connected.wallet.name} did not sign: ${outcome.words}.`,
     )
   }
-  const isWaiting = doing !== ''
   return (
     <Page title="Sign in" about="Your wallet is your account: connect it and sign one message.">
       {signedOut === 'expired' && (
@@ -54,7 +55,9 @@ export function SignInPage() {
         <WalletList isWaiting={isWaiting} choose={onConnect} />
       ) : (
         <section class="card narrow" aria-labelledby="connected">
-          <h2 id="connected">{connected.wallet.name} is connected</h2>
+          <h2 id="connected" ref={focusIt} tabIndex={-1}>
+            {connected.wallet.name} is connected
+          </h2>
           {accounts.length > 1 ? (
             <fieldset>
               <legend>Account to sign in with</legend>
@@ -76,10 +79,14 @@ export function SignInPage() {
             </p>
           )}
           <p class="actions">
-            <button type="button" class="primary" disabled={isWaiting} onClick={onSignIn}>
+            <button type="button" class="primary" aria-disabled={isWaiting} onClick={onSignIn}>
               Sign in
             </button>
-            <button type="button" disabled={isWaiting} onClick={() => disconnect()}>
+            <button
+              type="button"
+              aria-disabled={isWaiting}
+              onClick={() => isWaiting || disconnect()}
+            >
               Use another wallet
             </button>
           </p>
@@ -124,7 +131,7 @@ function WalletList(props: {
       <ul class="wallets">
         {wallets.map((wallet) => (
           <li key={wallet.name}>
-            <button type="button" disabled={isWaiting} onClick={() => choose(wallet)}>
+            <button type="button" aria-disabled={isWaiting} onClick={() => choose(wallet)}>
               <img src={iconOf(wallet)} alt="" width={24} height={24} />
               Connect {wallet.name}
             </button>

@@ -15,7 +15,12 @@ export function CheckView<Body>(props: {
   return (
     <>
       <p class="actions">
-        <button type="button" class="primary" disabled={isLooking} onClick={start}>
+        <button
+          type="button"
+          class="primary"
+          aria-disabled={isLooking}
+          onClick={() => isLooking || start()}
+        >
           {button}
         </button>
         {isLooking && (

@@ -75,6 +75,7 @@ function PayByWallet(props: {
   const wallet = session && payUsdtOf(session.connected)
   if (session === null || wallet === null) return null
   const pay = async () => {
+    if (isPaying) return
     if (units === null) return setSaid('Say first how much.')
     setIsPaying(true)
     setSaid('Paying …')
@@ -89,7 +90,7 @@ function PayByWallet(props: {
   }
   return (
     <p class="actions">
-      <button type="button" class="primary" disabled={isPaying} onClick={() => void pay()}>
+      <button type="button" class="primary" aria-disabled={isPaying} onClick={() => void pay()}>
         Pay with the {session.connected.wallet.name.replace(/^./, (first) => first.toLowerCase())}
       </button>
       <span role="status">{said}</span>
