@@ -97,7 +97,7 @@ export const SLOT_MS = 400
 
 const WALLETS_PER_DESK = 5
 /** Episodes kept: some hundred kilobytes each. */
-const FEWEST_EPISODES = 128
+const FEWEST_EPISODES = 160
 const SHORT_SLOTS = 128
 const LONG_SLOTS = 2_048
 /** Transactions of an average story, so that stories can be counted out. */
@@ -121,8 +121,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   const timeOf = (slot: number) => Math.floor((GENESIS_MS + slot * SLOT_MS) / 1_000)
   const scales = createScales(options, desks.length, isCalm)
   const episodes = new Map<string, Episode>()
-  const fewest = isCalm ? FEWEST_EPISODES * 4 : FEWEST_EPISODES
-  const episodeLimit = Math.max(fewest, desks.length * scales.length * 3)
+  const episodeLimit = Math.max(FEWEST_EPISODES, desks.length * scales.length * 3)
   const blockhashes = new Map<number, Buffer>()
   const blockhashBytes = (slot: number): Buffer => {
     let found = blockhashes.get(slot)

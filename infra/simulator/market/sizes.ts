@@ -6,4 +6,4 @@ type Size = Pick<MarketOptions, 'wallets' | 'coins' | 'trackedPerSlot' | 'others
 export const BUSY_MARKET: Size = { wallets: 25, coins: 200, trackedPerSlot: 1.5, othersPerSlot: 6 }
 
 /** A market with a compressed history, in which coins are held for hours: what `npm start` shows. */
-export const CALM_MARKET: Size = { wallets: 30, coins: 96, trackedPerSlot: 0.4, othersPerSlot: 4 }
+export const CALM_MARKET: Size = { wallets: 30, coins: 96, trackedPerSlot: 0.3, othersPerSlot: 1 }
