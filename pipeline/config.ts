@@ -46,6 +46,7 @@ export const pipelineEnv = {
   ).optional(),
   WALLETS_FILE: envString().optional(),
   SOL_PRICES_FILE: envString().optional(),
+  STRATEGIES_FILE: envString().optional(),
   SOL_PRICE_POOL: envText(
     'a base58 address of 32 bytes',
     'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE',

@@ -5,6 +5,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { type EnvOf, envInteger, envList, readEnv } from '../../pipeline/runtime/env.ts'
 import type { LogLevel } from '../../pipeline/runtime/logger.ts'
 import type { StoreConfig } from '../../pipeline/store/store.ts'
+import { SHIPPED_STRATEGIES } from '../../pipeline/trending/strategies-file.ts'
 
 const simulatorEnv = {
   SIMULATOR_BLOCKS: envList('files of recorded blocks', 'a.jsonl.gz,b.jsonl.gz', (text) =>
@@ -25,6 +26,8 @@ export interface ServiceConfig {
   readonly store: StoreConfig
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
+  /** `STRATEGIES_FILE`, or the file that ships with the program (decisions G5). */
+  readonly strategiesFile: string
   /** `SOLANA_RPC_URL`, for a process that follows no chain itself; null: none is named. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
@@ -123,6 +126,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     source: sourceOf(values),
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
+    strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,
     metricsPort: values.METRICS_PORT,
     api: values,
   }

@@ -21,6 +21,7 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
 import { readPoolPrices } from '../../pipeline/store/read-pool-prices.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
+import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { createAutoBackfill } from '../../pipeline/workers/auto-backfill.ts'
 import { createBackfills } from '../../pipeline/workers/backfills.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
@@ -44,7 +45,7 @@ export interface Service {
   readonly lines: readonly string[]
   /** Rejects when the process is to end: a bug, or a log broken for good. */
   readonly failed: Promise<never>
-  /** Reads `WALLETS_FILE` again (decisions J5); a bad file is logged, and the old list stays in force. */
+  /** Reads `WALLETS_FILE` and `STRATEGIES_FILE` again (decisions J5); a bad file is logged, and what was read before stays in force. */
   reload(): Promise<void>
   /** Stops taking, finishes what is held, and closes everything. */
   stop(): Promise<void>
@@ -103,6 +104,11 @@ async function start(
           config.solPricesFile,
         )
   const prices = mergeSolPrices(source?.history?.solPrices ?? [], listed)
+
+  const { strategiesFile } = config
+  const readStrategies = async () =>
+    parseStrategies(await readTextFile('STRATEGIES_FILE', strategiesFile), strategiesFile)
+  const strategies = roles.has('workers') ? await readStrategies() : []
 
   const jwtKeysFile = config.api.JWT_KEYS_FILE
   const jwtKeys =
@@ -177,7 +183,8 @@ async function start(
         const { solPriceMaxAgeSeconds } = config
         const own = { store, log: async () => log, backfills: openBackfills, stop }
         const billing = { prices: pricesOf(config.billing), turns }
-        const parts = { ...own, ...billing, solPriceMaxAgeSeconds, ...money }
+        const computed = { solPriceMaxAgeSeconds, salt: config.privacySalt }
+        const parts = { ...own, ...billing, ...computed, ...money }
         return runCommand(args, parts, report)
       },
       logger,
@@ -222,7 +229,7 @@ async function start(
   const workers = roles.has('workers')
     ? await startWorkers(
         { store, log, logger, registry, onBug: fail },
-        { rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt },
+        { rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt, strategies },
       )
     : null
   if (workers) opened.push(() => workers.stop())
@@ -282,28 +289,46 @@ async function start(
 
   logger.info({ roles: [...roles] }, 'service started')
 
+  async function reloadWallets(): Promise<void> {
+    if (!source || !ingest) return
+    try {
+      const list = await source.readWallets()
+      await track(list, source.walletsFile)
+      const wallets = list.addresses.length
+      const added = wallets - followed
+      if (added > 0) {
+        ingest.updateWallets(createWallets(list.addresses))
+        followed = wallets
+        void autoBackfill?.follow(ingest.status)
+      }
+      logger.info({ added, wallets }, 'wallets read again')
+    } catch (error) {
+      logger.error(
+        { reason: reasonOf(error) },
+        'wallets not read again, the old list stays in force',
+      )
+    }
+  }
+
+  async function reloadStrategies(): Promise<void> {
+    if (!workers) return
+    try {
+      const strategies = await readStrategies()
+      workers.replaceStrategies(strategies)
+      logger.info({ strategies: strategies.length }, 'strategies read again')
+    } catch (error) {
+      logger.error(
+        { reason: reasonOf(error) },
+        'strategies not read again, the old ones stay in force',
+      )
+    }
+  }
+
   return {
     lines,
     failed,
     reload() {
-      reloading = reloading.then(async () => {
-        if (!source || !ingest) return
-        try {
-          const list = await source.readWallets()
-          await track(list, source.walletsFile)
-          const wallets = list.addresses.length
-          const added = wallets - followed
-          if (added > 0) {
-            ingest.updateWallets(createWallets(list.addresses))
-            followed = wallets
-            void autoBackfill?.follow(ingest.status)
-          }
-          logger.info({ added, wallets }, 'wallets read again')
-        } catch (error) {
-          const reason = error instanceof ServiceError ? error.message : String(error)
-          logger.error({ reason }, 'wallets not read again, the old list stays in force')
-        }
-      })
+      reloading = reloading.then(reloadWallets).then(reloadStrategies)
       return reloading
     },
     async stop() {
@@ -312,4 +337,8 @@ async function start(
       logger.info('service stopped')
     },
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof ServiceError ? error.message : String(error)
 }

@@ -7,9 +7,11 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Registry } from '../../pipeline/runtime/telemetry.ts'
 import { createPatientStore } from '../../pipeline/store/patient-store.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { startMintFacts } from '../../pipeline/workers/mint-facts.ts'
 import { startPriceFill } from '../../pipeline/workers/price-fill.ts'
+import { createSignals } from '../../pipeline/workers/signals.ts'
 import { storeSolPriceFile } from '../../pipeline/workers/sol-price-file.ts'
 import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
 import { startTrending, type TrendingDeps } from '../../pipeline/workers/trending.ts'
@@ -27,6 +29,8 @@ interface Parts {
 export interface Workers {
   /** Says that prices of SOL have come to the store. */
   pricesCame(): Promise<void>
+  /** Filter strategies that are in force from the next tick of the watchlist on. */
+  replaceStrategies(strategies: readonly Strategy[]): void
   stop(): Promise<void>
 }
 
@@ -38,6 +42,8 @@ export async function startWorkers(
     readonly solPriceMaxAgeSeconds: number
     /** `PRIVACY_SALT` (decisions I2). */
     readonly salt: string | null
+    /** Filter strategies over the watchlist (decisions G5). */
+    readonly strategies: readonly Strategy[]
     /** What is done with each tick of the watchlist. */
     readonly onTick?: TrendingDeps['onTick']
   },
@@ -69,9 +75,11 @@ export async function startWorkers(
           rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
         })
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
+  const signals = createSignals({ ...parts, strategies: config.strategies })
   const trending = startTrending(
     {
       ...parts,
+      onTick: signals.onTick,
       metrics: createTrendingMetrics(registry),
       // Of several processes one computes: the one that has the first partition.
       isMine: () => fold.partitions().includes(0),
@@ -81,7 +89,9 @@ export async function startWorkers(
   )
   return {
     pricesCame: fill.pricesCame,
+    replaceStrategies: signals.replace,
     async stop() {
+      signals.stop()
       // Together: a fill may wait for the fold, which waits for a lost store for a while and no longer.
       await Promise.all([facts?.stop(), fill.stop(), trending.stop(), fold.stop()])
     },

@@ -1,9 +1,10 @@
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
+import { createPatientStore } from '../store/patient-store.ts'
 import type { Store } from '../store/store.ts'
 import type { Strategy } from '../trending/strategy.ts'
 import { type Firing, Firings } from '../trending/strategy-signal.ts'
-import type { WatchedToken, WatchlistTick } from '../trending/watched-token.ts'
+import { TICK_SECONDS, type WatchedToken, type WatchlistTick } from '../trending/watched-token.ts'
 import { signalRow } from './signal-rows.ts'
 import { createSignalsMetrics } from './telemetry.ts'
 
@@ -13,10 +14,11 @@ export interface Signals {
   onTick(tick: WatchlistTick): Promise<void>
   /** From the next tick on these are in force. One that is new fires for every listed token of which its conditions hold then; one that keeps its name does not fire again where it has. */
   replace(strategies: readonly Strategy[]): void
+  /** Waits for no lost store any more: a tick that is under way rejects with `closed`. */
+  stop(): void
 }
 
 export interface SignalsDeps {
-  /** One that waits for its server. */
   readonly store: Store
   readonly strategies: readonly Strategy[]
   readonly logger: Logger
@@ -24,28 +26,34 @@ export interface SignalsDeps {
 }
 
 /**
- * Evaluates the strategies on every listed token at each tick and stores what fires in table `signals`. What has fired for the stays on the list is kept in
- * memory, and read from the table at the first tick: killed at any moment, nothing fires twice.
+ * Evaluates the strategies on every listed token at each tick and stores what fires in table `signals`; a lost store is waited for. What has fired for the stays on
+ * the list is kept in memory, and read from the table at the first tick and after ticks that another process did: killed at any moment, nothing fires twice.
  */
-export function createSignals({ store, strategies, logger, registry }: SignalsDeps): Signals {
-  const metrics = createSignalsMetrics(registry)
-  let inForce = strategies
-  let known: Firings | null = null
+export function createSignals(deps: SignalsDeps): Signals {
+  const { logger } = deps
+  const metrics = createSignalsMetrics(deps.registry)
+  const stopping = new AbortController()
+  const store = createPatientStore(deps.store, stopping.signal, logger)
+  let inForce = deps.strategies
+  let known: { readonly firings: Firings; at: number } | null = null
   return {
     async onTick({ at, listed, left }) {
-      known ??= await readFirings(store, at, listed)
-      const signals = known.fires(inForce, { at, listed })
+      if (known?.at !== at - TICK_SECONDS)
+        known = { firings: await readFirings(store, at, listed), at }
+      const signals = known.firings.fires(inForce, { at, listed })
       if (signals.length > 0) {
         await store.insert('signals', signals.map(signalRow))
         metrics.fired.inc(signals.length)
         logger.debug({ at, signals: signals.length }, 'strategies fired')
       }
-      known.add(signals)
-      known.forget(left)
+      known.firings.add(signals)
+      known.firings.forget(left)
+      known.at = at
     },
     replace(strategies) {
       inForce = strategies
     },
+    stop: () => stopping.abort(),
   }
 }
 
