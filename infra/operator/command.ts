@@ -20,6 +20,8 @@ export interface Command {
   readonly name: string
   /** What follows the words, for the usage line. */
   readonly usage: string
+  /** The arguments as they mean the same in another process; without it they do as they are. */
+  portable?(args: readonly string[]): readonly string[]
   /** Checks `args` and does it; tells `report` how far it is when it takes long. Rejects with a ServiceError; `invalid_argument` names the argument. */
   run(args: readonly string[], parts: OperatorParts, report: Report): Promise<Outcome>
 }

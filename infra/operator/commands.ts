@@ -10,6 +10,7 @@ import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
 import { recompute } from './recompute.ts'
 import { redecodeCommand } from './redecode.ts'
+import { signalsBacktest } from './signals-backtest.ts'
 import { sql } from './sql.ts'
 import { wallets } from './wallets.ts'
 
@@ -22,6 +23,7 @@ const COMMANDS: readonly Command[] = [
   recompute,
   redecodeCommand,
   programs,
+  signalsBacktest,
   depositsAssign, // before the command whose name its own begins with
   deposits,
   ledgerCheck,
@@ -40,11 +42,24 @@ export function runCommand(
   parts: OperatorParts,
   report: Report,
 ): Promise<Outcome> {
+  const named = find(args)
+  return named === null
+    ? Promise.reject(new ServiceError('invalid_argument', `no such command\n${USAGE}`))
+    : named.command.run(named.rest, parts, report)
+}
+
+/** The same arguments for a process that may run in another folder. */
+export function portableArgs(args: readonly string[]): readonly string[] {
+  const named = find(args)
+  if (named?.command.portable === undefined) return args
+  return [...named.command.name.split(' '), ...named.command.portable(named.rest)]
+}
+
+function find(args: readonly string[]) {
   for (const command of COMMANDS) {
     const words = command.name.split(' ')
-    if (words.every((word, at) => args[at] === word)) {
-      return command.run(args.slice(words.length), parts, report)
-    }
+    if (words.every((word, at) => args[at] === word))
+      return { command, rest: args.slice(words.length) }
   }
-  return Promise.reject(new ServiceError('invalid_argument', `no such command\n${USAGE}`))
+  return null
 }

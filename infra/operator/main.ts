@@ -16,7 +16,7 @@ import { type DataConfig, loadDataConfig } from '../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../service/money.ts'
 import { keepsData } from '../service/preflight.ts'
 import type { Outcome } from './command.ts'
-import { runCommand } from './commands.ts'
+import { portableArgs, runCommand } from './commands.ts'
 import { reportTo } from './progress.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
 
@@ -40,7 +40,7 @@ async function run(): Promise<Reply> {
   let asked: Reply | null = null
   const done = await answer(async () => {
     const config = loadDataConfig(process.env)
-    if (keepsData(config)) asked = await askOperator(config.dataDir, args, report)
+    if (keepsData(config)) asked = await askOperator(config.dataDir, portableArgs(args), report)
     return asked === null ? runHere(config) : { document: null }
   })
   return asked ?? done
@@ -62,7 +62,8 @@ async function runHere(config: DataConfig): Promise<Outcome> {
         const { solPriceMaxAgeSeconds } = config
         const own = { store, log: log.open, backfills: backfills.open, stop }
         const billing = { prices: pricesOf(config.billing), turns: createTurns(redis) }
-        const parts = { ...own, ...billing, solPriceMaxAgeSeconds, ledger, accounts }
+        const computed = { solPriceMaxAgeSeconds, salt: config.privacySalt }
+        const parts = { ...own, ...billing, ...computed, ledger, accounts }
         return await runCommand(args, parts, report)
       } finally {
         backfills.close()

@@ -41,6 +41,7 @@ test.before(async () => {
     store,
     log: async () => log,
     solPriceMaxAgeSeconds: 3600,
+    salt: null,
     backfills: () => Promise.reject(new Error('no RPC here')),
     stop: new AbortController().signal,
     prices: pricesOf(readEnv(billingEnv, {})),

@@ -13,6 +13,8 @@ export interface OperatorParts {
   readonly log: () => Promise<EventLog>
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
+  /** `PRIVACY_SALT` (decisions I2). */
+  readonly salt: string | null
   /** Fetches history over RPC; `bad_config` where no RPC server is named. */
   readonly backfills: () => Promise<Backfills>
   /** Aborted when whoever gave the command went away, or the process stops. */

@@ -179,7 +179,7 @@ async function stored(
 }
 
 const parts = (store: Store, log: EventLog) => ({
-  ...{ store, log: async () => log, solPriceMaxAgeSeconds: 3600 },
+  ...{ store, log: async () => log, solPriceMaxAgeSeconds: 3600, salt: null },
 })
 const everybody = () => chain.addresses.map((_, at) => at + 1)
 const nothing = { added: 0, changed: 0, removed: 0 }

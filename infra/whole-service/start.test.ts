@@ -145,6 +145,57 @@ test.serial(
   },
 )
 
+test.serial(
+  'strategies are read again on SIGHUP, a bad file leaves the old ones in force, and they are backtested beside the service and without it (J5, G5)',
+  async (t) => {
+    const DATA_DIR = join(folder, 'facts')
+    const path = join(folder, 'strategies.json')
+    const strategies = (field: string) =>
+      `{"strategies": [{"name": "held", "description": "d", "conditions": [{"field": "${field}", "op": ">", "value": 1}]}]}`
+    writeFileSync(path, strategies('wallets_holding'))
+    const settings = { DATA_DIR, STRATEGIES_FILE: path, SIMULATOR_HISTORY_HOURS: '0' }
+    const service = start(t, settings)
+    await service.line('api_key')
+    /** Sends SIGHUP; gives what is logged of it. */
+    const reread = async () => {
+      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('strategies'))
+      const { length } = logged()
+      service.child.kill('SIGHUP')
+      const lines = await until(
+        async () => logged(),
+        (lines) => lines.length > length,
+      )
+      return lines.at(-1)
+    }
+    writeFileSync(path, strategies('wallet_holding'))
+    t.like(await reread(), {
+      msg: 'strategies not read again, the old ones stay in force',
+      reason: `STRATEGIES_FILE: 1 fault in ${path}:\n  line 1:79, strategy held, conditions[0].field: the watchlist has no field "wallet_holding"; is wallets_holding meant?`,
+    })
+    writeFileSync(path, '{"strategies": []}')
+    t.like(await reread(), { msg: 'strategies read again', strategies: 0 })
+
+    writeFileSync(path, strategies('wallets_holding'))
+    const from = '2020-01-01'
+    const ofNow = new Date().toISOString()
+    const backtest = (...times: string[]) => {
+      const args = ['signals', 'backtest', '--strategy', path, ...times]
+      return outcomeOf(startOperator({ DATA_DIR }, args))
+    }
+    t.like(await backtest('--from', ofNow, '--to', from), { code: 1 })
+    const beside = await backtest('--from', ofNow)
+    t.like(beside, { code: 0, document: { strategies: [{ strategy: 'held' }] } })
+    t.is(await service.stop(), 0)
+    t.deepEqual(await backtest('--from', ofNow), beside)
+  },
+)
+
+/** What a process has logged. */
+function logLines(process: ServiceProcess) {
+  const lines = process.stderr().split('\n').filter(isLogLine)
+  return lines.map((line) => JSON.parse(line) as { readonly msg: string }) // pino's
+}
+
 /** Asks a running service through the operator's command. */
 async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
   const { document } = await outcomeOf(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
@@ -339,6 +390,25 @@ refused({
   title: 'a wallet listed twice',
   env: { WALLETS_FILE: twice },
   says: `WALLETS_FILE: line 3 of ${twice} repeats the address of line 1\n`,
+})
+refused({
+  title: 'a file of strategies that is absent',
+  env: { STRATEGIES_FILE: absent },
+  says: `STRATEGIES_FILE: cannot read ${absent}\n`,
+})
+const badStrategies = file(
+  'bad-strategies.json',
+  '{ "strategies": [',
+  '  { "name": "x", "description": "d", "conditions": [{ "field": "age_second", "op": "=>", "value": 1 }] }',
+  '] }',
+)
+refused({
+  title: 'a file of strategies with faults',
+  env: { STRATEGIES_FILE: badStrategies },
+  says: `STRATEGIES_FILE: 2 faults in ${badStrategies}:
+  line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; is age_seconds meant?
+  line 2:84, strategy x, conditions[0].op: expected one of >= > <= < = !=
+`,
 })
 const badPrices = file('bad-prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')
 refused({

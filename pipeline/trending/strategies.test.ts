@@ -7,6 +7,7 @@ import { aWatchedToken } from '../testing/a-watched-token.ts'
 import { parseStrategies, SHIPPED_STRATEGIES } from './strategies-file.ts'
 import { type Condition, evaluate, OPS, type Strategy } from './strategy.ts'
 import { STRATEGY_FIELDS } from './strategy-fields.ts'
+import { Outcomes } from './strategy-outcomes.ts'
 import { Firings, type Signal } from './strategy-signal.ts'
 import type { WatchedToken, WatchlistTick } from './watched-token.ts'
 
@@ -366,6 +367,57 @@ test('what fires is what a slow reading of the whole course says, whatever resta
     { numRuns: 300 },
   )
 })
+
+test('what becomes of a signal is read off the course of its market cap, however it is known', (t) => {
+  const known = fc.option(fc.integer({ min: 1, max: 5 }), { freq: 2 })
+  const steps = 60 // of half an hour
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(known, { minLength: steps, maxLength: steps }), {
+        minLength: 1,
+        maxLength: 3,
+      }),
+      fc.array(fc.record({ step: fc.nat(steps - 1), mint: fc.nat(2) }), { maxLength: 6 }),
+      (courses, firings) => {
+        const outcomes = new Outcomes()
+        const followed: [number, number][] = []
+        for (let step = 0; step < steps; step += 1) {
+          const mcapOf = (mint: string) => courses[Number(mint)]?.[step] ?? null
+          const fired = firings.filter((firing) => firing.step === step)
+          followed.push(...fired.map(({ mint }): [number, number] => [step, mint]))
+          const signals = fired.map(({ mint }) => ({
+            ...SIGNAL,
+            mint: String(mint),
+            firedAt: AT + 1800 * step,
+            triggerMcap: mcapOf(String(mint)),
+          }))
+          outcomes.add({ at: AT + 1800 * step, mcapOf }, signals)
+        }
+        const expected = followed.map(([step, mint]) => {
+          const course = courses[mint] ?? []
+          const trigger = course[step] ?? null
+          const nothing = { after1h: null, after24h: null, peak: null, peakAt: null }
+          if (trigger === null) return nothing
+          const later = course.slice(step, step + 49)
+          const last = (count: number) =>
+            step + count < steps
+              ? (later.slice(0, count + 1).findLast((mcap) => mcap !== null) ?? 0) / trigger
+              : null
+          const peak = Math.max(...later.map((mcap) => mcap ?? 0))
+          const peakAt = AT + 1800 * (step + later.indexOf(peak))
+          return { after1h: last(2), after24h: last(48), peak: peak / trigger, peakAt }
+        })
+        t.deepEqual(
+          outcomes.outcomes().map(({ outcome }) => outcome),
+          expected,
+        )
+      },
+    ),
+    { numRuns: 300 },
+  )
+})
+
+const SIGNAL = new Firings().fires([HELD], { at: AT, listed: [aWatchedToken()] })[0] as Signal // it holds
 
 function ticksOf(courses: readonly (readonly (Partial<WatchedToken> | null)[])[]) {
   const entries = courses.map(() => 0)

@@ -1,0 +1,103 @@
+import type { Signal } from './strategy-signal.ts'
+import type { WatchlistTick } from './watched-token.ts'
+
+/** What became of a token after a strategy fired, as multiples of the market cap at firing; null where that or the later one is not known, or the end came before. */
+export interface Outcome {
+  readonly after1h: number | null
+  readonly after24h: number | null
+  /** Highest within 24 hours, or until the end where that comes first; the moment of firing counts. */
+  readonly peak: number | null
+  /** Unix seconds of the first tick with it. */
+  readonly peakAt: number | null
+}
+
+const HOUR_SECONDS = 3600
+const DAY_SECONDS = 24 * HOUR_SECONDS
+
+/** Follows signals through the ticks after them. A market cap that is not known at a tick is that of the one before. */
+export class Outcomes {
+  /** In the order in which they fired. */
+  readonly #followed: Followed[] = []
+  /** Of a mint the newest known market cap, and its signals of the last 24 hours. */
+  readonly #byMint = new Map<string, { mcap: number; signals: Followed[] }>()
+  #hourDone = 0
+  #dayDone = 0
+
+  /** Takes the signals of a tick, and what the tick says of those before; ticks come in order. */
+  add({ at, mcapOf }: Pick<WatchlistTick, 'at' | 'mcapOf'>, signals: readonly Signal[]): void {
+    for (const [mint, token] of this.#byMint) {
+      const mcap = mcapOf(mint)
+      if (mcap === null || mcap === token.mcap) continue
+      token.mcap = mcap
+      for (const followed of token.signals) followed.see(at, mcap)
+    }
+    for (; this.#isDue(this.#hourDone, HOUR_SECONDS, at); this.#hourDone += 1) {
+      const followed = this.#followed[this.#hourDone]
+      if (followed) followed.after1h = this.#multipleOf(followed)
+    }
+    for (; this.#isDue(this.#dayDone, DAY_SECONDS, at); this.#dayDone += 1) {
+      const followed = this.#followed[this.#dayDone]
+      if (followed === undefined) continue
+      followed.after24h = this.#multipleOf(followed)
+      this.#leave(followed)
+    }
+    for (const signal of signals) this.#follow(signal)
+  }
+
+  /** What became of all of them, in the order in which they fired. */
+  outcomes(): readonly { readonly signal: Signal; readonly outcome: Outcome }[] {
+    return this.#followed.map(({ signal, after1h, after24h, peak, peakAt }) => ({
+      signal,
+      outcome: { after1h, after24h, peak, peakAt },
+    }))
+  }
+
+  #isDue(index: number, seconds: number, at: number): boolean {
+    const followed = this.#followed[index]
+    return followed !== undefined && followed.signal.firedAt + seconds <= at
+  }
+
+  #multipleOf({ signal: { mint, triggerMcap } }: Followed): number | null {
+    const mcap = this.#byMint.get(mint)?.mcap
+    return mcap === undefined || !triggerMcap ? null : mcap / triggerMcap
+  }
+
+  #follow(signal: Signal): void {
+    const followed = new Followed(signal)
+    this.#followed.push(followed)
+    const { mint, triggerMcap } = signal
+    if (triggerMcap === null) return
+    const token = this.#byMint.get(mint)
+    if (token === undefined) this.#byMint.set(mint, { mcap: triggerMcap, signals: [followed] })
+    else token.signals.push(followed)
+  }
+
+  #leave(followed: Followed): void {
+    const { mint } = followed.signal
+    const token = this.#byMint.get(mint)
+    if (token === undefined) return
+    token.signals = token.signals.filter((other) => other !== followed)
+    if (token.signals.length === 0) this.#byMint.delete(mint)
+  }
+}
+
+class Followed {
+  readonly signal: Signal
+  after1h: number | null = null
+  after24h: number | null = null
+  peak: number | null
+  peakAt: number | null
+
+  constructor(signal: Signal) {
+    this.signal = signal
+    this.peak = signal.triggerMcap ? 1 : null
+    this.peakAt = signal.triggerMcap ? signal.firedAt : null
+  }
+
+  see(at: number, mcap: number): void {
+    const { triggerMcap } = this.signal
+    if (!triggerMcap || this.peak === null || mcap / triggerMcap <= this.peak) return
+    this.peak = mcap / triggerMcap
+    this.peakAt = at
+  }
+}
