@@ -19,8 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/workers': ['pipeline'],
   'pipeline/testing': ['pipeline'],
-  // What browsers run: nothing of the server, and no package but those of the import map.
-  'api/dashboard/page': [],
+  // What browsers run: of the server the types of items alone (`import type`; a module that is not the page's is not served), and no package but those of the import map.
+  'api/dashboard/page': ['api/items'],
   api: ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime'],
   infra: ['pipeline', 'api'],
 }
