@@ -3,6 +3,8 @@ export const MARKET_STYLE = `
 /* lists */
 .data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .data-table th { vertical-align: bottom; }
+.data-table th, .data-table td { padding-inline: 0.55rem; }
+.data-table > button { margin: 0.5rem; }
 button.sort { min-height: 1.75rem; margin: 0 -0.4rem; padding: 0.1rem 0.4rem; border-color: transparent; background: none; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
 .data-table .is-late { background: var(--notice-card); }
@@ -23,9 +25,9 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .notice.info { background: var(--card); color: var(--text); border-color: var(--line); }
 
 /* figures in groups */
-.fact-groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 15rem), 1fr)); gap: var(--gap); margin: 0 0 var(--gap); }
+.fact-groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13.5rem), 1fr)); gap: var(--gap); margin: 0 0 var(--gap); }
 .facts { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-.facts h3 { margin: 0 0 0.5rem; font-size: 1rem; }
+.facts h2, .facts h3 { margin: 0 0 0.5rem; font-size: 1rem; }
 .facts dl > div { display: grid; grid-template-columns: auto 1fr; gap: 0 1rem; padding: 0.25rem 0; border-top: 1px solid var(--line); }
 .facts dt { color: var(--muted); }
 .facts dd { text-align: right; font-variant-numeric: tabular-nums; }

@@ -43,6 +43,7 @@ export function DataTable<Row>(props: {
     const value = columns.find(({ key }) => key === sorting.column)?.value
     return value === undefined ? rows : sorted(rows, value, sorting.descending)
   }, [rows, columns, sorting])
+  const [most, setMost] = useState(STEP)
   const toggle = (key: string | number) => {
     const next = new Set(opened)
     if (!next.delete(key)) next.add(key)
@@ -70,7 +71,7 @@ export function DataTable<Row>(props: {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {inOrder.map((row) => {
+          {inOrder.slice(0, most).map((row) => {
             const key = rowKey(row)
             const isOpen = opened.has(key)
             return [
@@ -110,9 +111,17 @@ export function DataTable<Row>(props: {
           })}
         </tbody>
       </table>
+      {rows.length > most && (
+        <button type="button" onClick={() => setMost(most + STEP)}>
+          Show {Math.min(STEP, rows.length - most)} more of {rows.length}
+        </button>
+      )}
     </div>
   )
 }
+
+/** How many rows are drawn at first, and with each wish for more. */
+const STEP = 200
 
 function Head<Row>(props: {
   readonly column: Column<Row>

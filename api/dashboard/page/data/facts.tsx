@@ -8,10 +8,16 @@ export interface Fact {
 }
 
 /** Figures of one group, each with what it means below it. */
-export function Facts({ title, facts }: { title: string; facts: readonly Fact[] }) {
+export function Facts(props: {
+  readonly title: string
+  readonly facts: readonly Fact[]
+  /** One below the heading that it stands under. */
+  readonly level?: 'h2' | 'h3'
+}) {
+  const { title, facts, level: Heading = 'h3' } = props
   return (
     <section class="facts">
-      <h3>{title}</h3>
+      <Heading>{title}</Heading>
       <dl>
         {facts.map(({ name, about, value }) => (
           <div key={name}>

@@ -4,20 +4,20 @@ import { trendWords } from './watchlist-view.ts'
 
 /** A figure of a momentum: how it stands, and where it has gone within an hour, by sign and word. */
 export function Momentum(props: {
-  readonly label?: string
+  /** Where there is little room: the sign of the change says the way. */
+  readonly isShort?: boolean
   readonly figure: Figure
   readonly unit?: string
   readonly changePct: number
   readonly trend: string
 }) {
-  const { label, figure, unit, changePct, trend } = props
+  const { isShort = false, figure, unit, changePct, trend } = props
   const { sign, word } = trendWords(trend)
   return (
     <span class="momentum">
-      {label !== undefined && `${label} `}
       <FigureText figure={figure} {...(unit !== undefined && { unit })} />{' '}
       <span class={trend === 'up' ? 'is-good' : trend === 'down' ? 'is-bad' : ''}>
-        <span aria-hidden="true">{sign}</span> {word} {changeText(changePct)}
+        <span aria-hidden="true">{sign}</span> {!isShort && word} {changeText(changePct)}
       </span>
     </span>
   )

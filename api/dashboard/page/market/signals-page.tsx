@@ -129,6 +129,7 @@ function Details({ signal }: { signal: SignalItem }) {
   return (
     <div class="fact-groups">
       <Facts
+        level="h2"
         title="Token"
         facts={[
           { name: 'Name', value: signal.name === '' ? 'not known yet' : signal.name },
@@ -136,6 +137,7 @@ function Details({ signal }: { signal: SignalItem }) {
         ]}
       />
       <Facts
+        level="h2"
         title="When it fired"
         facts={[
           {

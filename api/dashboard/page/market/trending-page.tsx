@@ -149,6 +149,7 @@ function columnsAt(now: number): readonly Column<WatchedRow>[] {
       value: ({ item }) => item.current_mcap,
       cell: ({ item }) => (
         <Momentum
+          isShort
           figure={usdFigure(item.current_mcap)}
           changePct={item.momentum.mcap.change_pct}
           trend={item.momentum.mcap.trend}
@@ -171,7 +172,7 @@ function columnsAt(now: number): readonly Column<WatchedRow>[] {
       value: ({ item }) => item.buy_volume + item.sell_volume,
       cell: ({ item }) => (
         <>
-          <Sol sol={item.buy_volume} /> / <Sol sol={item.sell_volume} />
+          <FigureText figure={solFigure(item.buy_volume)} /> / <Sol sol={item.sell_volume} />
         </>
       ),
     },
@@ -217,6 +218,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
   return (
     <div class="fact-groups">
       <Facts
+        level="h2"
         title="Token"
         facts={[
           { name: 'Name', value: item.name === '' ? 'not known yet' : item.name },
@@ -231,6 +233,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
         ]}
       />
       <Facts
+        level="h2"
         title="Since"
         facts={[
           { name: 'First trade', value: age(item.age_seconds), about: 'of a tracked wallet' },
@@ -243,6 +246,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
         ]}
       />
       <Facts
+        level="h2"
         title="Entries"
         facts={[
           {
@@ -256,6 +260,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
         ]}
       />
       <Facts
+        level="h2"
         title="Now, and against an hour ago"
         facts={[
           moved('Market cap', momentum.mcap, usdFigure),
