@@ -28,6 +28,8 @@ export interface ServiceConfig {
   readonly solPricesFile: string | null
   /** `STRATEGIES_FILE`, or the file that ships with the program (decisions G5). */
   readonly strategiesFile: string
+  /** `YELLOWSTONE_ENDPOINT` with its token, for a process that follows no chain itself; null: none is named. */
+  readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
   /** `SOLANA_RPC_URL`, for a process that follows no chain itself; null: none is named. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
@@ -124,6 +126,12 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
   return {
     roles: new Set(values.ROLES),
     source: sourceOf(values),
+    yellowstone: values.YELLOWSTONE_ENDPOINT
+      ? {
+          endpoint: values.YELLOWSTONE_ENDPOINT.href,
+          xToken: values.YELLOWSTONE_X_TOKEN ?? null,
+        }
+      : null,
     ...dataOf(values),
     solPricesFile: values.SOL_PRICES_FILE ?? null,
     strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,

@@ -229,7 +229,12 @@ async function start(
   const workers = roles.has('workers')
     ? await startWorkers(
         { store, log, logger, registry, onBug: fail },
-        { rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt, strategies },
+        {
+          ...{ rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt, strategies },
+          stream: source
+            ? { endpoint: source.endpoint, xToken: source.xToken }
+            : config.yellowstone,
+        },
       )
     : null
   if (workers) opened.push(() => workers.stop())

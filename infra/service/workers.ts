@@ -1,6 +1,8 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
+import { createPoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
+import { createPoolMetrics } from '../../pipeline/ingest/pools/telemetry.ts'
 import { createRpc } from '../../pipeline/ingest/rpc.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
@@ -34,12 +36,14 @@ export interface Workers {
   stop(): Promise<void>
 }
 
-/** Starts the fold, and what follows from the swaps that it stores: missing prices, facts about mints, the watchlist. Without `rpcUrl` there are no facts. */
+/** Starts the fold, and what follows from the swaps that it stores: missing prices, facts about mints, the watchlist with the pools of its tokens. Without `rpcUrl` there are no facts and no pools. */
 export async function startWorkers(
   parts: Parts,
   config: {
     readonly rpcUrl: string | null
     readonly solPriceMaxAgeSeconds: number
+    /** Where accounts of pools are followed, beside `rpcUrl`; null: they are not, and prices are those of the newest swaps. */
+    readonly stream: PoolWatchConfig | null
     /** `PRIVACY_SALT` (decisions I2). */
     readonly salt: string | null
     /** Filter strategies over the watchlist (decisions G5). */
@@ -74,6 +78,13 @@ export async function startWorkers(
           metrics,
           rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
         })
+  const pools =
+    rpcUrl === null || config.stream === null
+      ? null
+      : createPoolWatch(config.stream, {
+          ...{ logger, onBug: parts.onBug, metrics: createPoolMetrics(registry) },
+          rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
+        })
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
   const signals = createSignals({ ...parts, strategies: config.strategies })
   const trending = startTrending(
@@ -83,6 +94,7 @@ export async function startWorkers(
       metrics: createTrendingMetrics(registry),
       // Of several processes one computes: the one that has the first partition.
       isMine: () => fold.partitions().includes(0),
+      pools,
       ...(config.onTick && { onTick: config.onTick }),
     },
     config,
@@ -93,7 +105,7 @@ export async function startWorkers(
     async stop() {
       signals.stop()
       // Together: a fill may wait for the fold, which waits for a lost store for a while and no longer.
-      await Promise.all([facts?.stop(), fill.stop(), trending.stop(), fold.stop()])
+      await Promise.all([facts?.stop(), fill.stop(), trending.stop(), pools?.stop(), fold.stop()])
     },
   }
 }
