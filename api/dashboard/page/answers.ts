@@ -1,5 +1,5 @@
 /*
- * What the service answers, as far as these pages show it. Held to the schemas that make the documents by a test, for the page imports nothing of the server. Times in unix seconds.
+ * What the service answers, as far as these pages show it. Held to the schemas that make the documents by a test. Times in unix seconds.
  */
 
 /** `GET /me/api`. */

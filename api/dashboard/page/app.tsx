@@ -1,19 +1,26 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { useAccount } from './account/account.ts'
+import { refreshAccount, useAccount } from './account/account.ts'
 import { SignInPage } from './account/sign-in-page.tsx'
 import { creditsText } from './amounts.ts'
 import { Failure, Loading, Page } from './components.tsx'
 import { match } from './place.ts'
 import { usePlace } from './router.ts'
 import { type PageProps, ROUTES, type Route } from './routes.ts'
-import { useSession, useUnstoredKey } from './session.ts'
+import { currentSession, useSession, useUnstoredKey } from './session.ts'
 
 /** The whole dashboard: the way around it, and the page that the address names. */
 export function App() {
   const { path } = usePlace()
   const [unstored] = useUnstoredKey()
   const isOnline = useOnline()
+  // Live trades cost credits without an answer that says what is left.
+  useEffect(() => {
+    if (path !== '/trades') return
+    return () => {
+      if (currentSession() !== null) void refreshAccount()
+    }
+  }, [path])
   const found = find(path)
   return (
     <>

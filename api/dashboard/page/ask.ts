@@ -1,3 +1,4 @@
+import { createCell } from './cell.ts'
 import { currentApiKey, currentSession, endSession } from './session.ts'
 
 /** Whose call it is: anybody's, of who is signed in, or of an API key (then it may cost credits). */
@@ -22,6 +23,11 @@ export type Unanswered =
 export type Answered<Body> =
   | { readonly kind: 'answer'; readonly body: Body; readonly headers: Headers }
   | Unanswered
+
+/** What the newest product answer said is left, and the end of the key that it was asked with. */
+export const creditsLeft = createCell<{ readonly left: number; readonly last4: string } | null>(
+  null,
+)
 
 /**
  * Asks the service; never rejects, but when `signal` says so. A token that is not valid any more ends the session, so that the page asks to sign in again. What an answer
@@ -59,9 +65,10 @@ export async function ask<Body>(
     return { kind: 'unreachable' }
   }
   const parsed = parse(text)
+  const left = response.headers.get('x-credits-remaining')
+  if (left !== null && secret) creditsLeft.set({ left: Number(left), last4: secret.slice(-4) })
   if (response.ok) return { kind: 'answer', body: parsed as Body, headers: response.headers } // as documented
-  if (response.status === 401 && credential === 'token' && currentSession()?.token === secret)
-    endSession('expired')
+  if (response.status === 401 && credential === 'token' && isCurrent(secret)) endSession('expired')
   return refusal(response, parsed)
 }
 
@@ -70,6 +77,11 @@ export function credentialOf(path: string): Credential {
   if (path.startsWith('/me/') || path === '/auth/logout') return 'token'
   if (path.startsWith('/billing/')) return path === '/billing/plans' ? 'none' : 'token'
   return /^\/(wallets|tokens|trades)\b/.test(path) ? 'key' : 'none'
+}
+
+function isCurrent(token: string | null | undefined): boolean {
+  const session = currentSession()
+  return session !== null && session.token === token
 }
 
 function refusal(response: Response, body: unknown): Unanswered {

@@ -21,7 +21,7 @@ function show({ storage, feed, lag_seconds: lag }: Status): void {
   put('state', storage.slot === null ? 'starting' : 'running')
   put('slot', storage.slot === null ? '–' : grouped(storage.slot))
   put('time', storage.block_time === null ? '–' : timeText(storage.block_time))
-  put('lag', lag === null ? '–' : `${grouped(lag)} s`)
+  put('lag', lag === null || storage.slot === null ? '–' : `${grouped(lag)} s`)
   put('connections', grouped(feed.connections))
 }
 

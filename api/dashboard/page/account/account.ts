@@ -1,5 +1,5 @@
 import type { Account } from '../answers.ts'
-import { type Answered, ask } from '../ask.ts'
+import { type Answered, ask, creditsLeft } from '../ask.ts'
 import { createCell, useCell } from '../cell.ts'
 import { currentSession, keyCame, useSession } from '../session.ts'
 
@@ -28,6 +28,12 @@ export function refreshAccount(): Promise<Answered<Account>> {
 export function rotateKey(): Promise<Answered<Account>> {
   return take(ask<Account>('/me/api/rotate', 'token', { method: 'POST' }))
 }
+
+// A key that somebody pasted may be of another account.
+creditsLeft.subscribe(() => {
+  const told = creditsLeft.get()
+  if (told !== null && told.last4 === account.get()?.api_key_last4) balanceCame(told.left)
+})
 
 /** What is left, learnt from another answer. */
 export function balanceCame(credits: number): void {
