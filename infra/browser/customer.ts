@@ -46,12 +46,32 @@ export async function settled(page: Page): Promise<void> {
     .waitFor({ state: 'detached' })
 }
 
-/** On a page that costs credits: has it show what it offers, for its price. Elsewhere nothing. */
+/** Has a page show everything that it offers for credits; nothing elsewhere. */
 export async function buyView(page: Page): Promise<void> {
-  const offer = page.getByRole('main').getByRole('button', { name: /^(Load|Start)\b.*credit/ })
-  if ((await offer.count()) === 0) return
-  await offer.first().click()
-  await settled(page)
+  const offers = page.getByRole('main').getByRole('button', { name: OFFER })
+  for (let most = await offers.count(); most > 0 && (await offers.count()) > 0; most--) {
+    await offers.first().click()
+    await settled(page)
+  }
+}
+
+/** “Load the holdings of W1 (1 credit)”, “Start (3 credits, then 1 a trade)”; not what was loaded already. */
+const OFFER = /^(Start|Load (?!again\b).+) \(\d+ credit/
+
+/** Follows the first link of the page to a wallet or token, and has it show everything, with the history of a wallet's first position. */
+export async function openDetails(page: Page, kind: 'wallets' | 'tokens'): Promise<void> {
+  await page.getByRole('main').locator(`a[href^="#/${kind}/"]`).first().click()
+  const title = kind === 'wallets' ? /^Wallet W/ : /^Token/
+  await page.getByRole('heading', { level: 1, name: title }).waitFor()
+  await buyView(page)
+  if (kind === 'wallets') {
+    await page
+      .getByRole('button', { name: /^Show the history of the position/ })
+      .first()
+      .click()
+    await buyView(page)
+  }
+  await page.locator('.uplot canvas').first().waitFor()
 }
 
 /** On the top-up page: pays so much USDT, `12.50`, from the test wallet. */

@@ -9,9 +9,9 @@ import {
   connectButton,
   goTo,
   lookFor,
+  openDetails,
   pay,
   payCredits,
-  settled,
   signIn,
   viewNames,
 } from './customer.ts'
@@ -27,12 +27,6 @@ Walks every page of a service over the simulator as a customer with credits and 
 const SIZES = [
   { size: 'desktop', width: 1280, height: 800 },
   { size: 'phone', width: 390, height: 844 },
-] as const
-
-/** Pages that others lead to. */
-const DETAILS = [
-  { name: 'wallet', from: 'Wallets', link: '#/wallets/' },
-  { name: 'token', from: 'Live trades', link: '#/tokens/' },
 ] as const
 
 const THEMES = ['light', 'dark'] as const
@@ -55,11 +49,13 @@ try {
   const url = values.url ?? (await deployment?.start('all').line('url')) ?? ''
   const { page } = await openVisitor(browser, { allowed: [] })
   await page.goto(url)
+  await page.getByText('starting', { exact: true }).waitFor({ state: 'detached', timeout: 120_000 })
   await shoot(page, 'service')
   await page.goto(`${url}/dashboard`)
   await connectButton(page).waitFor()
   await shoot(page, 'connect')
   await signIn(page)
+  await page.getByText(/^tw_/).waitFor()
   await shoot(page, 'first key')
   await page.getByRole('button', { name: 'I have stored it' }).click()
   await goTo(page, 'Top up')
@@ -75,11 +71,11 @@ try {
     await buyView(page)
     await shoot(page, name)
   }
-  for (const { name, from, link } of DETAILS) {
-    await goTo(page, from)
-    await page.locator(`main a[href^="${link}"]`).first().click()
-    await settled(page)
-    await shoot(page, name)
+  for (const kind of ['wallets', 'tokens'] as const) {
+    await goTo(page, 'Wallets')
+    if (kind === 'tokens') await goTo(page, 'Trending')
+    await openDetails(page, kind)
+    await shoot(page, kind === 'wallets' ? 'wallet' : 'token')
   }
 } finally {
   await browser.close()
