@@ -400,6 +400,40 @@ test('direct credits of curves whose events do not tell are what the balance sho
   )
 })
 
+test('a route of PumpSwap that ends on a curve of SOL credits what the balance shows, one that ends in a pool pays by transfer (B5)', (t) => {
+  const pumpswap = PROGRAMS.find(({ name }) => name === 'pumpswap')!
+  const data = bytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
+  const fixed = ['w', ...Array.from({ length: 15 }, () => 'w COIN')]
+  const first = ['COIN', 'MIDDLE', 'pool', 'vault', 'pool MIDDLE']
+  const sold = (last: string, pay: (story: Scene) => void) => {
+    const story = new Scene('w')
+      .token('w COIN', 'w', 'COIN', 1000n)
+      .token('w WSOL', 'w', WSOL, 0n)
+      .token('vault', 'pool', 'COIN', 0n)
+      .token('pool MIDDLE', 'pool', 'MIDDLE', 900n)
+      .token('next MIDDLE', 'next', 'MIDDLE', 0n)
+      .token('next WSOL', 'next', WSOL, 500_000n)
+    story.sol('next', 10_000_000n)
+    const hop = ['MIDDLE', last, 'next', 'next MIDDLE', 'next WSOL']
+    story.call(pumpswap.id, data, [...fixed, ...first, ...hop], () => {
+      story.transfer('w COIN', 'vault', 1000n).transfer('pool MIDDLE', 'next MIDDLE', 900n)
+      pay(story)
+    })
+    return swapsOf(story).map(({ side, baseAmount, quoteAmount, pool }) => [
+      ...[side, baseAmount, quoteAmount, pool === addressOf('pool')],
+    ])
+  }
+  const sale = [['sell', 1000n, 300_000n, true]]
+  t.deepEqual(
+    sold(WSOL, (story) => story.credit('next', 'w', 300_000n)),
+    sale,
+  )
+  t.deepEqual(
+    sold(WSOL, (story) => story.transfer('next WSOL', 'w WSOL', 300_000n)),
+    sale,
+  )
+})
+
 test('what closed accounts give back is no part of such a credit (B3, B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
   const story = new Scene('w')
