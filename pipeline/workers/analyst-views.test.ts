@@ -11,11 +11,14 @@ import { foldBalance, foldEvent } from '../fold/fold-wallet.ts'
 import { createWalletState, takeChanges } from '../fold/wallet-state.ts'
 import { analystDatabase, migrate, SQL_FOLDER } from '../store/migrate.ts'
 import type { Store } from '../store/store.ts'
+import { aWatchedToken } from '../testing/a-watched-token.ts'
 import { aHistory } from '../testing/histories.ts'
 import { slowBooks, slowMatches } from '../testing/slow-books.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../testing/test-store.ts'
+import type { WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
+import { watchlistRow } from './trending-rows.ts'
 
 /*
  * The worked questions of sql/README.md over a history of three wallets, answers worked out by hand (decisions J9, K4), in rows as the worker makes them,
@@ -203,6 +206,22 @@ const ANSWERS: Record<string, readonly object[]> = {
     { wallet: 'W2', complete_since: '2026-01-10 12:00:00' },
     { wallet: 'W3', complete_since: null },
   ],
+  'The watchlist as it was at a time': [
+    {
+      ...{ mint: BONK, symbol: 'Bonk', holders: '2', conviction: 40.1, multiple: 2.5 },
+      ...{ state: 'holding', entry: at(10, '12:01:00') },
+    },
+  ],
+  'What became of tokens that came to the list': [
+    {
+      ...{ mint: BONK, entry: at(10, '12:01:00'), entry_mcap: 20_000, peak_multiple: 2.5 },
+      seconds: '1740',
+    },
+    {
+      ...{ mint: WIF, entry: at(10, '12:05:00'), entry_mcap: 30_000, peak_multiple: 1 },
+      seconds: '2700',
+    },
+  ],
   'How exact it is': [],
 }
 
@@ -292,6 +311,29 @@ async function storeHistory(store: Store): Promise<void> {
       ...{ ask_again_at: null, version: 1 },
     },
   ])
+  const watched = (
+    event: WatchEvent,
+    time: string,
+    currentMcap: number,
+    fields: Partial<WatchedToken> = {},
+  ) =>
+    watchlistRow({
+      ...{ event, reasons: [] },
+      token: aWatchedToken({
+        ...{ at: at(10, time), enteredAt: at(10, '12:01:00'), currentMcap },
+        ...{ wallets: [1, 2], conviction: 40.06, multiple: 2.5, state: 'holding', ...fields },
+      }),
+    })
+  const wif = { mint: WIF, enteredAt: at(10, '12:05:00') }
+  await store.insert('watchlist', [
+    watched('entered', '12:01:00', 20_000, { state: 'discovered', wallets: [1, 2, 3] }),
+    watched('changed', '12:30:00', 60_000),
+    watched('entered', '12:05:00', 30_000, wif),
+  ])
+  await store.insert('watchlist', [
+    watched('changed', '12:30:00', 50_000),
+    watched('left', '12:50:00', 15_000, wif),
+  ])
   const marker = (partition: number, slot: number, time: number, inserted: string) => ({
     ...{ worker: 'fold', partition, partitions: 2, slot, parent: slot - 1, block_time: time },
     ...{ sol_price_time: null, sol_price_usd_e9: null, inserted_at: inserted },
@@ -335,7 +377,15 @@ function testViews(
   let opened: TestStore
   let ask: Ask
   let close: () => Promise<void> = async () => {}
-  const tables = ['swaps', 'lots', 'disposals', 'positions', 'wallet_metrics', 'first_buys']
+  const tables = [
+    'swaps',
+    'lots',
+    'disposals',
+    'positions',
+    'wallet_metrics',
+    'first_buys',
+    'watchlist',
+  ]
   test.serial.before(async () => {
     opened = await open()
     const { store } = opened

@@ -227,7 +227,7 @@ export class TrendingSource {
   async #withoutCorrected(rows: readonly EventRow[]): Promise<EventRow[]> {
     if (!(await this.#isCorrected())) return [...rows]
     const newest = new Map<string, bigint>()
-    const slots = [...new Set(rows.map(({ slot }) => slot))]
+    const slots = [...new Set(rows.map(({ slot }) => Number(slot)))]
     for (let at = 0; at < slots.length; at += SLOTS_PER_QUERY)
       for (const row of await this.#store.query<CorrectedRow>(CORRECTED, {
         slots: slots.slice(at, at + SLOTS_PER_QUERY),

@@ -52,7 +52,7 @@ export interface TrendingDeps {
 
 /** How often storage is asked how far it is. */
 const EVERY_MS = 1000
-/** Of a longer absence only the newest ticks are computed: what was listed before has left meanwhile. */
+/** Of a longer absence, and at a first start, only the newest ticks are computed: what was listed before has left meanwhile. */
 const MOST_BEHIND_SECONDS = 86_400
 /** Ticks read at once, and rows stored at once, while catching up. */
 const TICKS_PER_READ = 360
@@ -100,7 +100,7 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
   }
 }
 
-/** Goes on after the newest tick that is stored; begins with the newest tick that can be computed where there is none. */
+/** Goes on after the newest tick that is stored; where there is none, or it is long ago, begins a day back. */
 async function openWorker(
   store: Store,
   config: TrendingConfig,
@@ -112,7 +112,7 @@ async function openWorker(
   )
   const stored = row?.block_time ?? 0
   const oldest = newestTick - MOST_BEHIND_SECONDS
-  const from = row === undefined ? newestTick : Math.max(stored + TICK_SECONDS, oldest)
+  const from = Math.max(stored + TICK_SECONDS, oldest)
   const told = await readTold(store, stored)
   const beyond = await readChanges(store, stored, 2 ** 32 - 1)
   const pools = await readPoolStates(store, null, stored - MOST_BEHIND_SECONDS, stored)

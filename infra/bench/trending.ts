@@ -1,0 +1,210 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { createEngine, type TrendingEngine } from '../../pipeline/trending/engine.ts'
+import type { TrendingEvent } from '../../pipeline/trending/trending-event.ts'
+import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
+import { watchlistRow } from '../../pipeline/workers/trending-rows.ts'
+import { readReach, replayTicks } from '../../pipeline/workers/trending-ticks.ts'
+import { fillWithHistory } from '../simulator/fill-store.ts'
+import { median, percentile, print } from './kit/figures.ts'
+
+const USAGE = `npm run bench -- trending [options]
+
+  --tokens N      listed tokens (10000)
+  --wallets N     wallets that hold each (8)
+  --rate N        swaps a second over all of them while ticks are computed (100)
+  --hours H       length of the simulated history that is run over anew (168: a week)`
+
+/** The first tick; divisible by ten minutes. */
+const START = 1_790_000_400
+const SOL = 1_000_000_000n
+/** The period of a tick: what one has to be done in. */
+const PERIOD_MS = 10_000
+
+/**
+ * What a tick of the watchlist costs with many listed tokens: one at which little has changed, and one in sixty at which every market cap follows the price of SOL. Then how
+ * long a history of hours takes to be computed anew, tick by tick.
+ */
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      tokens: { type: 'string', default: '10000' },
+      wallets: { type: 'string', default: '8' },
+      rate: { type: 'string', default: '100' },
+      hours: { type: 'string', default: '168' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return print(USAGE)
+  const folder = mkdtempSync(join(tmpdir(), 'bench-trending-'))
+  const store = await createStore({ kind: 'chdb', path: folder })
+  try {
+    await migrate(store)
+    await benchTicks(store, {
+      tokens: Number(values.tokens),
+      wallets: Number(values.wallets),
+      rate: Number(values.rate),
+    })
+    if (values.hours !== '0') await benchReplay(store, Number(values.hours))
+  } finally {
+    await store.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Size {
+  readonly tokens: number
+  readonly wallets: number
+  readonly rate: number
+}
+
+async function benchTicks(store: Store, { tokens, wallets, rate }: Size): Promise<void> {
+  const engine = createEngine({ from: START, solPriceMaxAgeSeconds: 3600, perturb: null })
+  const next = createTrades(tokens, wallets)
+  engine.addPrices([{ time: START - 10_000, usdE9: 200n * SOL }])
+  const loaded = performance.now()
+  const heapBefore = heapBytes()
+  load(engine, next, { tokens, wallets })
+  const loadMs = performance.now() - loaded
+  const heap = heapBytes() - heapBefore
+  const few: Measured[] = []
+  const all: Measured[] = []
+  let listed = 0
+  for (let at = START; at < START + 1800; at += TICK_SECONDS) {
+    engine.addPrices([{ time: at, usdE9: 200n * SOL + BigInt(at % 1000) * 1_000_000n }])
+    engine.add(Array.from({ length: rate * TICK_SECONDS }, (_, n) => next(at - 9 + (n % 10))))
+    const started = performance.now()
+    const cpu = process.cpuUsage()
+    const tick = engine.tick(at)
+    const ms = performance.now() - started
+    const used = process.cpuUsage(cpu)
+    const cpuMs = (used.user + used.system) / 1000
+    const inserting = performance.now()
+    await store.insert('watchlist', tick.changes.map(watchlistRow))
+    const insertMs = performance.now() - inserting
+    // The first tick tells of every token for the first time.
+    if (at > START)
+      (at % 600 === 0 ? all : few).push({ ms, cpuMs, insertMs, rows: tick.changes.length })
+    listed = tick.listed.length
+  }
+  print(
+    `${listed} tokens listed, ${wallets} wallets in each, ${rate} swaps a second; loaded in ${(loadMs / 1000).toFixed(1)} s, ${(heap / 1e6).toFixed(0)} MB`,
+  )
+  print('')
+  print(
+    '| tick | rows | computed ms, median | max | CPU ms, median | stored ms, median | max of both, of 10 s |',
+  )
+  print('|---|---|---|---|---|---|---|')
+  print(line('what has changed', few))
+  print(line('every ten minutes: all tokens', all))
+}
+
+interface Measured {
+  readonly ms: number
+  readonly cpuMs: number
+  readonly insertMs: number
+  readonly rows: number
+}
+
+function line(name: string, ticks: readonly Measured[]): string {
+  const sorted = (of: (tick: Measured) => number) => ticks.map(of).sort((a, b) => a - b)
+  const both = percentile(
+    sorted((tick) => tick.ms + tick.insertMs),
+    1,
+  )
+  const cells = [
+    median(ticks.map(({ rows }) => rows)).toFixed(0),
+    median(ticks.map(({ ms }) => ms)).toFixed(1),
+    percentile(
+      sorted(({ ms }) => ms),
+      1,
+    ).toFixed(1),
+    median(ticks.map(({ cpuMs }) => cpuMs)).toFixed(1),
+    median(ticks.map(({ insertMs }) => insertMs)).toFixed(1),
+    `${((100 * both) / PERIOD_MS).toFixed(1)}%`,
+  ]
+  return `| ${name} | ${cells.join(' | ')} |`
+}
+
+/** Gives the tokens a past: each wallet has bought, some trades within the last two hours. */
+function load(
+  engine: TrendingEngine,
+  next: (time: number, token?: number, wallet?: number) => TrendingEvent,
+  { tokens, wallets }: Pick<Size, 'tokens' | 'wallets'>,
+): void {
+  for (let token = 0; token < tokens; token++) {
+    const events: TrendingEvent[] = []
+    for (let wallet = 0; wallet < wallets; wallet++)
+      events.push(next(START - 7000 + wallet * 500, token, wallet))
+    const [first] = events
+    if (first === undefined) continue
+    const facts = { supply: 10n ** 15n, symbol: 'COIN', name: 'A coin' }
+    engine.load({ mint: first.mint, events, facts, pools: [] })
+  }
+}
+
+/** Trades one after the other: mostly buys, so that every token stays on the list; of a token and wallet or of the next ones. */
+function createTrades(tokens: number, wallets: number) {
+  let count = 0
+  return (time: number, token?: number, wallet?: number): TrendingEvent => {
+    count += 1
+    // Any odd number spreads them over tokens and wallets.
+    const spread = (count * 2_654_435_761) % 4_294_967_296
+    const of = token ?? spread % tokens
+    const isSell = token === undefined && count % 3 === 0
+    return {
+      ...{
+        slot: 1000 + count,
+        txIndex: 0,
+        wallet: 1 + (wallet ?? spread % wallets),
+        eventIndex: 0,
+      },
+      ...{ blockTime: time, kind: isSell ? 'sell' : 'buy', mint: `mint${of}`, decimals: 6 },
+      amount: isSell ? 1_000n : BigInt(1_000_000 + (spread % 1000)),
+      ...{
+        value: BigInt(100_000_000 + (spread % 50_000_000)),
+        solPriceUsdE9: 200n * SOL,
+        pool: '',
+      },
+    }
+  }
+}
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect()
+  return process.memoryUsage().heapUsed
+}
+
+async function benchReplay(store: Store, hours: number): Promise<void> {
+  const { firstTime, swaps } = await fillWithHistory(store, { hours })
+  const reach = await readReach(store, null)
+  const started = performance.now()
+  const cpu = process.cpuUsage()
+  let ticks = 0
+  let rows = 0
+  let most = 0
+  const config = { salt: null, solPriceMaxAgeSeconds: 3600 }
+  const range = { from: firstTime, through: reach?.tick ?? 0 }
+  for await (const tick of replayTicks(store, config, range)) {
+    ticks += 1
+    rows += tick.changes.length
+    most = Math.max(most, tick.listed.length)
+  }
+  const seconds = (performance.now() - started) / 1000
+  const used = process.cpuUsage(cpu)
+  const cpuSeconds = (used.user + used.system) / 1e6
+  print('')
+  print(
+    `${hours} simulated hours anew (${swaps} swaps, at most ${most} tokens listed): ${ticks} ticks, ${rows} rows in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU: ${(ticks / seconds).toFixed(0)} ticks/s`,
+  )
+}

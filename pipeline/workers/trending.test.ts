@@ -1,0 +1,220 @@
+import test from 'ava'
+import { createWatchlistReader } from '../../api/rows/watchlist-reader.ts'
+import { readWatchlist } from '../../api/rows/watchlist-rows.ts'
+import { fillWithHistory } from '../../infra/simulator/fill-store.ts'
+import { ServiceError } from '../domain/service-error.ts'
+import { createLogger } from '../runtime/logger.ts'
+import { createRegistry } from '../runtime/telemetry.ts'
+import { migrate } from '../store/migrate.ts'
+import type { Row, Store } from '../store/store.ts'
+import { type StoredHistory, slowWatchlist } from '../testing/slow-watchlist.ts'
+import { openTestStore, type TestStore } from '../testing/test-store.ts'
+import type { TrendingEvent } from '../trending/trending-event.ts'
+import type { WatchedToken } from '../trending/watched-token.ts'
+import { createTrendingMetrics } from './telemetry.ts'
+import { startTrending } from './trending.ts'
+import { readChanges, readTold } from './trending-rows.ts'
+import { readReach, replayTicks } from './trending-ticks.ts'
+
+const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
+const logger = createLogger('silent')
+
+let testStore: TestStore
+test.before(async () => {
+  testStore = await openTestStore()
+  await migrate(testStore.store)
+})
+test.after.always(() => testStore.remove())
+
+/** Runs a worker until it has reached tick `until`, or is killed: at its insert number `killAt`, before or after it is done. Tells which. */
+async function run(
+  store: Store,
+  until: number,
+  kill: { readonly at: number; readonly isDone: boolean } | null = null,
+): Promise<'reached' | 'killed'> {
+  let inserts = 0
+  let tell: (end: 'reached' | 'killed') => void = () => {}
+  const ended = new Promise<'reached' | 'killed'>((resolve) => {
+    tell = resolve
+  })
+  let bug: unknown
+  const mortal: Store = {
+    ...store,
+    async insert(table, rows, options) {
+      inserts += 1
+      const dies = inserts === kill?.at
+      if (!dies || kill?.isDone) await store.insert(table, rows, options)
+      if (dies) {
+        tell('killed')
+        throw new ServiceError('closed', 'killed')
+      }
+      if (table === 'progress' && rows.some((row: Row) => row.block_time === until)) tell('reached')
+    },
+  }
+  const trending = startTrending(
+    {
+      store: mortal,
+      logger,
+      metrics: createTrendingMetrics(createRegistry()),
+      isMine: () => true,
+      onBug: (error) => {
+        bug = error
+        tell('killed')
+      },
+      // What is not there yet does not come.
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => {
+          if (signal.aborted) resolve()
+          signal.addEventListener('abort', () => resolve())
+        }),
+    },
+    CONFIG,
+  )
+  const end = await ended
+  await trending.stop()
+  if (bug !== undefined) throw bug
+  return end
+}
+
+/** Everything that is stored and counts for the watchlist. */
+async function readStored(store: Store): Promise<StoredHistory> {
+  const events = await store.query<
+    Record<'slot' | 'amount', string> &
+      Record<'value' | 'price' | 'supply', string | null> &
+      Record<'tx_index' | 'wallet' | 'event_index' | 'block_time' | 'decimals', number> &
+      Record<'kind' | 'mint' | 'pool', string>
+  >(
+    `SELECT * FROM (SELECT slot, tx_index, wallet, event_index, block_time, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals,
+       base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price, pool FROM swaps FINAL
+     UNION ALL
+     SELECT slot, tx_index, wallet, event_index, block_time, if(direction = 'in', 'token_in', 'token_out'), mint, decimals, amount, NULL, NULL, '' FROM transfers FINAL)
+     ORDER BY slot, tx_index, wallet, event_index`,
+  )
+  const facts = await store.query<{
+    mint: string
+    supply: string | null
+    symbol: string
+    name: string
+  }>('SELECT mint, supply, symbol, name FROM mints FINAL')
+  const prices = await store.query<{ time: number; usd_e9: string }>(
+    'SELECT time, argMax(usd_e9, source) AS usd_e9 FROM sol_prices FINAL GROUP BY time ORDER BY time',
+  )
+  return {
+    events: events.map((row) => ({
+      slot: Number(row.slot),
+      txIndex: row.tx_index,
+      wallet: row.wallet,
+      eventIndex: row.event_index,
+      blockTime: row.block_time,
+      kind: row.kind as TrendingEvent['kind'], // the query names no other
+      mint: row.mint,
+      decimals: row.decimals,
+      amount: BigInt(row.amount),
+      value: row.value === null ? null : BigInt(row.value),
+      solPriceUsdE9: row.price === null ? null : BigInt(row.price),
+      pool: row.pool,
+    })),
+    facts: new Map(
+      facts.map(({ mint, supply, symbol, name }) => [
+        mint,
+        { supply: supply === null ? null : BigInt(supply), symbol, name },
+      ]),
+    ),
+    solPrices: prices.map(({ time, usd_e9 }) => ({ time, usdE9: BigInt(usd_e9) })),
+    pools: [],
+    perturb: null,
+    solPriceMaxAgeSeconds: CONFIG.solPriceMaxAgeSeconds,
+  }
+}
+
+const byMint = (tokens: readonly WatchedToken[]) =>
+  tokens.toSorted((a, b) => (a.mint < b.mint ? -1 : 1))
+
+test.serial(
+  'over a simulated day the rows are those of the plain rule, whenever the worker is killed',
+  async (t) => {
+    const { store } = testStore
+    const { lastTime } = await fillWithHistory(store, { hours: 26 })
+    const reach = await readReach(store, null)
+    const through = reach?.tick ?? 0
+    t.true(through < lastTime && lastTime - through <= 70)
+    const from = through - 86_400
+    for (let at = 1; at <= 8; at++)
+      t.is(await run(store, through, { at, isDone: at % 2 === 0 }), 'killed')
+    t.is(await run(store, through), 'reached')
+    const changes = await readChanges(store, 0, 2 ** 32 - 1)
+    const stored = await readStored(store)
+    const expected = slowWatchlist(stored, { from, through, onlyWhenDue: true })
+    t.deepEqual(
+      changes.map(({ event, token }) => ({ event, token })),
+      expected,
+    )
+    t.true(new Set(changes.map(({ token }) => token.mint)).size > 20)
+    // A run over the same history without writing tells the same, and so do the books of the wallets of what is held.
+    const replayed = []
+    for await (const tick of replayTicks(store, CONFIG, { from, through }))
+      for (const change of tick.changes) replayed.push(change)
+    t.deepEqual(replayed, changes)
+    const listed = await readTold(store, through)
+    const books = await store.query<{ mint: string; wallet: number; cost: string }>(
+      `SELECT mint, wallet, toString(sum(cost)) AS cost FROM (
+       SELECT mint, wallet, toInt256(cost_lamports) AS cost FROM lots FINAL WHERE block_time <= {at:UInt32}
+       UNION ALL SELECT mint, wallet, -toInt256(cost_lamports) FROM disposals FINAL WHERE block_time <= {at:UInt32})
+     GROUP BY mint, wallet`,
+      { at: through },
+    )
+    for (const { mint, wallets, heldLamports } of listed)
+      t.is(
+        books
+          .filter((row) => row.mint === mint && wallets.includes(row.wallet))
+          .reduce((sum, { cost }) => sum + BigInt(cost), 0n),
+        heldLamports,
+      )
+    // What the API keeps up to date from tick to tick is the list as it reads it anew.
+    const read = createWatchlistReader(store, () => 0)
+    t.deepEqual(await read(), { at: through, rows: await readWatchlist(store, through) })
+    t.deepEqual(byMint(listed).length, (await read()).rows.length)
+  },
+)
+
+test.serial(
+  'what has changed of the past shows from the next tick on, and a stay that was told of keeps its entry',
+  async (t) => {
+    const { store } = testStore
+    const before = await readReach(store, null)
+    const listed = await readTold(store, before?.tick ?? 0)
+    const [token] = listed.filter(({ walletsHolding }) => walletsHolding > 1)
+    const wallet = token?.wallets[0] ?? 0
+    t.truthy(token)
+    // Its first holder turns out never to have bought it: a later decoding took the swaps back, and the wallet's books were made anew.
+    await store.command(
+      `INSERT INTO swaps SELECT * EXCEPT (version, is_deleted), 1 AS version, 1 AS is_deleted FROM swaps FINAL
+     WHERE wallet = {wallet:UInt32} AND base_mint = {mint:String}`,
+      { wallet, mint: token?.mint },
+    )
+    await store.insert('fold_snapshots', [
+      { wallet, revision: 1000, slot: 0, format: 1, state: '', version: 1000n * 2n ** 32n },
+    ])
+    const until = (before?.tick ?? 0) + 60
+    const [stands] = await store.query<{ partitions: number }>(
+      "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
+    )
+    await store.insert(
+      'progress',
+      Array.from({ length: stands?.partitions ?? 0 }, (_, partition) => ({
+        ...{ worker: 'fold', partition, partitions: stands?.partitions },
+        ...{ slot: (before?.slot ?? 0) + 1000, parent: 0, block_time: until + 1 },
+      })),
+    )
+    t.is(await run(store, until), 'reached')
+    const after = await readTold(store, until)
+    const anew = slowWatchlist(await readStored(store), {
+      ...{ from: until, through: until, onlyWhenDue: true },
+    })
+    const apart = (tokens: readonly WatchedToken[]) =>
+      byMint(tokens).map((one) => ({ ...one, at: 0, enteredAt: 0 }))
+    t.deepEqual(apart(after), apart(anew.map((change) => change.token)))
+    const entries = new Map(listed.map(({ mint, enteredAt }) => [mint, enteredAt]))
+    for (const { mint, enteredAt } of after) t.is(enteredAt, entries.get(mint) ?? enteredAt)
+  },
+)
