@@ -16,7 +16,7 @@ import { startPriceFill } from '../../pipeline/workers/price-fill.ts'
 import { createSignals } from '../../pipeline/workers/signals.ts'
 import { storeSolPriceFile } from '../../pipeline/workers/sol-price-file.ts'
 import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
-import { startTrending, type TrendingDeps } from '../../pipeline/workers/trending.ts'
+import { startTrending } from '../../pipeline/workers/trending.ts'
 
 interface Parts {
   readonly store: Store
@@ -48,8 +48,6 @@ export async function startWorkers(
     readonly salt: string | null
     /** Filter strategies over the watchlist (decisions G5). */
     readonly strategies: readonly Strategy[]
-    /** What is done with each tick of the watchlist. */
-    readonly onTick?: TrendingDeps['onTick']
   },
 ): Promise<Workers> {
   const { logger, registry } = parts
@@ -95,7 +93,6 @@ export async function startWorkers(
       // Of several processes one computes: the one that has the first partition.
       isMine: () => fold.partitions().includes(0),
       pools,
-      ...(config.onTick && { onTick: config.onTick }),
     },
     config,
   )

@@ -54,6 +54,8 @@ export interface TrendingDeps {
 const EVERY_MS = 1000
 /** Of a longer absence, and at a first start, only the newest ticks are computed: what was listed before has left meanwhile. */
 const MOST_BEHIND_SECONDS = 86_400
+/** At a first start, how long history that is being fetched is waited for. */
+const MOST_WAIT_MS = 180_000
 /** Ticks read at once, and rows stored at once, while catching up. */
 const TICKS_PER_READ = 360
 const ROWS_PER_INSERT = 5000
@@ -73,13 +75,14 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
 
   async function run(): Promise<void> {
     let worker: TickWorker | null = null
+    const startedAt = performance.now()
     while (!stopping.signal.aborted) {
       if (!deps.isMine()) {
         if (worker !== null) deps.pools?.watch([])
         worker = null
       } else {
         const reach = await readReach(store, config.salt)
-        if (reach !== null) {
+        if (reach !== null && (worker !== null || !(await awaitsHistory(store, startedAt)))) {
           worker ??= await openWorker(store, config, deps, reach.tick)
           await worker.computeThrough(reach, stopping.signal)
         }
@@ -98,6 +101,15 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
       await done
     },
   }
+}
+
+/** Whether a new installation still fetches the history that its first ticks are made of: what came later would not show in them. */
+async function awaitsHistory(store: Store, startedAt: number): Promise<boolean> {
+  if (performance.now() - startedAt > MOST_WAIT_MS) return false
+  const [row] = await store.query<{ open: string }>(
+    `SELECT count() AS open FROM backfills FINAL WHERE state = 'open' AND NOT EXISTS (SELECT 1 FROM progress WHERE worker = 'trending')`,
+  )
+  return row?.open !== '0'
 }
 
 /** Goes on after the newest tick that is stored; where there is none, or it is long ago, begins a day back. */
