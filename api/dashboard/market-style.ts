@@ -10,7 +10,9 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .data-table .is-late { background: var(--notice-card); }
 .data-table .more > td { white-space: normal; }
 .badge { margin-inline-start: 0.4rem; padding: 0 0.4rem; border: 1px solid var(--notice); border-radius: 1rem; background: var(--notice-card); color: var(--notice); font-size: 0.8rem; }
-.reasons { margin: 0; padding-inline-start: 1rem; white-space: normal; min-width: 14rem; }
+.data-table td > small, .data-table .in-short > :last-child { display: block; }
+.data-table td > .badge { display: table; margin-inline-start: 0; }
+.reasons { clear: both; margin: 0; padding-inline-start: 1rem; white-space: normal; min-width: 14rem; }
 .address { overflow-wrap: anywhere; white-space: normal; }
 .as-of { color: var(--muted); font-size: 0.9rem; }
 .pages, .feed-bar, .inline-form, .offer { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0 0 var(--gap); }

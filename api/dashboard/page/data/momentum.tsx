@@ -14,7 +14,7 @@ export function Momentum(props: {
   const { isShort = false, figure, unit, changePct, trend } = props
   const { sign, word } = trendWords(trend)
   return (
-    <span class="momentum">
+    <span class={isShort ? 'in-short' : ''}>
       <FigureText figure={figure} {...(unit !== undefined && { unit })} />{' '}
       <span class={trend === 'up' ? 'is-good' : trend === 'down' ? 'is-bad' : ''}>
         <span aria-hidden="true">{sign}</span> {!isShort && word} {changeText(changePct)}

@@ -35,11 +35,16 @@ export function withSignalMessages(
   return new Map(newest.map((item) => [item.id, item]))
 }
 
+type Compared = SignalItem['reasons'][number]['value']
+
 /** A condition that led to a signal, as a sentence: `conviction was 72.5, at least 60`. */
 export function reasonWords(reason: SignalItem['reasons'][number]): string {
   const { field, op, threshold, value } = reason
-  const said = (figure: unknown) => figureWords(field, figure)
-  return `${fieldWords(field)} was ${said(value)} (${OPERATORS[op] ?? op} ${said(threshold)})`
+  if (field === 'near_evict') return `it was ${value === true ? '' : 'not '}about to leave the list`
+  const said = (figure: Compared) => figureWords(field, figure)
+  const was = `${fieldWords(field)} was ${said(value)}`
+  if (op === '=' && value === threshold) return was
+  return `${was} (${OPERATORS[op]} ${said(threshold)})`
 }
 
 /** A name such as `smart-money-exit` as people write it. */
@@ -56,11 +61,9 @@ function fieldWords(field: string): string {
   return third === 'change_pct' ? `the change of ${of} within an hour` : of
 }
 
-function figureWords(field: string, value: unknown): string {
-  if (Array.isArray(value)) return value.map((one) => figureWords(field, one)).join(' or ')
+function figureWords(field: string, value: Compared): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
-  if (value === null || value === undefined) return 'not known'
-  if (typeof value !== 'number') return String(value)
+  if (typeof value !== 'number') return value
   const [first, second = '', third] = field.split('.')
   if (first === 'momentum' && third === 'change_pct') return changeText(value)
   const kind = first === 'momentum' ? MOMENTUM[second]?.kind : FIELDS[field]?.kind
@@ -78,21 +81,13 @@ const KINDS: Readonly<Record<Kind, (value: number) => string>> = {
   multiple: (value) => `${numberFigure(value).text}×`,
 }
 
-const OPERATORS: Readonly<Record<string, string>> = {
+const OPERATORS: Readonly<Record<SignalItem['reasons'][number]['op'], string>> = {
   '>': 'above',
   '>=': 'at least',
   '<': 'below',
   '<=': 'at most',
-  '==': 'to be',
   '=': 'to be',
   '!=': 'not to be',
-  gt: 'above',
-  gte: 'at least',
-  lt: 'below',
-  lte: 'at most',
-  eq: 'to be',
-  ne: 'not to be',
-  in: 'one of',
 }
 
 const FIELDS: Readonly<Record<string, { readonly name: string; readonly kind: Kind }>> = {
@@ -112,7 +107,6 @@ const FIELDS: Readonly<Record<string, { readonly name: string; readonly kind: Ki
   buy_volume: { name: 'what was bought within an hour', kind: 'sol' },
   sell_volume: { name: 'what was sold within an hour', kind: 'sol' },
   state: { name: 'the state', kind: 'number' },
-  near_evict: { name: 'whether it leaves soon', kind: 'number' },
 }
 
 const MOMENTUM: Readonly<Record<string, { readonly name: string; readonly kind: Kind }>> = {

@@ -51,7 +51,7 @@ export function SignalsPage() {
             </Empty>
           ) : (
             <DataTable
-              caption={`The newest ${list.length} signals`}
+              caption={list.length === 1 ? 'One signal' : `The newest ${list.length} signals`}
               columns={COLUMNS}
               rows={list}
               rowKey={({ id }) => id}
