@@ -88,6 +88,8 @@ class LiveFeed implements Feed {
   #history: TradeHistory | null = null
   #views: ViewRelay | null = null
   #storage: StorageView = { walletCount: () => 0, stored: () => null }
+  /** Whether the engine's newest tick is being asked for; never rejects. */
+  #looking: Promise<void> = Promise.resolve()
   #stopPulse: () => void = () => {}
   #isStopping = false
 
@@ -145,7 +147,7 @@ class LiveFeed implements Feed {
     })
     const stopSeconds = every(SECOND_MS, () => {
       for (const connection of this.#viewers.all()) connection.checkAccess()
-      void views.poll()
+      this.#looking = views.poll()
     })
     this.#stopPulse = () => {
       stopBeat()
@@ -239,6 +241,7 @@ class LiveFeed implements Feed {
     ])
     overdue.abort()
     await this.#relay?.close()
+    await this.#looking
   }
 
   #open(

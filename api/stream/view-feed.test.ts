@@ -133,7 +133,8 @@ const aStep = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('cut' as const),
-      taken: fc.double({ min: 0, max: 1, noNaN: true }),
+      /** Percent of what is there. */
+      taken: fc.integer({ min: 0, max: 100 }),
     }),
   },
 )
@@ -196,7 +197,7 @@ test('wherever a client is cut and to whichever process it comes back, it gets t
             await passes(...services)
             continue
           }
-          const count = Math.round(step.taken * (due - got.length))
+          const count = Math.round((step.taken / 100) * (due - got.length))
           const wanted = got.length + count
           while (got.length < wanted) note(await client.take(1))
           await client.close()
@@ -254,18 +255,26 @@ test('who comes back after the retention is told of the gap and given the list a
   }
 
   const late = await other.connect('dashboard:alice')
-  await late.subscribe({
-    ...BOTH,
-    after: cursor(service, { at: T + 10, part: 'changes', index: 1 }),
-  })
-  await passes(other)
-  t.deepEqual(await late.fence(), [])
+  const places = [{ at: T + 10, part: 'changes', index: 1 } as const, endOfTick(T + 10)]
+  const [inTick, afterTick] = places.map((position) => cursor(other, position))
+  await late.subscribe({ ...BOTH, after: afterTick })
+  const later = await startFeed({ views: ahead.source })
+  const last = await later.connect('dashboard:alice')
+  await last.subscribe({ ...BOTH, after: inTick })
+  ahead.tick(T + 5)
+  await passes(other, later)
+  for (const client of [late, last]) t.deepEqual(await client.fence(), [])
   ahead.tick(T + 10, [
     { mint: BONK, event: 'entered' },
     { mint: JUP, event: 'changed' },
   ])
-  await passes(other)
-  t.deepEqual(await takeShort(late, 1), [`watchlist changed JUP ${T + 10}`])
+  await passes(other, later)
+  t.deepEqual(await takeShort(last, 1), [`watchlist changed JUP ${T + 10}`])
+  ahead.tick(T + 20, [{ mint: BONK, event: 'left' }])
+  await passes(other, later)
+  for (const client of [late, last])
+    t.deepEqual(await takeShort(client, 1), ['watchlist left BONK'])
+  await later.close()
   await Promise.all([service.close(), other.close()])
 })
 
@@ -312,17 +321,26 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   const views = memoryViews()
   views.tick(T)
   let now = T * 1000
+  let atLook = () => {}
+  const source = {
+    ...views.source,
+    newestTick() {
+      atLook()
+      return views.source.newestTick()
+    },
+  }
   const viewers: Readonly<Record<string, Partial<Viewer>>> = {
     token: { expiresAt: T + 100 },
     pro: { proUntil: T + 100 },
     unknown: { proUntil: T + 100, readProUntil: () => Promise.reject(new Error('down')) },
     prolonged: { proUntil: T + 100, readProUntil: async () => T + 1000 },
+    asking: { expiresAt: T + 1000 },
   }
   const service = await startFeed({
-    ...{ views: views.source, now: () => now },
+    ...{ views: source, now: () => now },
     viewer: (wallet) => viewers[wallet] ?? {},
   })
-  const names = Object.keys(viewers)
+  const names = ['token', 'pro', 'unknown', 'prolonged']
   const clients = await Promise.all(names.map((name) => service.connect(`dashboard:${name}`)))
   for (const client of clients) {
     await client.subscribe(BOTH)
@@ -340,10 +358,17 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   t.deepEqual(await unknown!.take(2), [{ type: 'pro_expired' }])
   t.deepEqual(await takeShort(prolonged!, 1), [`watchlist entered JUP ${T + 10}`])
   for (const client of [token, pro, unknown]) t.is(await client!.closed, 1008)
-  // Also without a second's pulse nothing is said any more.
-  now = (T + 1000) * 1000
-  prolonged!.send({ action: 'ping' })
+  // Between two looks at the clock nothing is said any more, neither of a tick nor as an answer.
+  const asking = await service.connect('dashboard:asking')
+  now = (T + 1000) * 1000 - 1
+  atLook = () => {
+    now += 1
+  }
+  views.tick(T + 20, [{ mint: JUP, event: 'changed' }])
+  await passes(service)
   t.deepEqual(await prolonged!.take(2), [{ type: 'pro_expired' }])
+  asking.send({ action: 'ping' })
+  t.deepEqual(await asking.take(2), [{ type: 'token_expired' }])
   await service.close()
 })
 

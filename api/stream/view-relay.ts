@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { CursorCodec } from '../cursor.ts'
 import { frameText } from './frame.ts'
@@ -113,8 +114,9 @@ export class ViewRelay {
       const batch = last === null || entries === null ? null : { from: last, to: tick, entries }
       for (const listener of this.#listeners) listener(batch)
       this.#isFailing = false
-    } catch (err) {
-      if (!this.#isFailing) logger.warn({ err }, 'views cannot be read, trying again')
+    } catch (error) {
+      const reason = error instanceof ServiceError ? error.message : 'failed'
+      if (!this.#isFailing) logger.warn({ reason }, 'views cannot be read, trying again')
       this.#isFailing = true
     }
   }
