@@ -80,9 +80,10 @@ withRedis(
     await b.rotated('carol', 'hash')
     t.deepEqual(await heardA(1), ['rotated carol hash'])
     t.deepEqual(await heardB(1), ['rotated carol hash'])
-    await b.loggedOut('token')
+    await a.loggedOut('token')
     t.deepEqual(await heardA(1), ['logged_out token'])
-    t.deepEqual(await heardB(1), ['logged_out token'])
+    // Its own news come back to a process.
+    t.deepEqual(await heardB(2), ['rotated carol hash', 'logged_out token'])
     await Promise.all([a.close(), b.close()])
   },
 )
