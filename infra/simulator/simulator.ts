@@ -153,7 +153,10 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     first: () =>
       compressed?.from ?? Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
   }
-  const methods = { ...createRpcMethods(chain, window), ...paymentMethods(payments) }
+  const methods = {
+    ...createRpcMethods(chain, window, { tellsIndex: hasPast }),
+    ...paymentMethods(payments),
+  }
   const servers = [yellowstone]
   const rpcOptions = { host, port: options.rpcPort ?? 0, seed, trouble }
   const rpc = await startRpcServer(methods, rpcOptions).catch(async (error: unknown) => {

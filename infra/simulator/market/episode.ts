@@ -49,8 +49,18 @@ export interface EpisodePlan {
   /** This slot, or the next one with a block. */
   atOrAfter(slot: number): number
   timeOf(slot: number): number
-  /** Who trades what and when, in shares of the episode; by chance where it is not given. */
-  readonly plot?: ((plan: EpisodePlan, random: Random) => Plot) | undefined
+  readonly habits: Habits
+}
+
+/** What wallets are like. */
+export interface Habits {
+  /** Who trades what and when, in shares of the episode. */
+  plot(plan: EpisodePlan, random: Random): Plot
+  /** Share of stories in which some of a position is given away, and of what is left at the end that is sent away instead of sold. */
+  readonly gifts: number
+  readonly away: number
+  /** Share of stories that end with a sale of everything; what is left of others is sold when the episode ends. */
+  readonly exits: number
 }
 
 /** What a story is about. */
@@ -134,10 +144,13 @@ export function plotByChance({ desk, scale }: EpisodePlan, random: Random): Plot
   return { wallet, coin, begin, length: random.between(0.05, CURTAIN - begin), moments: 12 }
 }
 
+/** Everybody is like everybody else. */
+export const BUSY_HABITS: Habits = { plot: plotByChance, gifts: 0.08, away: 0.15, exits: 0.8 }
+
 /** One thing a wallet is up to: mostly a position from its first buy to its last sell. */
 function story(plan: EpisodePlan, random: Random): Step[] {
   const { desk, scale } = plan
-  const { wallet, coin, begin, length, moments } = (plan.plot ?? plotByChance)(plan, random)
+  const { wallet, coin, begin, length, moments } = plan.habits.plot(plan, random)
   const times = Array.from({ length: moments }, () => begin + random.float() * length).sort()
   let used = 0
   const step = (act: (scene: Scene) => Action | null, who = wallet): Step => ({
@@ -163,7 +176,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
       steps.push(step((scene) => buy(scene, wallet, coin, amount, false)))
     }
   }
-  if (form > 0.2 && form < 0.28) {
+  if (form > 0.2 && form < 0.2 + plan.habits.gifts) {
     const to = random.chance(0.6) ? random.pick(desk.wallets) : null
     const percent = BigInt(20 + random.below(60))
     steps.push(
@@ -194,7 +207,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
       )
     }
   }
-  if (random.chance(0.8)) steps.push(step((scene) => sell(scene, wallet, coin, 100n)))
+  if (random.chance(plan.habits.exits)) steps.push(step((scene) => sell(scene, wallet, coin, 100n)))
   return steps
 }
 
@@ -203,7 +216,7 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
   const { desk, scale } = plan
   const coins = desk.coins[scale.index]!
   const steps = coins.map((coin, index): Step => {
-    const away = random.chance(0.15)
+    const away = random.chance(plan.habits.away)
     return {
       at: CURTAIN + 0.05 * ((index + random.float()) / coins.length),
       wallet,

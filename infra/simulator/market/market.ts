@@ -10,7 +10,7 @@ import { type CompressedSlots, minuteBlockFrom } from '../compressed-shape.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { createAccounts } from './accounts.ts'
 import { DeskLedger } from './desk-ledger.ts'
-import { type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
+import { BUSY_HABITS, type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { createMarketHistory } from './history.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
 import { wsolAccount } from './native.ts'
@@ -19,7 +19,7 @@ import { poolOfSwap } from './pool-keys.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { Action } from './scene.ts'
 import { createSignatures, type Signatures } from './signature.ts'
-import { lifeOfTemperament, plotOfTemperament } from './temperament.ts'
+import { CALM_HABITS, lifeOfTemperament } from './temperament.ts'
 import { swapOnVenue } from './trades.ts'
 import type { Draft, DraftBalance, TokenAccount } from './transaction-builder.ts'
 import { transactionInfo } from './transaction-info.ts'
@@ -147,8 +147,8 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       const atOrAfter = scale.byTheMinute
         ? (from: number) => minuteBlockFrom(shape, from)
         : shape.atOrAfter
-      const plot = isCalm ? plotOfTemperament : undefined
-      episode = playEpisode({ universe, pools, desk, scale, start, atOrAfter, timeOf, plot })
+      const habits = isCalm ? CALM_HABITS : BUSY_HABITS
+      episode = playEpisode({ universe, pools, desk, scale, start, atOrAfter, timeOf, habits })
     }
     // The newest last: what was asked for longest ago goes first.
     episodes.delete(id)
@@ -401,11 +401,15 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       return {
         slot,
         parent,
-        blockhash: encodeBase58(blockhashBytes(slot)),
-        parentBlockhash: encodeBase58(blockhashBytes(parent)),
         time: timeOf(slot),
         height: shape.height(slot),
         // Made when somebody looks at them: most who ask for a block of the past want its time.
+        get blockhash() {
+          return encodeBase58(blockhashBytes(slot))
+        },
+        get parentBlockhash() {
+          return encodeBase58(blockhashBytes(parent))
+        },
         get transactions() {
           return built(slot).transactions
         },

@@ -1,15 +1,18 @@
 import { hash32, type Random } from '../random.ts'
-import { CURTAIN, type EpisodePlan, type Plot, plotByChance } from './episode.ts'
+import { CURTAIN, type EpisodePlan, type Habits, type Plot, plotByChance } from './episode.ts'
 import { ageOf, type Coin, type CoinLife, priceAt, type Wallet } from './universe.ts'
 
 /** Slots of an hour. */
 const HOUR = 9_000
 
+/** Holdings count swaps alone: what is sent away stays in them, so here little is. */
+export const CALM_HABITS: Habits = { plot: plotOfTemperament, gifts: 0.01, away: 0.01, exits: 0.4 }
+
 /**
- * What a market is like whose wallets differ: some see what is coming, others are always late; one of each desk trades all day long in coins of the
+ * A market whose wallets differ: some see what is coming, others are always late; one of each desk trades all day long in coins of the
  * moment; coins are wanted while they are young.
  */
-export function plotOfTemperament(plan: EpisodePlan, random: Random): Plot {
+function plotOfTemperament(plan: EpisodePlan, random: Random): Plot {
   const { universe, desk, scale } = plan
   const wallet = pickWeighted(desk.wallets, random, (candidate) =>
     scale.byTheMinute
@@ -61,10 +64,10 @@ function demand({ life }: Coin, slot: number): number {
   return age < life.rise * 1.3 ? 1 : 0.15
 }
 
-/** Powers of e between the price when a plot ends and when it begins. */
+/** Powers of e between the prices when a plot sells, or holds to the end of the episode, and the price when it buys. */
 function gain({ start, scale }: EpisodePlan, { coin, begin, length }: Plot): number {
-  const price = (share: number) => priceAt(coin, start + Math.floor(share * scale.slots))
-  return Math.log(price(begin + length * SELLING) / price(begin + length * BUYING))
+  const price = (share: number) => Math.log(priceAt(coin, start + Math.floor(share * scale.slots)))
+  return (price(begin + length * SELLING) + price(CURTAIN)) / 2 - price(begin + length * BUYING)
 }
 
 /** Above zero: knows what is coming; below: is always late. */

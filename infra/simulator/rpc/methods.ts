@@ -44,8 +44,12 @@ const MOST_SIGNATURES = 1_000
 /** How long one request may keep others from their turn. */
 const LONGEST_TURN_MS = 8
 
-/** The methods over a chain (encodings `json`, `base64` and `base58`; not `jsonParsed`, but for token accounts); parameters, results and errors as agave's RPC has them. */
-export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
+/** The methods over a chain (encodings `json`, `base64` and `base58`; not `jsonParsed`, but for token accounts); parameters, results and errors as agave's RPC has them. `tellsIndex`: `getTransaction` tells the place in the block, as nodes of 2026 do. */
+export function createRpcMethods(
+  chain: Chain,
+  window: RpcWindow,
+  { tellsIndex = false }: { readonly tellsIndex?: boolean } = {},
+): RpcMethods {
   const newest = (config: Config): number => {
     const { commitment } = config
     if (commitment === 'processed') return window.processed()
@@ -149,6 +153,7 @@ export function createRpcMethods(chain: Chain, window: RpcWindow): RpcMethods {
       return {
         slot: place.slot,
         blockTime: chain.block(place.slot).time,
+        ...(tellsIndex && { transactionIndex: place.index }),
         ...transactionJson(info, parsed),
       }
     },
