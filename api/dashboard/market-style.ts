@@ -3,9 +3,10 @@ export const MARKET_STYLE = `
 /* lists */
 .data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .data-table th { vertical-align: bottom; }
-.data-table th, .data-table td { padding-inline: 0.55rem; }
+.data-table th, .data-table td { padding-inline: 0.45rem; }
+main:has(.data-table) { max-width: 80rem; }
 .data-table > button { margin: 0.5rem; }
-button.sort { min-height: 1.75rem; margin: 0 -0.4rem; padding: 0.1rem 0.4rem; border-color: transparent; background: none; font-weight: 600; text-align: inherit; }
+button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border-color: transparent; background: none; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
 .data-table .is-late { background: var(--notice-card); }
 .data-table .more > td { white-space: normal; }

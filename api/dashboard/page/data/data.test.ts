@@ -100,7 +100,7 @@ test('figures, spans and times are said as people say them, and in full', (t) =>
     text: '2026-09-21 16:13:20',
     exact: '2026-09-21 14:13:20 UTC',
   })
-  t.deepEqual([changeText(5.25), changeText(-3), changeText(0)], ['+5.3%', '-3%', '0%'])
+  t.deepEqual([5.25, -3, 0, 0.04, -0.04].map(changeText), ['+5.3%', '-3%', '0%', '0%', '0%'])
   t.is(shortAddress('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'), 'DezX…B263')
   t.is(numberFigure(1e22).text, '10,000,000,000,000,000,000,000')
 })

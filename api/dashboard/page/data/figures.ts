@@ -79,9 +79,10 @@ export function percentFigure(percent: number | null): Figure {
   return { text: `${fixed(percent, 1)}%`, exact: `${fixed(percent, 6)}%` }
 }
 
-/** A change in percent, always with its sign. */
+/** A change in percent with its sign, where one is left. */
 export function changeText(percent: number): string {
-  return `${percent > 0 ? '+' : ''}${fixed(percent, 1)}%`
+  const text = fixed(percent, 1)
+  return `${percent > 0 && text !== '0' ? '+' : ''}${text}%`
 }
 
 /** A span in words, its two largest units: `2 h 5 min`. `seconds` 0 or more; null where there is none. */

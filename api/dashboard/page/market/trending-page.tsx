@@ -166,7 +166,7 @@ function columnsAt(now: number): readonly Column<WatchedRow>[] {
     },
     {
       key: 'volume',
-      title: 'Bought / sold, 1 h',
+      title: 'Buys / sells, 1 h',
       about: 'SOL of tracked wallets in the last hour',
       isFigure: true,
       value: ({ item }) => item.buy_volume + item.sell_volume,
@@ -261,7 +261,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
       />
       <Facts
         level="h2"
-        title="Now, and against an hour ago"
+        title="Now and an hour ago"
         facts={[
           moved('Market cap', momentum.mcap, usdFigure),
           moved('Holders', momentum.holders, (value) => numberFigure(value, 0)),
