@@ -21,7 +21,7 @@ import type { Progress } from './progress.ts'
 
 /* Backtests over simulated history, beside what the worker fires over the same history (decisions G5). */
 
-const HOURS = 10
+const HOURS = 6
 const logger = createLogger('silent')
 const folder = mkdtempSync(join(tmpdir(), 'backtest-'))
 const FILE = join(folder, 'strategies.json')
@@ -211,7 +211,7 @@ test.serial('what became of each is what the ticks after it say', async (t) => {
 test.serial(
   'a backtest that begins later is of strategies that come into force then',
   async (t) => {
-    const middle = from + 18_000
+    const middle = from + 9_000
     told.length = 0
     const { strategies, ...range } = await backtest(
       '--from',
