@@ -55,9 +55,9 @@ const EVERY_MS = 1000
 /** Of a longer absence, and at a first start, only the newest ticks are computed: what was listed before has left meanwhile. */
 const MOST_BEHIND_SECONDS = 86_400
 /** At a first start, how long history that is being fetched is waited for. */
-const MOST_WAIT_MS = 180_000
-/** Ticks read at once, and rows stored at once, while catching up. */
-const TICKS_PER_READ = 360
+const MOST_WAIT_MS = 40_000
+/** Ticks read at once (six hours), and rows stored at once, while catching up: a query costs more than what it reads. */
+const TICKS_PER_READ = 2160
 const ROWS_PER_INSERT = 5000
 /** At most so many pools are watched, of the tokens with most conviction. */
 const MOST_POOLS = 500
