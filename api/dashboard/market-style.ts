@@ -4,7 +4,7 @@ export const MARKET_STYLE = `
 .data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .data-table th { vertical-align: bottom; }
 .data-table th, .data-table td { padding-inline: 0.45rem; }
-main:has(.data-table) { max-width: 80rem; }
+#app:has(.data-table) { --side: max(1rem, (100% - 80rem) / 2); }
 .data-table > button { margin: 0.5rem; }
 button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border-color: transparent; background: none; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
@@ -12,7 +12,7 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .data-table .more > td { white-space: normal; }
 .badge { margin-inline-start: 0.4rem; padding: 0 0.4rem; border: 1px solid var(--notice); border-radius: 1rem; background: var(--notice-card); color: var(--notice); font-size: 0.8rem; }
 .data-table td > small, .data-table .in-short > :last-child { display: block; }
-.data-table td > .badge { display: table; margin-inline-start: 0; }
+.data-table td > .badge { display: block; width: fit-content; margin-inline: 0; }
 .reasons { clear: both; margin: 0; padding-inline-start: 1rem; white-space: normal; min-width: 14rem; }
 .address { overflow-wrap: anywhere; white-space: normal; }
 .as-of { color: var(--muted); font-size: 0.9rem; }
@@ -68,6 +68,7 @@ summary { min-height: 1.75rem; color: var(--accent); cursor: pointer; }
   .data-table tbody tr { display: block; margin: 0 0 0.75rem; padding: 0.25rem 0; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
   .data-table tbody td { display: block; overflow: hidden; padding: 0.3rem 0.75rem; border: 0; text-align: right; white-space: normal; }
   .data-table tbody td::before { content: attr(data-label); float: left; margin-inline-end: 1rem; color: var(--muted); text-align: left; }
+  .data-table td > .badge { margin-inline-start: auto; }
   .data-table tbody .more { margin-top: -0.75rem; border: 0; }
   .data-table tbody .more td { display: block; text-align: left; }
   .data-table tbody .more td::before { content: none; }

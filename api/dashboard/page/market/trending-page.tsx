@@ -265,7 +265,7 @@ function Details({ row, now }: { row: WatchedRow; now: number }) {
         facts={[
           moved('Market cap', momentum.mcap, usdFigure),
           moved('Holders', momentum.holders, (value) => numberFigure(value, 0)),
-          moved('Volume of an hour', momentum.volume1h, solFigure, 'SOL'),
+          moved('Volume, 1 h', momentum.volume1h, solFigure, 'SOL'),
           moved('Liquidity', momentum.liquidity, solFigure, 'SOL'),
         ]}
       />
