@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -8,10 +9,13 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createEngine, type TrendingEngine } from '../../pipeline/trending/engine.ts'
+import { parseStrategies, SHIPPED_STRATEGIES } from '../../pipeline/trending/strategies-file.ts'
 import type { TrendingEvent } from '../../pipeline/trending/trending-event.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { watchlistRow } from '../../pipeline/workers/trending-rows.ts'
 import { readReach, replayTicks } from '../../pipeline/workers/trending-ticks.ts'
+import { runCommand } from '../operator/commands.ts'
+import type { OperatorParts } from '../operator/parts.ts'
 import { fillWithHistory } from '../simulator/fill-store.ts'
 import { median, percentile, print } from './kit/figures.ts'
 
@@ -30,7 +34,7 @@ const PERIOD_MS = 10_000
 
 /**
  * What a tick of the watchlist costs with many listed tokens: one at which little has changed, and one in sixty at which every market cap follows the price of SOL. Then how
- * long a history of hours takes to be computed anew, tick by tick.
+ * long a history of hours takes to be computed anew, tick by tick, and to be backtested with each shipped strategy.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -207,4 +211,33 @@ async function benchReplay(store: Store, hours: number): Promise<void> {
   print(
     `${hours} simulated hours anew (${swaps} swaps, at most ${most} tokens listed): ${ticks} ticks, ${rows} rows in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU: ${(ticks / seconds).toFixed(0)} ticks/s`,
   )
+  await benchBacktests(store, firstTime)
 }
+
+/** Each shipped strategy alone, and all of them, as an operator runs them. */
+async function benchBacktests(store: Store, from: number): Promise<void> {
+  const file = SHIPPED_STRATEGIES
+  const strategies = parseStrategies(await readFile(file, 'utf8'), file)
+  // The rest of what commands may ask for is of no use to this one.
+  const parts = {
+    store,
+    salt: null,
+    solPriceMaxAgeSeconds: 3600,
+    ...NEVER_STOPPED,
+  } as OperatorParts
+  print('')
+  print('| backtest | signals | seconds |')
+  print('|---|---|---|')
+  for (const name of [...strategies.map((one) => one.name), null]) {
+    const only = name === null ? [] : ['--name', name]
+    const args = ['signals', 'backtest', '--strategy', file, '--from', String(from), ...only]
+    const started = performance.now()
+    const { document } = await runCommand(args, parts, () => {})
+    const seconds = (performance.now() - started) / 1000
+    const told = document as { strategies: readonly { summary: { signals: number } }[] } // its own schema
+    const signals = told.strategies.reduce((sum, { summary }) => sum + summary.signals, 0)
+    print(`| ${name ?? 'all together'} | ${signals} | ${seconds.toFixed(1)} |`)
+  }
+}
+
+const NEVER_STOPPED = { stop: new AbortController().signal }
