@@ -139,9 +139,11 @@ test.serial(
     const through = reach?.tick ?? 0
     t.true(through < lastTime && lastTime - through <= 70)
     const from = through - 86_400
-    for (let at = 1; at <= 8; at++)
-      t.is(await run(store, through, { at, isDone: at % 2 === 0 }), 'killed')
-    t.is(await run(store, through), 'reached')
+    let kills = 0
+    const next = () => ({ at: 1 + (kills % 3), isDone: kills % 2 === 1 })
+    while ((await run(store, through, next())) === 'killed') kills += 1
+    t.log(`killed ${kills} times`)
+    t.true(kills >= 5)
     const changes = await readChanges(store, 0, 2 ** 32 - 1)
     const stored = await readStored(store)
     const expected = slowWatchlist(stored, { from, through, onlyWhenDue: true })
