@@ -20,6 +20,8 @@ export function createClientStore(
 ): Store {
   let waiting = 0
   let closed = false
+  /** Called when nothing is under way any more. */
+  let onIdle = () => {}
 
   async function call<T>(run: () => Promise<T>): Promise<T> {
     if (closed) throw new ServiceError('closed', 'the store is closed')
@@ -34,6 +36,7 @@ export function createClientStore(
       throw storeError(error)
     } finally {
       waiting -= 1
+      if (waiting === 0) onIdle()
     }
   }
 
@@ -99,6 +102,11 @@ export function createClientStore(
     async close() {
       if (closed) return
       closed = true
+      // The embedded engine runs in this process, and takes it with it when it ends in the middle of something.
+      if (kind === 'chdb' && waiting > 0)
+        await new Promise<void>((resolve) => {
+          onIdle = resolve
+        })
       await client.close()
       onClose()
     },
