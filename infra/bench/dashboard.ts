@@ -30,8 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const chromium = findChromium()
   if (chromium === null) return print('no Chromium: apt-get install chromium, or set CHROMIUM_PATH')
   // Without a history to fetch: the cores are the browser's.
-  const deployment =
-    values.url === undefined ? await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '0' }) : null
+  const deployment = values.url === undefined ? await deploy('embedded', []) : null
   const browser = await launchChromium(chromium)
   try {
     const url = values.url ?? (await deployment?.start('all').line('url')) ?? ''

@@ -43,7 +43,8 @@ if (chromium === null) fail('no Chromium: apt-get install chromium, or set CHROM
 const out = values.out
 mkdirSync(out, { recursive: true })
 
-const deployment = values.url === undefined ? await deploy('embedded', []) : null
+const deployment =
+  values.url === undefined ? await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '26' }) : null
 const browser = await launchChromium(chromium)
 try {
   const url = values.url ?? (await deployment?.start('all').line('url')) ?? ''

@@ -43,7 +43,7 @@ const unfit: string[] = []
 test.before(async (t) => {
   t.timeout(180_000)
   if (chromium === null) return
-  deployment = await deploy('embedded', [])
+  deployment = await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '26' })
   const service = deployment.start('all')
   ;[browser, url] = await Promise.all([launchChromium(chromium), service.line('url')])
   const shell = await (await fetch(`${url}/dashboard`)).text()

@@ -41,7 +41,7 @@ export const WHY_NO_SERVERS =
     ? ''
     : 'KAFKA_BROKERS, CLICKHOUSE_URL and REDIS_URL are not set'
 
-/** A fresh deployment: its own folder, and with servers its own topics, database and Redis database. `env` comes on top. */
+/** A fresh deployment: its own folder, and with servers its own topics, database and Redis database. The simulator has no history. `env` comes on top. */
 export async function deploy(
   kind: Deployment['kind'],
   wallets: readonly Address[],
@@ -57,6 +57,7 @@ export async function deploy(
     METRICS_PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
     LOG_LEVEL: 'info',
+    SIMULATOR_HISTORY_HOURS: '0',
     ...(wallets.length === 0 ? {} : { WALLETS_FILE: walletsFile }),
     ...servers?.env,
     ...env,

@@ -31,7 +31,6 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const service = await deploy('embedded', [], {
     METRICS_PORT: String(metricsPort),
     PRIVACY_SALT: salt,
-    SIMULATOR_HISTORY_HOURS: '0',
   })
   t.teardown(() => service.remove())
   const process = service.start('all')
