@@ -378,7 +378,7 @@ test.serial('refusals: status, code and fields, in the order of decisions D1 and
   const foreign = codec.encode(`swaps:${MINT}`, { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 })
   const unknown = `tw_${'1'.repeat(32)}`
   const table: [string, string | undefined, number, string, RequestInit?][] = [
-    ['/', undefined, 404, 'not_found'],
+    ['//', undefined, 404, 'not_found'],
     ['/nothing', undefined, 404, 'not_found'],
     ['/wallets/', key, 404, 'not_found'],
     ['/Wallets', key, 404, 'not_found'],

@@ -45,6 +45,7 @@ function aSwap(fields: Record<string, unknown>) {
     quoteAmount: 500n,
     program: 'pumpswap',
     programId: PUMPSWAP,
+    pool: null, // these stories name no accounts of a pool
     confidence: 'high',
     quoteMismatch: false,
     feeLamports: 0n,

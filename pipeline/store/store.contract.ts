@@ -134,8 +134,9 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
       analyst,
     })
     t.deepEqual([...new Set(columns.map((column) => column.table))].sort(), [
-      ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'positions', 'sol_balances'],
-      ...['sol_prices', 'sol_transfers', 'storage', 'swaps', 'transfers', 'wallet_metrics'],
+      ...['coverage', 'disposals', 'first_buys', 'lots', 'mints', 'positions', 'signals'],
+      ...['sol_balances', 'sol_prices', 'sol_transfers', 'storage', 'swaps', 'transfers'],
+      ...['wallet_metrics', 'watchlist'],
     ])
     t.deepEqual(
       columns.filter(
