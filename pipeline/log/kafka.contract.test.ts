@@ -11,6 +11,7 @@ import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { createKafkaLog } from './kafka.ts'
 import type { EventLog, LogBatch, LogRecord } from './log.ts'
+import { FORMAT_VERSION } from './record.ts'
 
 const brokers = process.env.KAFKA_BROKERS?.split(',') ?? []
 const test = brokers.length > 0 ? anyTest : anyTest.skip
@@ -97,7 +98,7 @@ test(`entries that cannot be parsed are passed by and counted, those of a newer 
     })
   await write(0, 'garbage', null, '{"v":1}', '{"v":1,"kind":"marker"}')
   await log.appendSlot({ marker: marker(1), records: [] })
-  await write(1, '{"v":2}')
+  await write(1, JSON.stringify({ v: FORMAT_VERSION + 1 }))
   await log.appendSlot({ marker: marker(2), records: [] })
 
   const seen: LogRecord[][] = [[], []]
