@@ -3,7 +3,7 @@
 -- Written as transactions come over the stream, at `confirmed`, and once more, finalized, when the chain's finalized history was read over RPC; by every process that
 -- does either. Read by the checks (a wallet's own) and by `operator deposits`.
 -- Duplicates: rows of one (wallet, purpose, signature) are one deposit; the finalized one wins (FINAL). One that stays unfinalized was dropped by a fork.
--- A transaction that touched a payment account and cannot be read has a row of wallet '' and amount 0.
+-- A transaction that touched a payment account and cannot be read, for lack of its inner instructions too, has a row of wallet '' and amount 0.
 CREATE TABLE IF NOT EXISTS deposits
 (
     wallet     String COMMENT 'base58 owner of the token accounts that it came from; empty: the transaction cannot be read',

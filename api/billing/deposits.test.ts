@@ -46,7 +46,10 @@ let rpc: SolanaRpc & HistoryRpc
 let index: DepositIndex
 let api: TestApi
 /** What goes wrong, and what was asked. */
-const trouble = { rpcDown: false, storeDies: null as string | null, fetched: 0 }
+const trouble = {
+  ...{ rpcDown: false, innerLost: false, fetched: 0 },
+  storeDies: null as string | null,
+}
 const clock = { now: 1_790_000_000_900 }
 
 test.before(async () => {
@@ -95,12 +98,19 @@ function newIndex(store: Store): DepositIndex {
     rpc: {
       getSignaturesForAddress: (of, page) => orDown(() => rpc.getSignaturesForAddress(of, page)),
       getTokenAccountsByOwner: (of, mint) => orDown(() => rpc.getTokenAccountsByOwner(of, mint)),
-      getTransaction: (signature) => {
+      async getTransaction(signature) {
         trouble.fetched++
-        return orDown(() => rpc.getTransaction(signature))
+        const json = await orDown(() => rpc.getTransaction(signature))
+        return trouble.innerLost ? withoutInner(json) : json
       },
     },
   })
+}
+
+/** A transaction as a node tells it that keeps no inner instructions. */
+function withoutInner(json: unknown): unknown {
+  const { meta, ...rest } = json as { meta: object } // as the simulator answers
+  return { ...rest, meta: { ...meta, innerInstructions: null } }
 }
 
 /** The store of a process that is killed before, or after, it writes to a table. */
@@ -136,6 +146,32 @@ for (const { title, run } of PAYMENT_PATHS) {
     t.deepEqual(await check(customer), { credited: 0, balance_credits: credits })
   })
 }
+
+test.serial(
+  'of a node that kept no inner instructions, a payment inside another program cannot be read (E5)',
+  async (t) => {
+    const paths = ['inside another program', '`transferChecked`', 'sent back in the same']
+    trouble.innerLost = true
+    const found = []
+    for (const title of paths) {
+      const [run] = PAYMENT_PATHS.flatMap((path) => (path.title.startsWith(title) ? path.run : []))
+      const { customer } = await run!(stage) // there is such a path
+      simulator.advance(FINALITY)
+      const { credited } = await check(customer)
+      const [row] = await opened.store.query<{ unread: number }>(
+        `SELECT toUInt32(count()) AS unread FROM deposits FINAL
+         WHERE wallet = '' AND purpose = 'credits' AND amount = 0 AND finalized = 1`,
+      )
+      found.push([credited, row?.unread])
+    }
+    trouble.innerLost = false
+    t.deepEqual(found, [
+      [0, 1],
+      [3000, 1],
+      [750, 1],
+    ])
+  },
+)
 
 test.serial('what is not finalized yet is redeemed later (E5)', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)

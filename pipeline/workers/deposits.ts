@@ -1,6 +1,4 @@
-import { readDeposits } from '../decode/deposits.ts'
-import { type Address, addressFromBytes } from '../domain/address.ts'
-import { encodeBase58 } from '../domain/base58.ts'
+import type { Address } from '../domain/address.ts'
 import { type PaymentAddresses, PURPOSES, type Purpose } from '../domain/payment.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Transaction } from '../domain/transaction.ts'
@@ -8,7 +6,8 @@ import { normalizeRpc } from '../ingest/normalize-rpc.ts'
 import type { HistoryRpc, SignatureInfo } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { dateTime } from '../store/date-time.ts'
-import type { Row, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
+import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
 
 /** Payments to the service, in table `deposits` (decisions E5). */
 export interface DepositIndex {
@@ -46,18 +45,6 @@ export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
   return new Index(deps)
 }
 
-/** A row of `deposits`. */
-interface DepositRow extends Row {
-  readonly wallet: string
-  readonly purpose: Purpose
-  readonly signature: string
-  readonly slot: number
-  readonly tx_index: number
-  readonly block_time: number
-  readonly amount: bigint | string
-  readonly finalized: 0 | 1
-}
-
 /** How far the history of an account was read. */
 interface Position {
   readonly signature: string
@@ -71,7 +58,6 @@ interface PositionRow {
 
 class Index implements DepositIndex {
   readonly #deps: DepositIndexDeps
-  readonly #terms
   readonly #now: () => number
   /** Whose history is read, and for which purpose it is paid. */
   readonly #accounts = new Map<Address, Purpose>()
@@ -91,14 +77,13 @@ class Index implements DepositIndex {
   constructor(deps: DepositIndexDeps) {
     this.#deps = deps
     this.#now = deps.now ?? Date.now
-    const { mint } = deps.payments
-    this.#terms = { mint, owners: PURPOSES.map((purpose) => deps.payments[purpose]) }
     for (const purpose of PURPOSES) this.#accounts.set(deps.payments[purpose], purpose)
   }
 
   note(transaction: Transaction, blockTime: number): void {
     const rows = this.#rowsOf(transaction, blockTime, 0)
-    if (rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed) return
+    // What it cannot tell is left to the finalized history.
+    if (rows === null || rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed) return
     this.#noted.push(...rows)
     this.#storing ??= this.#storeNoted().finally(() => {
       this.#storing = null
@@ -185,7 +170,7 @@ class Index implements DepositIndex {
     const rows = await store.query<{ account: Address; owner: string } & PositionRow>(
       `SELECT account, owner, signature, slot FROM deposit_positions FINAL
        WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_READ}`,
-      { owners: this.#terms.owners },
+      { owners: PURPOSES.map((purpose) => payments[purpose]) },
     )
     for (const { account, owner, signature, slot } of rows) {
       this.#positions.set(account, { signature, slot: Number(slot) })
@@ -287,31 +272,21 @@ class Index implements DepositIndex {
         retriable: true,
       })
     const transaction = normalizeRpc(json, { slot })
-    if (transaction.kind === 'transaction') return this.#rowsOf(transaction, blockTime ?? 0, 1)
-    const { reason } = transaction
+    const isRead = transaction.kind === 'transaction'
+    const rows = isRead ? this.#rowsOf(transaction, blockTime ?? 0, 1) : null
+    if (rows !== null) return rows
+    const reason = isRead ? 'no_inner_instructions' : transaction.reason
     this.#deps.logger.error({ reason }, 'a transaction of a payment account cannot be read')
     const place = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
     return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
   }
 
-  /** What a transaction paid; accounts of the payment addresses that it names are followed from now on. */
-  #rowsOf(transaction: Transaction, blockTime: number, finalized: 0 | 1): DepositRow[] {
+  /** What a transaction paid, as of `depositRows`; accounts of the payment addresses that it names are followed from now on. */
+  #rowsOf(transaction: Transaction, blockTime: number, finalized: 0 | 1): DepositRow[] | null {
     const { payments } = this.#deps
-    const { slot, index, signature, tokenOwners } = transaction
-    const paid = PURPOSES.filter((purpose) => tokenOwners.includes(payments[purpose]))
-    if (paid.length === 0) return []
-    for (const { owner, mint, accountIndex } of transaction.postTokenBalances) {
-      const purpose = paid.find((purpose) => payments[purpose] === owner)
-      const key = transaction.accountKeys[accountIndex]
-      if (purpose !== undefined && mint === payments.mint && key !== undefined)
-        this.#follow(addressFromBytes(key), purpose)
-    }
-    return readDeposits(transaction, this.#terms).flatMap(({ owner, wallet, amount }) => {
-      const [purpose] = paid.filter((purpose) => payments[purpose] === owner)
-      if (purpose === undefined) return []
-      const place = { slot, tx_index: index, block_time: blockTime, finalized }
-      return [{ wallet, purpose, signature: encodeBase58(signature), amount, ...place }]
-    })
+    for (const { address, purpose } of accountsPaid(transaction, payments))
+      this.#follow(address, purpose)
+    return depositRows(transaction, payments, blockTime, finalized)
   }
 
   async #insert(rows: readonly DepositRow[]): Promise<void> {
