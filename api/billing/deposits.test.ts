@@ -29,6 +29,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
+import { createOnceEach } from '../../pipeline/workers/once-each.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
@@ -233,6 +234,23 @@ test.serial('of the mint with a transfer fee what arrives counts, after the fee'
   t.deepEqual(await arrivedBy([10_001n], [40_000n, 1_000n], [7n]), [
     { ...deposit, amount: 9_750n + 39_000n + 6n } as never,
   ])
+})
+
+test.serial('a reading of a long history remembers the newest transactions alone (K6)', async (t) => {
+  const once = createOnceEach(100, 7)
+  const begun: string[] = []
+  const begin = async (keys: readonly string[]) => {
+    t.true(keys.length <= 7)
+    begun.push(...keys)
+  }
+  const keys = Array.from({ length: 1000 }, (_, n) => `signature ${n}`)
+  for (let at = 0; at < keys.length; at += 50) {
+    const page = keys.slice(at, at + 50)
+    await Promise.all([once.all(page, begin), once.all(page, begin)])
+    t.true(once.size <= 100)
+  }
+  t.deepEqual(begun, keys)
+  await t.throwsAsync(once.all(['lost'], () => Promise.reject(new Error('RPC is down'))))
 })
 
 test.serial('50 checks at once credit once', async (t) => {

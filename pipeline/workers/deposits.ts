@@ -8,6 +8,7 @@ import type { Logger } from '../runtime/logger.ts'
 import { dateTime } from '../store/date-time.ts'
 import type { Store } from '../store/store.ts'
 import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
+import { createOnceEach, type OnceEach } from './once-each.ts'
 
 /** Payments to the service, in table `deposits` (decisions E5). */
 export interface DepositIndex {
@@ -153,7 +154,7 @@ class Index implements DepositIndex {
       }),
     )
     // What is looked at may name further accounts.
-    const looks = new Map<string, Promise<void>>()
+    const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
     const read = new Set<Address>()
     for (;;) {
       const unread = [...this.#accounts].filter(([account]) => !read.has(account))
@@ -189,7 +190,7 @@ class Index implements DepositIndex {
   async #read(
     account: Address,
     purpose: Purpose,
-    looks: Map<string, Promise<void>>,
+    looks: OnceEach,
   ): Promise<void> {
     const until = this.#positions.get(account)
     const looked = this.#looked.get(account) ?? new Set<string>()
@@ -226,16 +227,16 @@ class Index implements DepositIndex {
   async #look(
     infos: readonly SignatureInfo[],
     purpose: Purpose,
-    looks: Map<string, Promise<void>>,
+    looks: OnceEach,
   ): Promise<void> {
-    const succeeded = infos.filter(({ failed }) => !failed)
-    const fresh = succeeded.filter(({ signature }) => !looks.has(signature))
-    for (let at = 0; at < fresh.length; at += STORED_AT_ONCE) {
-      const some = fresh.slice(at, at + STORED_AT_ONCE)
-      const task = this.#index(some, purpose)
-      for (const { signature } of some) looks.set(signature, task)
-    }
-    await Promise.all(succeeded.map(({ signature }) => looks.get(signature)))
+    const bySignature = new Map<string, SignatureInfo>()
+    for (const info of infos) if (!info.failed) bySignature.set(info.signature, info)
+    const index = (signatures: readonly string[]) =>
+      this.#index(
+        signatures.flatMap((signature) => bySignature.get(signature) ?? []),
+        purpose,
+      )
+    await looks.all([...bySignature.keys()], index)
   }
 
   async #index(infos: readonly SignatureInfo[], purpose: Purpose): Promise<void> {
@@ -300,6 +301,8 @@ class Index implements DepositIndex {
 
 const PAGE = 1000
 const STORED_AT_ONCE = 50
+/** Transactions of a run that are remembered, so that one that several accounts name is looked at once. */
+const MOST_LOOKS = 10_000
 /** Before the first transaction of an account. */
 const NOWHERE: Position = { signature: '', slot: 0 }
 /** About a minute. */
