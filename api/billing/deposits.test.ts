@@ -20,13 +20,19 @@ import { USDT } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeRpc } from '../../pipeline/ingest/normalize-rpc.ts'
-import { createRpc, type HistoryRpc, type SolanaRpc } from '../../pipeline/ingest/rpc.ts'
+import {
+  createRpc,
+  type HistoryRpc,
+  type PaymentRpc,
+  type SolanaRpc,
+} from '../../pipeline/ingest/rpc.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readDepositHistory } from '../../pipeline/workers/deposit-history.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { createOnceEach } from '../../pipeline/workers/once-each.ts'
@@ -43,12 +49,14 @@ const logger = createLogger('silent')
 let opened: TestStore
 let simulator: Simulator
 let stage: Stage
-let rpc: SolanaRpc & HistoryRpc
+let rpc: SolanaRpc & HistoryRpc & PaymentRpc
 let index: DepositIndex
 let api: TestApi
 /** What goes wrong, and what was asked. */
 const trouble = {
   ...{ rpcDown: false, innerLost: false, fetched: 0 },
+  /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
+  ...{ listsFrom: 0, tellsFrom: 0 },
   storeDies: null as string | null,
 }
 const clock = { now: 1_790_000_000_900 }
@@ -97,11 +105,17 @@ function newIndex(store: Store): DepositIndex {
   return createDepositIndex({
     ...{ store, logger, payments: terms().payments },
     rpc: {
-      getSignaturesForAddress: (of, page) => orDown(() => rpc.getSignaturesForAddress(of, page)),
-      getTokenAccountsByOwner: (of, mint) => orDown(() => rpc.getTokenAccountsByOwner(of, mint)),
+      async getSignaturesForAddress(of, page) {
+        const found = await orDown(() => rpc.getSignaturesForAddress(of, page))
+        return found.filter(({ slot }) => slot >= trouble.listsFrom)
+      },
+      getTokenAmounts: (of, mint) => orDown(() => rpc.getTokenAmounts(of, mint)),
+      getBlocks: (from, to) => orDown(() => rpc.getBlocks(from, to)),
       async getTransaction(signature) {
         trouble.fetched++
         const json = await orDown(() => rpc.getTransaction(signature))
+        const { slot } = (json ?? { slot: 0 }) as { slot: number } // as the simulator answers
+        if (slot < trouble.tellsFrom) return null
         return trouble.innerLost ? withoutInner(json) : json
       },
     },
@@ -236,22 +250,25 @@ test.serial('of the mint with a transfer fee what arrives counts, after the fee'
   ])
 })
 
-test.serial('a reading of a long history remembers the newest transactions alone (K6)', async (t) => {
-  const once = createOnceEach(100, 7)
-  const begun: string[] = []
-  const begin = async (keys: readonly string[]) => {
-    t.true(keys.length <= 7)
-    begun.push(...keys)
-  }
-  const keys = Array.from({ length: 1000 }, (_, n) => `signature ${n}`)
-  for (let at = 0; at < keys.length; at += 50) {
-    const page = keys.slice(at, at + 50)
-    await Promise.all([once.all(page, begin), once.all(page, begin)])
-    t.true(once.size <= 100)
-  }
-  t.deepEqual(begun, keys)
-  await t.throwsAsync(once.all(['lost'], () => Promise.reject(new Error('RPC is down'))))
-})
+test.serial(
+  'a reading of a long history remembers the newest transactions alone (K6)',
+  async (t) => {
+    const once = createOnceEach(100, 7)
+    const begun: string[] = []
+    const begin = async (keys: readonly string[]) => {
+      t.true(keys.length <= 7)
+      begun.push(...keys)
+    }
+    const keys = Array.from({ length: 1000 }, (_, n) => `signature ${n}`)
+    for (let at = 0; at < keys.length; at += 50) {
+      const page = keys.slice(at, at + 50)
+      await Promise.all([once.all(page, begin), once.all(page, begin)])
+      t.true(once.size <= 100)
+    }
+    t.deepEqual(begun, keys)
+    await t.throwsAsync(once.all(['lost'], () => Promise.reject(new Error('RPC is down'))))
+  },
+)
 
 test.serial('50 checks at once credit once', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)
@@ -279,6 +296,83 @@ test.serial('while RPC is down a check is 503, credits nothing and loses nothing
   t.deepEqual((await ask(payer, 'GET', '/billing/credits/topups')).body, { items: [] })
   trouble.rpcDown = false
   t.deepEqual(await check(payer), { credited: 10_000, balance_credits: 10_000 })
+})
+
+test.serial(
+  'what a server leaves out of a history is not passed over: checks are 503 until it is listed',
+  async (t) => {
+    const payer = await createPayer(simulator, 100_000_000n)
+    await check(payer)
+    await payCredits(payer, 1_000_000n)
+    simulator.advance(200)
+    trouble.listsFrom = simulator.slot
+    for (const amount of [2_000_000n, 4_000_000n]) {
+      simulator.advance(1)
+      await payCredits(payer, amount)
+      simulator.advance(200)
+    }
+    const path = '/billing/credits/check'
+    for (let n = 0; n < 2; n++)
+      t.like(await ask(payer, 'POST', path), { status: 503, body: { code: 'unavailable' } })
+    trouble.listsFrom = 0
+    t.deepEqual(await check(payer), { credited: 7000, balance_credits: 7000 })
+
+    // A quiet account on a server that has forgotten its transactions, but nothing since it was asked last.
+    simulator.advance(400)
+    await check(payer)
+    trouble.listsFrom = simulator.slot
+    trouble.tellsFrom = simulator.slot
+    simulator.advance(10)
+    await payCredits(payer, 3_000_000n)
+    simulator.advance(FINALITY)
+    t.deepEqual(await check(payer), { credited: 3000, balance_credits: 10_000 })
+    trouble.listsFrom = 0
+    trouble.tellsFrom = 0
+  },
+)
+
+test.serial('a page of a history comes from a server that has the page before', async (t) => {
+  const account = address(stage.account.toBase58())
+  const known = { position: { slot: 100, signature: 'one of slot 100' }, looked: new Set<string>() }
+  const entry = (slot: number) => ({
+    ...{ slot, failed: false, blockTime: 0 },
+    signature: `${slot}`,
+  })
+  const asked: unknown[] = []
+  let lacksBefore = true
+  const read = (seen: number[]) =>
+    readDepositHistory(
+      {
+        async getSignaturesForAddress(_, { limit, before, minContextSlot }) {
+          asked.push([limit, before, minContextSlot])
+          if (before !== undefined && lacksBefore) return []
+          const from = before === undefined ? 5000 : Number(before) - 1
+          const slots = Array.from({ length: limit }, (_, n) => from - n)
+          return slots.filter((slot) => slot >= 90).map(entry)
+        },
+        getTransaction: async () => ({}),
+        getBlocks: async () => [100],
+      },
+      ...([account, known, 4990] as const),
+      async (infos) => {
+        seen.push(...infos.map(({ slot }) => slot))
+      },
+    )
+  await t.throwsAsync(read([]), { message: /does not list the whole history/ })
+  t.deepEqual(asked.splice(0), [
+    [100, undefined, 4840],
+    [1000, '4901', 5000],
+  ])
+  lacksBefore = false
+  const seen: number[] = []
+  t.deepEqual(await read(seen), {
+    position: { slot: 4840, signature: '4840' },
+    looked: new Set(Array.from({ length: 160 }, (_, n) => `${5000 - n}`)),
+  })
+  t.deepEqual(
+    seen,
+    Array.from({ length: 4900 }, (_, n) => 5000 - n),
+  )
 })
 
 test.serial(

@@ -41,7 +41,11 @@ export function openPayments(
   }
   // A check does not wait for long: it is told that it cannot be done now.
   const rpc = createRpc({ url, metrics, attempts: 3, timeoutMs: 8000 })
-  const deposits = createDepositIndex({ store, rpc, payments: terms.payments, logger })
+  const startsAnew = source?.paymentAddresses != null // the simulator's
+  const deposits = createDepositIndex({
+    ...{ store, rpc, logger, startsAnew },
+    payments: terms.payments,
+  })
   return {
     terms,
     deposits,

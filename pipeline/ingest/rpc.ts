@@ -55,8 +55,17 @@ export interface HistoryRpc {
   getBlockTime(slot: number): Promise<number | null>
   /** The oldest block that the server has; null when it does not say (the method is not asked of a server, decisions J10). */
   getFirstAvailableBlock(): Promise<number | null>
-  /** Token accounts that the owner has now: of both token programs, or of one mint. */
-  getTokenAccountsByOwner(owner: Address, mint?: Address): Promise<Address[]>
+  /** Token accounts that the owner has now, of both token programs. */
+  getTokenAccountsByOwner(owner: Address): Promise<Address[]>
+}
+
+/** What payments are found by (decisions J10), with the same patience. */
+export interface PaymentRpc {
+  /** What the owner's token accounts of a mint hold, in raw units, finalized, and the slot as of which that is told. */
+  getTokenAmounts(
+    owner: Address,
+    mint: Address,
+  ): Promise<{ readonly slot: number; readonly amounts: ReadonlyMap<Address, bigint> }>
 }
 
 export interface SignatureInfo {
@@ -105,7 +114,7 @@ export interface RpcOptions {
  * field, which the normaliser would have to take apart again.
  * Rejects with a retriable ServiceError `unavailable` that names the method, never the URL (it may hold a key).
  */
-export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & AccountsRpc {
+export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & AccountsRpc & PaymentRpc {
   const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
   const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024, onRequest } = options
   const closed = new AbortController()
@@ -184,6 +193,24 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
     }
   }
 
+  async function tokenAccounts(
+    owner: Address,
+    filter: { readonly mint: Address } | { readonly programId: string },
+    commitment: 'confirmed' | 'finalized',
+    dataSlice: { readonly offset: number; readonly length: number },
+  ) {
+    const config = { commitment, encoding: 'base64', dataSlice }
+    const answer = await call('getTokenAccountsByOwner', [owner, filter, config])
+    const { value, context } = isRecord(answer) ? answer : {}
+    if (!Array.isArray(value) || !isRecord(context)) throw unexpected('getTokenAccountsByOwner')
+    const accounts = value.map((found) => {
+      const address = isRecord(found) ? parseAddress(String(found.pubkey)) : null
+      if (address === null) throw unexpected('getTokenAccountsByOwner')
+      return { address, account: found.account as unknown }
+    })
+    return { slot: count(context.slot, 'getTokenAccountsByOwner'), accounts }
+  }
+
   return {
     async ping() {
       const answer = await ask('getSlot', [{ commitment: 'confirmed' }], 4000)
@@ -230,26 +257,26 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
       })
       return slot === null ? null : count(slot, 'getFirstAvailableBlock')
     },
-    async getTokenAccountsByOwner(owner, mint) {
-      const config = {
-        commitment: 'confirmed',
-        encoding: 'base64',
-        dataSlice: { offset: 0, length: 0 },
-      }
-      const answers = await Promise.all(
-        (mint === undefined ? TOKEN_PROGRAMS.map((programId) => ({ programId })) : [{ mint }]).map(
-          (filter) => call('getTokenAccountsByOwner', [owner, filter, config]),
+    async getTokenAccountsByOwner(owner) {
+      const found = await Promise.all(
+        TOKEN_PROGRAMS.map((programId) =>
+          tokenAccounts(owner, { programId }, 'confirmed', { offset: 0, length: 0 }),
         ),
       )
-      return answers.flatMap((answer) => {
-        if (!isRecord(answer) || !Array.isArray(answer.value))
-          throw unexpected('getTokenAccountsByOwner')
-        return answer.value.map((found) => {
-          const account = isRecord(found) ? parseAddress(String(found.pubkey)) : null
-          if (account === null) throw unexpected('getTokenAccountsByOwner')
-          return account
-        })
+      return found.flatMap(({ accounts }) => accounts.map(({ address }) => address))
+    },
+    async getTokenAmounts(owner, mint) {
+      // A token account: 32 mint, 32 owner, u64 amount.
+      const slice = { offset: 64, length: 8 }
+      const { slot, accounts } = await tokenAccounts(owner, { mint }, 'finalized', slice)
+      const amounts = accounts.map(({ address, account }) => {
+        const data = Buffer.from(readAccount(account)?.data ?? [])
+        // Some servers give the whole account, whatever slice is asked for.
+        const at = data.length === slice.length ? 0 : slice.offset
+        if (data.length < at + slice.length) throw unexpected('getTokenAccountsByOwner')
+        return [address, data.readBigUInt64LE(at)] as const
       })
+      return { slot, amounts: new Map(amounts) }
     },
     getMultipleAccounts: async (addresses) => (await accountsAt(addresses)).accounts,
     getAccountsAt: accountsAt,

@@ -3,10 +3,16 @@ import { type PaymentAddresses, PURPOSES, type Purpose } from '../domain/payment
 import { ServiceError } from '../domain/service-error.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { normalizeRpc } from '../ingest/normalize-rpc.ts'
-import type { HistoryRpc, SignatureInfo } from '../ingest/rpc.ts'
+import type { HistoryRpc, PaymentRpc, SignatureInfo, SolanaRpc } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { dateTime } from '../store/date-time.ts'
 import type { Store } from '../store/store.ts'
+import {
+  type DepositPosition,
+  type ReadHistory,
+  readDepositHistory,
+  UNREAD,
+} from './deposit-history.ts'
 import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
 import { createOnceEach, type OnceEach } from './once-each.ts'
 
@@ -29,10 +35,12 @@ export interface DepositIndex {
 export interface DepositIndexDeps {
   readonly store: Store
   readonly rpc: Pick<
-    HistoryRpc,
-    'getSignaturesForAddress' | 'getTransaction' | 'getTokenAccountsByOwner'
+    HistoryRpc & PaymentRpc & SolanaRpc,
+    'getSignaturesForAddress' | 'getTransaction' | 'getTokenAmounts' | 'getBlocks'
   >
   readonly payments: PaymentAddresses
+  /** The chain begins anew with each process, as a simulator's does: how far another process read is not heeded. */
+  readonly startsAnew?: boolean
   readonly logger: Logger
   readonly now?: () => number
   readonly pollMs?: number
@@ -46,13 +54,9 @@ export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
   return new Index(deps)
 }
 
-/** How far the history of an account was read. */
-interface Position {
-  readonly signature: string
-  readonly slot: number
-}
-
 interface PositionRow {
+  readonly account: Address
+  readonly owner: string
   readonly signature: string
   readonly slot: string
 }
@@ -62,9 +66,11 @@ class Index implements DepositIndex {
   readonly #now: () => number
   /** Whose history is read, and for which purpose it is paid. */
   readonly #accounts = new Map<Address, Purpose>()
-  readonly #positions = new Map<Address, Position>()
-  /** Of each account what lies after its position and was looked at. */
-  readonly #looked = new Map<Address, Set<string>>()
+  readonly #known = new Map<Address, ReadHistory>()
+  /** Positions as they are stored. */
+  readonly #storedUpTo = new Map<Address, DepositPosition>()
+  /** A slot that was finalized before the last run. */
+  #at = 0
   #isLoaded = false
   #revision = 0
   #running: Promise<number> = Promise.resolve(0)
@@ -84,7 +90,8 @@ class Index implements DepositIndex {
   note(transaction: Transaction, blockTime: number): void {
     const rows = this.#rowsOf(transaction, blockTime, 0)
     // What it cannot tell is left to the finalized history.
-    if (rows === null || rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed) return
+    if (rows === null || rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed)
+      return
     this.#noted.push(...rows)
     this.#storing ??= this.#storeNoted().finally(() => {
       this.#storing = null
@@ -146,13 +153,14 @@ class Index implements DepositIndex {
     if (this.#closed) throw new ServiceError('closed', 'deposits are read no longer')
     await this.#load()
     const { rpc, payments } = this.#deps
-    await Promise.all(
+    const slots = await Promise.all(
       PURPOSES.map(async (purpose) => {
-        const owner = payments[purpose]
-        for (const account of await rpc.getTokenAccountsByOwner(owner, payments.mint))
-          this.#follow(account, purpose)
+        const { slot, amounts } = await rpc.getTokenAmounts(payments[purpose], payments.mint)
+        for (const account of amounts.keys()) this.#follow(account, purpose)
+        return slot
       }),
     )
+    this.#at = Math.max(this.#at, Math.min(...slots))
     // What is looked at may name further accounts.
     const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
     const read = new Set<Address>()
@@ -165,16 +173,18 @@ class Index implements DepositIndex {
   }
 
   async #load(): Promise<void> {
-    if (this.#isLoaded) return
-    const { store, payments } = this.#deps
+    const { store, payments, startsAnew = false } = this.#deps
+    if (this.#isLoaded || startsAnew) return
     // Those of addresses that are paid no longer are left alone.
-    const rows = await store.query<{ account: Address; owner: string } & PositionRow>(
+    const rows = await store.query<PositionRow>(
       `SELECT account, owner, signature, slot FROM deposit_positions FINAL
        WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_READ}`,
       { owners: PURPOSES.map((purpose) => payments[purpose]) },
     )
     for (const { account, owner, signature, slot } of rows) {
-      this.#positions.set(account, { signature, slot: Number(slot) })
+      const position = { signature, slot: Number(slot) }
+      this.#known.set(account, { ...UNREAD, position })
+      this.#storedUpTo.set(account, position)
       for (const purpose of PURPOSES)
         if (payments[purpose] === owner) this.#follow(account, purpose)
     }
@@ -186,49 +196,28 @@ class Index implements DepositIndex {
     if (this.#accounts.size < MOST_READ) this.#accounts.set(account, purpose)
   }
 
-  /** Reads the finalized history of an account from its position on, newest first, and stores the deposits of it. */
-  async #read(
-    account: Address,
-    purpose: Purpose,
-    looks: OnceEach,
-  ): Promise<void> {
-    const until = this.#positions.get(account)
-    const looked = this.#looked.get(account) ?? new Set<string>()
-    const listed: Position[] = []
-    let next: Position | null = null
-    let before: string | undefined
-    for (;;) {
-      const page = await this.#deps.rpc.getSignaturesForAddress(account, {
-        ...{ limit: PAGE, before, commitment: 'finalized' },
-        ...(until !== undefined && until.signature !== '' && { until: until.signature }),
-      })
-      const unknown = page.filter(({ signature }) => !looked.has(signature))
-      await this.#look(unknown, purpose, looks)
-      if (unknown.length > 0) this.#revision++
-      for (const { signature, slot } of page) {
-        // A server may list a transaction later than one after it: the last stretch is listed again each time.
-        const newest = listed[0]?.slot ?? slot
-        if (next === null && slot <= newest - OVERLAP_SLOTS) next = { signature, slot }
-        if (next === null) listed.push({ signature, slot })
-      }
-      before = page.at(-1)?.signature
-      if (page.length < PAGE) break
-    }
-    this.#looked.set(account, new Set(listed.map(({ signature }) => signature)))
-    const { store, payments } = this.#deps
-    // At the first time at least that there is such an account: it may be closed when it is looked for next.
-    const reached = next ?? (until === undefined && listed.length > 0 ? NOWHERE : null)
-    if (reached === null || reached.slot < (until?.slot ?? 0)) return
-    await store.insert('deposit_positions', [{ account, owner: payments[purpose], ...reached }])
-    this.#positions.set(account, reached)
+  /** Reads what is new of an account's finalized history, stores the deposits of it, then how far that went. */
+  async #read(account: Address, purpose: Purpose, looks: OnceEach): Promise<void> {
+    const { store, rpc, payments } = this.#deps
+    const known = () => this.#known.get(account) ?? UNREAD
+    const read = await readDepositHistory(rpc, account, known(), this.#at, async (infos) => {
+      await this.#look(infos, purpose, looks)
+      if (infos.length > 0) this.#revision++
+    })
+    // A run that failed may still be reading, too.
+    if (read.position.slot < known().position.slot) return
+    this.#known.set(account, read)
+    const { slot, signature } = read.position
+    const stored = this.#storedUpTo.get(account)
+    if (stored?.signature === signature && slot < stored.slot + STORED_EVERY_SLOTS) return
+    await store.insert('deposit_positions', [
+      { account, owner: payments[purpose], signature, slot },
+    ])
+    this.#storedUpTo.set(account, read.position)
   }
 
   /** Stores the deposits of finalized transactions; one that several accounts name is looked at once. */
-  async #look(
-    infos: readonly SignatureInfo[],
-    purpose: Purpose,
-    looks: OnceEach,
-  ): Promise<void> {
+  async #look(infos: readonly SignatureInfo[], purpose: Purpose, looks: OnceEach): Promise<void> {
     const bySignature = new Map<string, SignatureInfo>()
     for (const info of infos) if (!info.failed) bySignature.set(info.signature, info)
     const index = (signatures: readonly string[]) =>
@@ -299,14 +288,11 @@ class Index implements DepositIndex {
   }
 }
 
-const PAGE = 1000
 const STORED_AT_ONCE = 50
 /** Transactions of a run that are remembered, so that one that several accounts name is looked at once. */
 const MOST_LOOKS = 10_000
-/** Before the first transaction of an account. */
-const NOWHERE: Position = { signature: '', slot: 0 }
-/** About a minute. */
-const OVERLAP_SLOTS = 150
+/** Some ten minutes: how often it is stored of an account without transactions that there was none. */
+const STORED_EVERY_SLOTS = 1500
 /** Accounts whose history is read, and that the stream is asked for by name; opening one costs its maker 0.002 SOL. */
 const MOST_READ = 1000
 const MOST_FOLLOWED = 100
