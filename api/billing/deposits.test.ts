@@ -54,7 +54,7 @@ let index: DepositIndex
 let api: TestApi
 /** What goes wrong, and what was asked. */
 const trouble = {
-  ...{ rpcDown: false, innerLost: false, fetched: 0 },
+  ...{ rpcDown: false, innerLost: false, fetched: 0, listed: 0 },
   /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
   ...{ listsFrom: 0, tellsFrom: 0 },
   storeDies: null as string | null,
@@ -96,20 +96,23 @@ function terms() {
   return found
 }
 
-function newIndex(store: Store): DepositIndex {
+function newIndex(store: Store, restMs = 0): DepositIndex {
   const down = new ServiceError('unavailable', 'RPC is down', { retriable: true })
   const orDown = async <T>(ask: () => Promise<T>) => {
     if (trouble.rpcDown) throw down
     return ask()
   }
   return createDepositIndex({
-    ...{ store, logger, payments: terms().payments },
+    ...{ store, logger, restMs, payments: terms().payments },
     rpc: {
       async getSignaturesForAddress(of, page) {
         const found = await orDown(() => rpc.getSignaturesForAddress(of, page))
         return found.filter(({ slot }) => slot >= trouble.listsFrom)
       },
-      getTokenAmounts: (of, mint) => orDown(() => rpc.getTokenAmounts(of, mint)),
+      getTokenAmounts(of, mint) {
+        trouble.listed++
+        return orDown(() => rpc.getTokenAmounts(of, mint))
+      },
       getBlocks: (from, to) => orDown(() => rpc.getBlocks(from, to)),
       async getTransaction(signature) {
         trouble.fetched++
@@ -296,6 +299,27 @@ test.serial('while RPC is down a check is 503, credits nothing and loses nothing
   t.deepEqual((await ask(payer, 'GET', '/billing/credits/topups')).body, { items: [] })
   trouble.rpcDown = false
   t.deepEqual(await check(payer), { credited: 10_000, balance_credits: 10_000 })
+})
+
+test.serial('however often checks are asked for, RPC is asked at a measured pace', async (t) => {
+  const resting = newIndex(opened.store, 60_000)
+  trouble.listed = 0
+  await Promise.all(Array.from({ length: 20 }, () => resting.catchUp()))
+  t.is(trouble.listed, 2)
+  // The next run is one for all, and not now.
+  const next = Array.from({ length: 20 }, () => resting.catchUp())
+  t.is(new Set(next).size, 1)
+  await check(await createPayer(simulator, 0n))
+  t.is(trouble.listed, 4) // of the other index, which does not rest
+  const closed = t.throwsAsync(next[0]!, { code: 'closed' }) // one of 20
+  await resting.close()
+  await closed
+
+  const brisk = newIndex(opened.store, 50)
+  const began = performance.now()
+  for (let n = 0; n < 4; n++) await brisk.catchUp()
+  t.true(performance.now() - began > 3 * 50 - 5)
+  await brisk.close()
 })
 
 test.serial(

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { type PaymentAddresses, PURPOSES, type Purpose } from '../domain/payment.ts'
 import { ServiceError } from '../domain/service-error.ts'
@@ -22,7 +23,7 @@ export interface DepositIndex {
   note(transaction: Transaction, blockTime: number): void
   /**
    * Resolves when every deposit that was finalized when it was called is stored, finalized: with a number that is another whenever there may be one more than before, whoever stored it.
-   * Whoever asks while it runs shares the next run. Rejects with a retriable `unavailable` when RPC or store do not answer; what was found until then stays.
+   * Whoever asks while it runs, or soon after it, shares the next run. Rejects with a retriable `unavailable` when RPC or store do not answer; what was found until then stays.
    */
   catchUp(): Promise<number>
   /** Payment addresses and their known token accounts, for the stream: at most 100 in all. */
@@ -44,6 +45,8 @@ export interface DepositIndexDeps {
   readonly logger: Logger
   readonly now?: () => number
   readonly pollMs?: number
+  /** A run begins so long after the one before began, at the soonest: however often it is asked for, RPC is asked that often. Default 1 s. */
+  readonly restMs?: number
 }
 
 /**
@@ -78,7 +81,9 @@ class Index implements DepositIndex {
   #noted: DepositRow[] = []
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
-  #closed = false
+  readonly #closing = new AbortController()
+  /** When the last run began, by the monotonic clock. */
+  #ranAt = Number.NEGATIVE_INFINITY
   #failing = false
 
   constructor(deps: DepositIndexDeps) {
@@ -90,7 +95,12 @@ class Index implements DepositIndex {
   note(transaction: Transaction, blockTime: number): void {
     const rows = this.#rowsOf(transaction, blockTime, 0)
     // What it cannot tell is left to the finalized history.
-    if (rows === null || rows.length === 0 || this.#noted.length >= MOST_NOTED || this.#closed)
+    if (
+      rows === null ||
+      rows.length === 0 ||
+      this.#noted.length >= MOST_NOTED ||
+      this.#closing.signal.aborted
+    )
       return
     this.#noted.push(...rows)
     this.#storing ??= this.#storeNoted().finally(() => {
@@ -105,6 +115,7 @@ class Index implements DepositIndex {
   catchUp(): Promise<number> {
     this.#queued ??= this.#running
       .catch(() => {})
+      .then(() => this.#rest())
       .then(() => {
         this.#running = this.#queued ?? Promise.resolve(0)
         this.#queued = null
@@ -125,13 +136,13 @@ class Index implements DepositIndex {
         if (!this.#failing) logger.warn({ reason: error.message }, 'deposits cannot be read')
         this.#failing = true
       }
-      if (!this.#closed) this.#timer = setTimeout(poll, pollMs)
+      if (!this.#closing.signal.aborted) this.#timer = setTimeout(poll, pollMs)
     }
     void poll()
   }
 
   async close(): Promise<void> {
-    this.#closed = true
+    this.#closing.abort()
     clearTimeout(this.#timer)
     await this.#storing
     await this.#running.catch(() => {})
@@ -149,8 +160,17 @@ class Index implements DepositIndex {
     }
   }
 
+  async #rest(): Promise<void> {
+    const { restMs = 1000 } = this.#deps
+    const wait = this.#ranAt + restMs - performance.now()
+    const { signal } = this.#closing
+    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {})
+    this.#ranAt = performance.now()
+  }
+
   async #run(): Promise<number> {
-    if (this.#closed) throw new ServiceError('closed', 'deposits are read no longer')
+    if (this.#closing.signal.aborted)
+      throw new ServiceError('closed', 'deposits are read no longer')
     await this.#load()
     const { rpc, payments } = this.#deps
     const slots = await Promise.all(
