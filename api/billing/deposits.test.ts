@@ -4,6 +4,7 @@ import { TOKEN_2022 } from '../../infra/simulator/market/programs.ts'
 import {
   initializeMint,
   mintTo,
+  transfer,
   transferChecked,
   transferCheckedWithFee,
 } from '../../infra/simulator/payments/token-instructions.ts'
@@ -54,7 +55,7 @@ let index: DepositIndex
 let api: TestApi
 /** What goes wrong, and what was asked. */
 const trouble = {
-  ...{ rpcDown: false, innerLost: false, fetched: 0, listed: 0 },
+  ...{ rpcDown: false, innerLost: false, fetched: 0, listed: 0, histories: 0 },
   /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
   ...{ listsFrom: 0, tellsFrom: 0 },
   storeDies: null as string | null,
@@ -106,6 +107,7 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
     ...{ store, logger, restMs, payments: terms().payments },
     rpc: {
       async getSignaturesForAddress(of, page) {
+        trouble.histories++
         const found = await orDown(() => rpc.getSignaturesForAddress(of, page))
         return found.filter(({ slot }) => slot >= trouble.listsFrom)
       },
@@ -321,6 +323,54 @@ test.serial('however often checks are asked for, RPC is asked at a measured pace
   t.true(performance.now() - began > 3 * 50 - 5)
   await brisk.close()
 })
+
+test.serial(
+  'accounts that strangers give a payment address are read when something came to them',
+  async (t) => {
+    const stranger = await createPayer(simulator, 100_000_000n)
+    const given: PublicKey[] = []
+    for (let n = 0; n < 60; n++) given.push(await stranger.openAccount(stage.owner))
+    simulator.advance(FINALITY)
+    // The two addresses, their associated accounts, and some of the new ones.
+    trouble.histories = 0
+    await index.catchUp()
+    t.true(trouble.histories <= 4 + 50, `${trouble.histories}`)
+    const quiet = async () => {
+      for (let n = 0; n < 6; n++) {
+        simulator.advance(100)
+        await index.catchUp()
+      }
+      trouble.histories = 0
+      await index.catchUp()
+      return trouble.histories
+    }
+    t.is(await quiet(), 4)
+
+    // An amount that grew, of an account that the stream knows nothing of.
+    const { publicKey } = stranger.key
+    await stranger.send([transfer(stranger.usdt, given[7]!, publicKey, 2_000_000n)])
+    simulator.advance(FINALITY)
+    trouble.histories = 0
+    t.deepEqual(await check(stranger), { credited: 2000, balance_credits: 2000 })
+    t.is(trouble.histories, 5)
+
+    // In and out again before anybody looked: the payment address signs for what leaves.
+    await stranger.send([transfer(stranger.usdt, given[8]!, publicKey, 3_000_000n)])
+    simulator.advance(1)
+    const out = transfer(given[8]!, stage.account, stage.owner, 3_000_000n)
+    await stranger.send([out], { signers: [stage.ownerKey] })
+    simulator.advance(FINALITY)
+    t.deepEqual(await check(stranger), { credited: 3000, balance_credits: 5000 })
+    t.is(await quiet(), 4)
+
+    // A process that starts reads them all, some at a time.
+    const next = newIndex(opened.store)
+    trouble.histories = 0
+    await next.catchUp()
+    t.is(trouble.histories, 4 + 50)
+    await next.close()
+  },
+)
 
 test.serial(
   'what a server leaves out of a history is not passed over: checks are 503 until it is listed',

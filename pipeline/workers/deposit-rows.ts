@@ -51,7 +51,8 @@ export function accountsPaid(
   transaction: Transaction,
   payments: PaymentAddresses,
 ): { readonly address: Address; readonly purpose: Purpose }[] {
-  const { preTokenBalances, postTokenBalances, accountKeys } = transaction
+  const { preTokenBalances, postTokenBalances, accountKeys, tokenOwners } = transaction
+  if (!PURPOSES.some((purpose) => tokenOwners.includes(payments[purpose]))) return []
   return [...preTokenBalances, ...postTokenBalances].flatMap(({ owner, mint, accountIndex }) => {
     const purpose = PURPOSES.find((purpose) => payments[purpose] === owner)
     const key = accountKeys[accountIndex]

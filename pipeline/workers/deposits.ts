@@ -8,12 +8,8 @@ import type { HistoryRpc, PaymentRpc, SignatureInfo, SolanaRpc } from '../ingest
 import type { Logger } from '../runtime/logger.ts'
 import { dateTime } from '../store/date-time.ts'
 import type { Store } from '../store/store.ts'
-import {
-  type DepositPosition,
-  type ReadHistory,
-  readDepositHistory,
-  UNREAD,
-} from './deposit-history.ts'
+import { type DepositAccount, DepositAccounts } from './deposit-accounts.ts'
+import { readDepositHistory } from './deposit-history.ts'
 import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
 import { createOnceEach, type OnceEach } from './once-each.ts'
 
@@ -23,6 +19,7 @@ export interface DepositIndex {
   note(transaction: Transaction, blockTime: number): void
   /**
    * Resolves when every deposit that was finalized when it was called is stored, finalized: with a number that is another whenever there may be one more than before, whoever stored it.
+   * Of accounts that are not associated it reads 50 that may have got something; when strangers see to more of them, the rest are for the next runs.
    * Whoever asks while it runs, or soon after it, shares the next run. Rejects with a retriable `unavailable` when RPC or store do not answer; what was found until then stays.
    */
   catchUp(): Promise<number>
@@ -50,8 +47,8 @@ export interface DepositIndexDeps {
 }
 
 /**
- * Indexes payments. The stream brings them first; what is redeemed was read from finalized history over RPC: of the payment addresses and all of their token accounts of the
- * mint, associated or not, from the last transaction seen on. Rows are the same however often and by whom they are written.
+ * Indexes payments. The stream brings them first; what is redeemed was read from finalized history over RPC: of the payment addresses and their token accounts of the mint,
+ * associated or not, beyond what was read before. Rows are the same however often and by whom they are written.
  */
 export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
   return new Index(deps)
@@ -67,11 +64,7 @@ interface PositionRow {
 class Index implements DepositIndex {
   readonly #deps: DepositIndexDeps
   readonly #now: () => number
-  /** Whose history is read, and for which purpose it is paid. */
-  readonly #accounts = new Map<Address, Purpose>()
-  readonly #known = new Map<Address, ReadHistory>()
-  /** Positions as they are stored. */
-  readonly #storedUpTo = new Map<Address, DepositPosition>()
+  readonly #accounts: DepositAccounts
   /** A slot that was finalized before the last run. */
   #at = 0
   #isLoaded = false
@@ -81,6 +74,7 @@ class Index implements DepositIndex {
   #noted: DepositRow[] = []
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | undefined
+  #sweeping: Promise<unknown> = Promise.resolve()
   readonly #closing = new AbortController()
   /** When the last run began, by the monotonic clock. */
   #ranAt = Number.NEGATIVE_INFINITY
@@ -89,11 +83,12 @@ class Index implements DepositIndex {
   constructor(deps: DepositIndexDeps) {
     this.#deps = deps
     this.#now = deps.now ?? Date.now
-    for (const purpose of PURPOSES) this.#accounts.set(deps.payments[purpose], purpose)
+    this.#accounts = new DepositAccounts(deps.payments)
   }
 
   note(transaction: Transaction, blockTime: number): void {
-    const rows = this.#rowsOf(transaction, blockTime, 0)
+    this.#touch(transaction, Math.max(transaction.slot, this.#at))
+    const rows = depositRows(transaction, this.#deps.payments, blockTime, 0)
     // What it cannot tell is left to the finalized history.
     if (
       rows === null ||
@@ -109,7 +104,7 @@ class Index implements DepositIndex {
   }
 
   accounts(): readonly Address[] {
-    return [...this.#accounts.keys()].slice(0, MOST_FOLLOWED)
+    return this.#accounts.addresses(MOST_STREAMED)
   }
 
   catchUp(): Promise<number> {
@@ -129,6 +124,7 @@ class Index implements DepositIndex {
     const poll = async () => {
       try {
         await this.catchUp()
+        await this.#sweep()
         if (this.#failing) logger.info('deposits are read again')
         this.#failing = false
       } catch (error) {
@@ -146,6 +142,7 @@ class Index implements DepositIndex {
     clearTimeout(this.#timer)
     await this.#storing
     await this.#running.catch(() => {})
+    await this.#sweeping.catch(() => {})
   }
 
   async #storeNoted(): Promise<void> {
@@ -176,20 +173,28 @@ class Index implements DepositIndex {
     const slots = await Promise.all(
       PURPOSES.map(async (purpose) => {
         const { slot, amounts } = await rpc.getTokenAmounts(payments[purpose], payments.mint)
-        for (const account of amounts.keys()) this.#follow(account, purpose)
+        this.#accounts.listed(purpose, amounts, slot)
         return slot
       }),
     )
     this.#at = Math.max(this.#at, Math.min(...slots))
-    // What is looked at may name further accounts.
     const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
-    const read = new Set<Address>()
+    const read = new Set<DepositAccount>()
     for (;;) {
-      const unread = [...this.#accounts].filter(([account]) => !read.has(account))
+      // What was looked at may have named further accounts.
+      const unread = this.#accounts.due(MOST_OTHERS, read)
       if (unread.length === 0) return this.#revision
-      for (const [account] of unread) read.add(account)
-      await Promise.all(unread.map(([account, purpose]) => this.#read(account, purpose, looks)))
+      for (const account of unread) read.add(account)
+      await Promise.all(unread.map((account) => this.#read(account, looks)))
     }
+  }
+
+  /** Reads a few of the accounts that nothing is known to have come to, for what does not show. */
+  async #sweep(): Promise<void> {
+    const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
+    const some = this.#accounts.stalest(SWEPT_AT_ONCE)
+    this.#sweeping = Promise.all(some.map((account) => this.#read(account, looks)))
+    await this.#sweeping
   }
 
   async #load(): Promise<void> {
@@ -198,42 +203,34 @@ class Index implements DepositIndex {
     // Those of addresses that are paid no longer are left alone.
     const rows = await store.query<PositionRow>(
       `SELECT account, owner, signature, slot FROM deposit_positions FINAL
-       WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_READ}`,
+       WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_RESTORED}`,
       { owners: PURPOSES.map((purpose) => payments[purpose]) },
     )
     for (const { account, owner, signature, slot } of rows) {
+      const purpose = PURPOSES.find((purpose) => payments[purpose] === owner)
       const position = { signature, slot: Number(slot) }
-      this.#known.set(account, { ...UNREAD, position })
-      this.#storedUpTo.set(account, position)
-      for (const purpose of PURPOSES)
-        if (payments[purpose] === owner) this.#follow(account, purpose)
+      if (purpose !== undefined) this.#accounts.restore(account, purpose, position)
     }
     this.#isLoaded = true
   }
 
-  #follow(account: Address, purpose: Purpose): void {
-    if (this.#accounts.has(account)) return
-    if (this.#accounts.size < MOST_READ) this.#accounts.set(account, purpose)
-  }
-
   /** Reads what is new of an account's finalized history, stores the deposits of it, then how far that went. */
-  async #read(account: Address, purpose: Purpose, looks: OnceEach): Promise<void> {
+  async #read(account: DepositAccount, looks: OnceEach): Promise<void> {
     const { store, rpc, payments } = this.#deps
-    const known = () => this.#known.get(account) ?? UNREAD
-    const read = await readDepositHistory(rpc, account, known(), this.#at, async (infos) => {
+    const { address, purpose, history } = account
+    const read = await readDepositHistory(rpc, address, history, this.#at, async (infos) => {
       await this.#look(infos, purpose, looks)
       if (infos.length > 0) this.#revision++
     })
-    // A run that failed may still be reading, too.
-    if (read.position.slot < known().position.slot) return
-    this.#known.set(account, read)
+    // The sweep, or a run that failed, may be reading it, too.
+    if (read.position.slot < account.history.position.slot) return
+    account.history = read
+    const { stored } = account
     const { slot, signature } = read.position
-    const stored = this.#storedUpTo.get(account)
     if (stored?.signature === signature && slot < stored.slot + STORED_EVERY_SLOTS) return
-    await store.insert('deposit_positions', [
-      { account, owner: payments[purpose], signature, slot },
-    ])
-    this.#storedUpTo.set(account, read.position)
+    const row = { account: address, owner: payments[purpose], signature, slot }
+    await store.insert('deposit_positions', [row])
+    account.stored = read.position
   }
 
   /** Stores the deposits of finalized transactions; one that several accounts name is looked at once. */
@@ -283,7 +280,8 @@ class Index implements DepositIndex {
       })
     const transaction = normalizeRpc(json, { slot })
     const isRead = transaction.kind === 'transaction'
-    const rows = isRead ? this.#rowsOf(transaction, blockTime ?? 0, 1) : null
+    if (isRead) this.#touch(transaction, this.#at)
+    const rows = isRead ? depositRows(transaction, this.#deps.payments, blockTime ?? 0, 1) : null
     if (rows !== null) return rows
     const reason = isRead ? 'no_inner_instructions' : transaction.reason
     this.#deps.logger.error({ reason }, 'a transaction of a payment account cannot be read')
@@ -291,12 +289,10 @@ class Index implements DepositIndex {
     return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
   }
 
-  /** What a transaction paid, as of `depositRows`; accounts of the payment addresses that it names are followed from now on. */
-  #rowsOf(transaction: Transaction, blockTime: number, finalized: 0 | 1): DepositRow[] | null {
-    const { payments } = this.#deps
-    for (const { address, purpose } of accountsPaid(transaction, payments))
-      this.#follow(address, purpose)
-    return depositRows(transaction, payments, blockTime, finalized)
+  /** Accounts of the payment addresses that a transaction names may have got something by a slot. */
+  #touch(transaction: Transaction, slot: number): void {
+    for (const { address, purpose } of accountsPaid(transaction, this.#deps.payments))
+      this.#accounts.touch(address, purpose, slot)
   }
 
   async #insert(rows: readonly DepositRow[]): Promise<void> {
@@ -313,7 +309,10 @@ const STORED_AT_ONCE = 50
 const MOST_LOOKS = 10_000
 /** Some ten minutes: how often it is stored of an account without transactions that there was none. */
 const STORED_EVERY_SLOTS = 1500
-/** Accounts whose history is read, and that the stream is asked for by name; opening one costs its maker 0.002 SOL. */
-const MOST_READ = 1000
-const MOST_FOLLOWED = 100
+/** Accounts besides the usual ones that a run reads, and that are read without cause after a run of `start`. */
+const MOST_OTHERS = 50
+const SWEPT_AT_ONCE = 10
+/** Accounts that are restored at a start, and that the stream is asked for by name. */
+const MOST_RESTORED = 1000
+const MOST_STREAMED = 100
 const MOST_NOTED = 10_000
