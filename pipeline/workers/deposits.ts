@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
-import { type PaymentAddresses, PURPOSES, type Purpose } from '../domain/payment.ts'
+import { type PaymentAddresses, PURPOSES } from '../domain/payment.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import { normalizeRpc } from '../ingest/normalize-rpc.ts'
-import type { HistoryRpc, PaymentRpc, SignatureInfo, SolanaRpc } from '../ingest/rpc.ts'
+import type { HistoryRpc, PaymentRpc, SolanaRpc } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
-import { dateTime } from '../store/date-time.ts'
 import type { Store } from '../store/store.ts'
 import { type DepositAccount, DepositAccounts } from './deposit-accounts.ts'
+import { DepositFinder } from './deposit-finder.ts'
 import { readDepositHistory } from './deposit-history.ts'
 import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
-import { createOnceEach, type OnceEach } from './once-each.ts'
+import type { OnceEach } from './once-each.ts'
 
 /** Payments to the service, in table `deposits` (decisions E5). */
 export interface DepositIndex {
@@ -63,7 +62,7 @@ interface PositionRow {
 
 class Index implements DepositIndex {
   readonly #deps: DepositIndexDeps
-  readonly #now: () => number
+  readonly #finder: DepositFinder
   readonly #accounts: DepositAccounts
   /** A slot that was finalized before the last run. */
   #at = 0
@@ -82,7 +81,7 @@ class Index implements DepositIndex {
 
   constructor(deps: DepositIndexDeps) {
     this.#deps = deps
-    this.#now = deps.now ?? Date.now
+    this.#finder = new DepositFinder(deps, (transaction) => this.#touch(transaction, this.#at))
     this.#accounts = new DepositAccounts(deps.payments)
   }
 
@@ -149,7 +148,7 @@ class Index implements DepositIndex {
     while (this.#noted.length > 0) {
       const rows = this.#noted.splice(0)
       try {
-        await this.#insert(rows)
+        await this.#finder.insert(rows)
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
         this.#deps.logger.debug({ reason: error.message }, 'deposits are left to the next reading')
@@ -178,7 +177,7 @@ class Index implements DepositIndex {
       }),
     )
     this.#at = Math.max(this.#at, Math.min(...slots))
-    const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
+    const looks = this.#finder.looks()
     const read = new Set<DepositAccount>()
     for (;;) {
       // What was looked at may have named further accounts.
@@ -191,7 +190,7 @@ class Index implements DepositIndex {
 
   /** Reads a few of the accounts that nothing is known to have come to, for what does not show. */
   async #sweep(): Promise<void> {
-    const looks = createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
+    const looks = this.#finder.looks()
     const some = this.#accounts.stalest(SWEPT_AT_ONCE)
     this.#sweeping = Promise.all(some.map((account) => this.#read(account, looks)))
     await this.#sweeping
@@ -219,7 +218,7 @@ class Index implements DepositIndex {
     const { store, rpc, payments } = this.#deps
     const { address, purpose, history } = account
     const read = await readDepositHistory(rpc, address, history, this.#at, async (infos) => {
-      await this.#look(infos, purpose, looks)
+      await this.#finder.look(infos, purpose, looks)
       if (infos.length > 0) this.#revision++
     })
     // The sweep, or a run that failed, may be reading it, too.
@@ -233,80 +232,13 @@ class Index implements DepositIndex {
     account.stored = read.position
   }
 
-  /** Stores the deposits of finalized transactions; one that several accounts name is looked at once. */
-  async #look(infos: readonly SignatureInfo[], purpose: Purpose, looks: OnceEach): Promise<void> {
-    const bySignature = new Map<string, SignatureInfo>()
-    for (const info of infos) if (!info.failed) bySignature.set(info.signature, info)
-    const index = (signatures: readonly string[]) =>
-      this.#index(
-        signatures.flatMap((signature) => bySignature.get(signature) ?? []),
-        purpose,
-      )
-    await looks.all([...bySignature.keys()], index)
-  }
-
-  async #index(infos: readonly SignatureInfo[], purpose: Purpose): Promise<void> {
-    const stored = await this.#stored(infos)
-    const found = await Promise.all(
-      infos.map((info) => {
-        const known = stored.get(info.signature) ?? []
-        if (known.some(({ finalized }) => finalized === 1)) return []
-        const isSame = known.length > 0 && known.every(({ slot }) => Number(slot) === info.slot)
-        if (isSame) return known.map((row): DepositRow => ({ ...row, finalized: 1 }))
-        return this.#fetch(info, purpose)
-      }),
-    )
-    await this.#insert(found.flat())
-  }
-
-  async #stored(infos: readonly SignatureInfo[]): Promise<Map<string, DepositRow[]>> {
-    const rows = await this.#deps.store.query<DepositRow>(
-      `SELECT wallet, purpose, signature, slot, tx_index, block_time, amount, finalized FROM deposits FINAL
-       WHERE signature IN {signatures:Array(String)}`,
-      { signatures: infos.map(({ signature }) => signature) },
-    )
-    const bySignature = new Map<string, DepositRow[]>()
-    for (const row of rows)
-      bySignature.set(row.signature, [...(bySignature.get(row.signature) ?? []), row])
-    return bySignature
-  }
-
-  async #fetch(info: SignatureInfo, purpose: Purpose): Promise<DepositRow[]> {
-    const { signature, slot, blockTime } = info
-    const json = await this.#deps.rpc.getTransaction(signature)
-    if (json === null)
-      throw new ServiceError('unavailable', 'SOLANA_RPC_URL: a listed transaction is not there', {
-        retriable: true,
-      })
-    const transaction = normalizeRpc(json, { slot })
-    const isRead = transaction.kind === 'transaction'
-    if (isRead) this.#touch(transaction, this.#at)
-    const rows = isRead ? depositRows(transaction, this.#deps.payments, blockTime ?? 0, 1) : null
-    if (rows !== null) return rows
-    const reason = isRead ? 'no_inner_instructions' : transaction.reason
-    this.#deps.logger.error({ reason }, 'a transaction of a payment account cannot be read')
-    const place = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
-    return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
-  }
-
   /** Accounts of the payment addresses that a transaction names may have got something by a slot. */
   #touch(transaction: Transaction, slot: number): void {
     for (const { address, purpose } of accountsPaid(transaction, this.#deps.payments))
       this.#accounts.touch(address, purpose, slot)
   }
-
-  async #insert(rows: readonly DepositRow[]): Promise<void> {
-    const seen_at = dateTime(this.#now())
-    await this.#deps.store.insert(
-      'deposits',
-      rows.map((row) => ({ ...row, seen_at })),
-    )
-  }
 }
 
-const STORED_AT_ONCE = 50
-/** Transactions of a run that are remembered, so that one that several accounts name is looked at once. */
-const MOST_LOOKS = 10_000
 /** Some ten minutes: how often it is stored of an account without transactions that there was none. */
 const STORED_EVERY_SLOTS = 1500
 /** Accounts besides the usual ones that a run reads, and that are read without cause after a run of `start`. */
