@@ -66,6 +66,8 @@ export class Billing {
       for (;;) {
         const deposits = await readUnredeemed(store, wallet, 'credits')
         if (deposits.length === 0) {
+          // An earlier check may have written what the meter was never told.
+          if (credited === 0) await ledger.load(wallet)
           settle(this.#settled.credits, wallet, revision)
           return { credited, balance: await credits.left(wallet) }
         }

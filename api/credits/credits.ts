@@ -104,8 +104,7 @@ export class Credits {
       await this.#payBack()
       await this.#meter.releaseExpiredBlocks()
       for (let more = true; more; ) more = await this.#ledger.rollUp()
-      if (this.#meter.kind === 'redis' && this.#seconds++ % RELOAD_SECONDS === 0)
-        await this.#ledger.reloadGranted(RELOAD_SECONDS * 10)
+      if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
       if (this.#failing) this.#logger.info('usage is rolled up again')
       this.#failing = false
     } catch (err) {

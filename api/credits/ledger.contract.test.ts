@@ -171,6 +171,38 @@ contract(
   },
 )
 
+contract(
+  'an entry that the meter missed is told to it, however long nobody could look',
+  async (t, { store, meter }) => {
+    const clock = { now: 1_790_000_000_000 }
+    const now = () => clock.now
+    let away = false
+    const flaky: Store = { ...store, query: (...args) => (away ? fail() : store.query(...args)) }
+    const ledger = new Ledger({ store: flaky, meter, now })
+    const dying = new Ledger({ store, meter: dyingMeter(meter, 'load'), now })
+    const account = randomUUID()
+    await ledger.add(grant(account, 100))
+    await ledger.reloadGranted()
+
+    await t.throwsAsync(dying.add(grant(account, 50)), { message: 'killed' })
+    t.is(await meter.left(account), 100)
+    away = true
+    for (let day = 0; day < 3; day++) {
+      await t.throwsAsync(ledger.reloadGranted(), { message: 'killed' })
+      clock.now += 86_400_000
+    }
+    away = false
+    await ledger.reloadGranted()
+    t.is(await meter.left(account), 150)
+
+    await t.throwsAsync(dying.add(grant(account, 20)), { message: 'killed' })
+    clock.now += 43_200_000
+    const started = new Ledger({ store, meter, now })
+    await started.reloadGranted()
+    t.is(await meter.left(account), 170)
+  },
+)
+
 contract('a difference between ledger and meter is named', async (t, { store, ledger }) => {
   const account = randomUUID()
   await ledger.add(grant(account, 100))
@@ -368,7 +400,7 @@ contract(
           }
           blocks = []
           while (await ledger.rollUp());
-          for (const wallet of names) await ledger.load(wallet)
+          await ledger.reloadGranted()
           const sums = await store.query<{ wallet: string; total: string; funded: string }>(
             `SELECT wallet, sum(credits) AS total, sumIf(credits, cause != 'usage') AS funded
            FROM ledger_entries FINAL WHERE wallet IN {names:Array(String)} GROUP BY wallet`,
@@ -417,7 +449,6 @@ function dyingMeter(meter: Meter, step: 'endRollUp' | 'load' = 'endRollUp'): Met
 /** The methods of a meter but `charge`, each bound: private fields do not pass through a copy. */
 function delegate(meter: Meter): Omit<Meter, 'charge'> {
   return {
-    kind: meter.kind,
     giveBack: meter.giveBack.bind(meter),
     left: meter.left.bind(meter),
     renewBlock: meter.renewBlock.bind(meter),

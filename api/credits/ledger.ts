@@ -37,6 +37,8 @@ export class Ledger {
   readonly #store: Store
   readonly #meter: Meter
   readonly #now: () => number
+  /** When it was last seen to that the meter missed nothing (unix ms); null: never by this process. */
+  #lookedAt: number | null = null
 
   constructor(deps: {
     readonly store: Store
@@ -99,30 +101,35 @@ export class Ledger {
     return true
   }
 
-  /** Loads accounts that were granted credits in the last `seconds`: the meter may have missed it when a process ended in between. */
-  async reloadGranted(seconds: number): Promise<void> {
-    const rows = await this.#store.query<{ wallet: string }>(
-      `SELECT DISTINCT wallet FROM ledger_entries
-       WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 10000`,
-      { since: this.#now() - seconds * 1000 },
-    )
-    for (const { wallet } of rows) await this.load(wallet)
+  /**
+   * Loads accounts of which the meter missed an entry: whoever wrote it ended, or was not answered, in between. Looks at those that were granted credits since it last did
+   * this to the end, the first time in the last day.
+   */
+  async reloadGranted(): Promise<void> {
+    const begun = this.#now()
+    await this.#bringUp((this.#lookedAt ?? begun - FIRST_LOOK_MS) - OVERLAP_MS)
+    this.#lookedAt = begun
   }
 
   /** Compares ledger and meter, account by account, as of one moment. Accounts that the meter does not hold cannot differ. */
   async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
+    const { metered, totals } = await this.#bringUp(null)
+    const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
+    return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
+  }
+
+  /** What meter and ledger say of accounts (of those granted credits since a time, unix ms; null: all) as of one moment at which the meter knows every entry. */
+  async #bringUp(since: number | null) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const { at, totals } = await this.#totals(await this.#meter.epoch())
+      const { at, totals } = await this.#totals(await this.#meter.epoch(), since)
       const metered = await this.#meter.inspect([...totals.keys()], at)
       if (metered === null) continue
       const behind = metered.filter(
         ({ account, entries }) => entries !== totals.get(account)?.entries,
       )
+      if (behind.length === 0) return { metered, totals }
       // Granted just now, or by a process that ended before it told the meter.
       for (const { account } of behind) await this.load(account)
-      if (behind.length > 0) continue
-      const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
-      return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
     }
     throw outpaced()
   }
@@ -146,11 +153,16 @@ export class Ledger {
     return place(row)
   }
 
-  async #totals(epoch: string): Promise<{ at: StreamPosition; totals: Map<Account, Total> }> {
+  async #totals(
+    epoch: string,
+    since: number | null,
+  ): Promise<{ at: StreamPosition; totals: Map<Account, Total> }> {
     const rows = await this.#store.query<TotalsRow & Place & { wallet: string }>(
       `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
-       FROM ledger_entries FINAL WHERE wallet != '' OR idempotency_key = {key:String} GROUP BY wallet`,
-      { key: `epoch:${epoch}` },
+       FROM ledger_entries FINAL
+       WHERE ${since === null ? "wallet != ''" : GRANTED_SINCE} OR (wallet = '' AND idempotency_key = {key:String})
+       GROUP BY wallet`,
+      { key: `epoch:${epoch}`, ...(since !== null && { since }) },
     )
     const rolledTo = place(rows.find(({ wallet }) => wallet === ''))
     const accounts = rows.filter(({ wallet }) => wallet !== '')
@@ -182,6 +194,11 @@ export class Ledger {
 const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
 const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
 
+/** A day's top-ups are far fewer. */
+const GRANTED_SINCE = `wallet IN (
+  SELECT DISTINCT wallet FROM ledger_entries
+  WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
+
 interface TotalsRow {
   readonly funded: string
   readonly entries: string
@@ -207,6 +224,10 @@ function place(row: Place | undefined): string {
   return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
 }
 
+/** A process that starts does not know when another looked last. */
+const FIRST_LOOK_MS = 86_400_000
+/** Clocks of processes differ, and an entry may be stored long after it was sent. */
+const OVERLAP_MS = 300_000
 /** How often to read again what changed while it was read. */
 const ATTEMPTS = 50
 

@@ -46,7 +46,6 @@ interface Usage {
 
 /** Every method runs without a pause, which makes it atomic here. */
 class MemoryMeter implements Meter {
-  readonly kind = 'memory'
   readonly #limits: MeterLimits
   readonly #now: () => number
   readonly #epoch = randomUUID()

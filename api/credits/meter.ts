@@ -11,7 +11,6 @@ export type Account = string
  * which is why steps carry an id and may be repeated or given back.
  */
 export interface Meter {
-  readonly kind: 'redis' | 'memory'
   /** Takes `credits` for a request, all or nothing. The same request id again is charged once. */
   charge(account: Account, credits: number, requestId: string): Promise<Charge>
   /** Returns what a request was charged, once; nothing when it was not charged, and it never will be afterwards. */

@@ -39,7 +39,6 @@ export async function createRedisMeter(
 }
 
 class RedisMeter implements Meter {
-  readonly kind = 'redis'
   readonly #redis: Redis
   readonly #prefix: string
   readonly #limits: MeterLimits
