@@ -55,20 +55,30 @@ interface Candidate extends Deposit {
   readonly given: { readonly account: string; readonly as: Purpose } | null
 }
 
-/** The deposit of the transaction that is meant: one that is left, of the account itself when there are several, else one to the address of the purpose. */
+/**
+ * The deposit of the transaction that is meant: one that is left, of the account itself when there are several, else one to the address of the purpose. Where the
+ * account paid in it, or was given of it before, that alone is meant, redeemed or not: the same command again does not go on to another wallet's.
+ */
 async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   const all = await readCandidates(store, wanted.signature)
   if (all.length === 0)
     throw new ServiceError('deposit_not_found', '--signature: no deposit of this transaction')
-  const isMine = ({ given }: Candidate) =>
-    given === null || (given.account === wanted.account && given.as === wanted.purpose)
-  const left = all.filter((deposit) => !deposit.isRedeemed && isMine(deposit))
+  const { account, purpose } = wanted
+  const isGiven = ({ given }: Candidate) => given?.account === account && given.as === purpose
+  const has = all.filter(({ wallet, given }) => wallet === account || given?.account === account)
+  const hasForIt = has.filter(
+    (deposit) => isGiven(deposit) || (deposit.wallet === account && deposit.purpose === purpose),
+  )
+  const meant = [hasForIt, has].find(({ length }) => length > 0) ?? all
+  const left = meant.filter(
+    (deposit) => !deposit.isRedeemed && (deposit.given === null || isGiven(deposit)),
+  )
   if (left.length === 0)
     throw new ServiceError('already_redeemed', '--signature: this deposit is redeemed already')
   const narrowed = [
     left,
-    left.filter(({ wallet }) => wallet === wanted.account),
-    left.filter(({ purpose }) => purpose === wanted.purpose),
+    left.filter(({ wallet }) => wallet === account),
+    left.filter((deposit) => deposit.purpose === purpose),
   ].find(({ length }) => length === 1)
   const [deposit] = narrowed ?? []
   if (deposit === undefined)

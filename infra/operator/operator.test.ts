@@ -327,7 +327,7 @@ test.serial(
     t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
     // Two wallets paid in it: the account's own.
     t.like((await run(...assign(6, 'credits'))).document, { credits: 20_000 })
-    for (const n of [0, 1, 3]) {
+    for (const n of [0, 1, 3, 6]) {
       for (const purpose of ['pro', 'credits'])
         t.regex(await refused(...assign(n, purpose)), /^already_redeemed: /)
     }
@@ -363,11 +363,23 @@ test.serial(
     t.regex(await refused(...assign(2, 'pro')), /^already_redeemed: /)
     t.like((await run(...assign(2, 'credits'))).document, { credits: 1000 })
     t.regex(await refused(...assign(2, 'credits')), /^already_redeemed: /)
+
+    // What one wallet has of a transaction is not given to it again out of what the other paid, also when a check had redeemed it.
     await parts.accounts.ensure(address(payer))
-    const both = await Promise.allSettled([
+    const [own, again] = await Promise.allSettled([
       run(...assign(6, 'credits', payer)),
       run(...assign(6, 'credits', other)),
     ])
-    t.deepEqual(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    t.like(own, { value: { document: { credits: 10_000 } } })
+    t.like(again, { reason: { code: 'already_redeemed' } })
+    await opened.store.insert('deposits', [
+      row(8, payer, 'credits', 1_000_000),
+      row(8, other, 'credits', 2_000_000),
+    ])
+    const key = `deposit:${signature(8)}:${other}:credits`
+    const entry = { account: other, key, credits: 2000, cause: 'deposit', reason: '' } as const
+    await parts.ledger.add(entry)
+    t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
+    t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
   },
 )
