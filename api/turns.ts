@@ -10,15 +10,16 @@ export interface Turns {
 }
 
 /**
- * Turns in this process and, with Redis, among all. Nothing depends on them but what a caller is told: money is safe by idempotency keys, also from a process that
- * comes back after its turn was given to another.
+ * Turns in this process and, with Redis, among all. A turn is held as long as its task runs; one that a process left by ending, or cannot hold as Redis is away, is free after
+ * `heldMs`. Two redemptions of one deposit for one account are one entry by their key, whoever has the turn; that it is not redeemed for two accounts, by a check and by
+ * hand, is what the turn is for.
  */
-export function createTurns(redis: Redis | null): Turns {
+export function createTurns(redis: Redis | null, heldMs = 10_000): Turns {
   const last = new Map<string, Promise<unknown>>()
   return {
     take(account, task) {
       const before = last.get(account) ?? Promise.resolve()
-      const run = redis === null ? task : () => amongProcesses(redis, account, task)
+      const run = redis === null ? task : () => amongProcesses(redis, heldMs, account, task)
       const turn = before.catch(() => {}).then(run)
       last.set(account, turn)
       const forget = () => {
@@ -32,24 +33,29 @@ export function createTurns(redis: Redis | null): Turns {
 
 async function amongProcesses<T>(
   redis: Redis,
+  heldMs: number,
   account: string,
   task: () => Promise<T>,
 ): Promise<T> {
   const key = `tw:turn:${account}`
   const mine = randomUUID()
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
-    if ((await asked(redis.set(key, mine, 'PX', HELD_MS, 'NX'), BUSY)) === 'OK') break
+    if ((await asked(redis.set(key, mine, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
     if (Date.now() > until) throw new ServiceError('unavailable', BUSY, { retriable: true })
   }
+  // A task may wait long for the store.
+  const holding = setInterval(() => {
+    redis.eval(HOLD, 1, key, mine, heldMs).catch(() => {}) // the next time, or it ends
+  }, heldMs / 4)
   try {
     return await task()
   } finally {
+    clearInterval(holding)
     await redis.eval(RELEASE, 1, key, mine).catch(() => {}) // else it ends by itself
   }
 }
 
-/** What a process that ended in its turn keeps others waiting. */
-const HELD_MS = 10_000
 const WAIT_MS = 12_000
 const BUSY = 'the account is being worked on'
+const HOLD = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`

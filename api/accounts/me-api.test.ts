@@ -16,6 +16,7 @@ import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { markStored, trackWallets } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
+import { createTurns } from '../turns.ts'
 
 /*
  * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; decisions E3).
@@ -327,4 +328,27 @@ test.serial('a key is in one answer and nowhere else', async (t) => {
   const outside = [logged, await registry.metrics(), JSON.stringify(rows)]
   for (const secret of [...keys, ...keys.map((key) => key.slice(3, 20)), token])
     t.false(outside.some((text) => text.includes(secret)))
+})
+
+onRedis('a turn lasts as long as its task, which may wait long for the store', async (t) => {
+  const redis = await connectRedis(new URL(REDIS_URL ?? ''), createLogger('silent'))
+  const heldMs = 400
+  const [one, two] = [createTurns(redis, heldMs), createTurns(redis, heldMs)]
+  const account = randomBytes(8).toString('hex')
+  const ended: string[] = []
+  let second = Promise.resolve()
+  await one.take(account, async () => {
+    second = two.take(account, async () => void ended.push('second'))
+    // There is more time left than before: at the beginning, then each time that it is held on.
+    for (let rises = 0, before = 0; rises < 6; ) {
+      const left = await redis.pttl(`tw:turn:${account}`)
+      if (left < 0) break
+      if (left > before) rises++
+      before = left
+    }
+    ended.push('first')
+  })
+  await second
+  t.deepEqual(ended, ['first', 'second'])
+  redis.disconnect()
 })

@@ -34,7 +34,7 @@ export type Assigned =
 
 /**
  * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For Pro it buys the dearest plan that it pays for. The decision is stored first, so
- * that the same command finishes what a process left that ended in between. Rejects with `deposit_not_found`, `already_redeemed`, `account_not_found`, and `invalid_argument` for a
+ * that the same command finishes what a process left that ended in between; then it is looked once more whether a check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`, `account_not_found`, and `invalid_argument` for a
  * deposit that is not finalized, pays no plan, or is one of several of the transaction of which none is the account's own.
  */
 export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
@@ -73,8 +73,7 @@ async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   const left = meant.filter(
     (deposit) => !deposit.isRedeemed && (deposit.given === null || isGiven(deposit)),
   )
-  if (left.length === 0)
-    throw new ServiceError('already_redeemed', '--signature: this deposit is redeemed already')
+  if (left.length === 0) throw alreadyRedeemed()
   const narrowed = [
     left,
     left.filter(({ wallet }) => wallet === account),
@@ -135,6 +134,9 @@ async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): P
       created_at: dateTime(now),
     },
   ])
+  const candidates = await readCandidates(store, signature)
+  const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
+  if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
   if (plan === null) {
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
     return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
@@ -143,6 +145,10 @@ async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): P
   await redeemPlans(store, account, [bought], now)
   const { expiresAt } = await readPro(store, account, now)
   return { purpose: 'pro', plan: plan.plan, expiresAt }
+}
+
+function alreadyRedeemed(): ServiceError {
+  return new ServiceError('already_redeemed', '--signature: this deposit is redeemed already')
 }
 
 function dearest({ plans }: Prices, amount: bigint): Plan {

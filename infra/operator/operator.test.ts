@@ -381,5 +381,28 @@ test.serial(
     await parts.ledger.add(entry)
     t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
     t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
+
+    // A check that had lost its turn is at it at the same moment.
+    await opened.store.insert('deposits', [row(9, payer, 'credits', 5_000_000)])
+    const late = `deposit:${signature(9)}:${payer}:credits`
+    const insert: typeof opened.store.insert = async (table, rows) => {
+      await opened.store.insert(table, rows)
+      if (table === 'deposit_assignments')
+        await parts.ledger.add({ ...entry, account: payer, key: late, credits: 5000 })
+    }
+    await t.throwsAsync(
+      assignDeposit(
+        { ...parts, store: { ...opened.store, insert } },
+        { signature: signature(9), account: address(other), purpose: 'credits' },
+      ),
+      { code: 'already_redeemed' },
+    )
+    t.deepEqual(
+      await opened.store.query(
+        'SELECT wallet FROM ledger_entries FINAL WHERE idempotency_key = {late:String}',
+        { late },
+      ),
+      [{ wallet: payer }],
+    )
   },
 )
