@@ -96,11 +96,27 @@ export class Accounts {
     })
   }
 
-  /** Adds credits (or takes some, below zero) by an operator's decision; gives what is left. Rejects with `account_not_found`. */
-  async adjust(wallet: Address, credits: number, reason: string, key: string): Promise<number> {
+  /**
+   * Adds credits (or takes some, below zero) by an operator's decision, once for each key; gives what is left, or null: it is done, and the meter, which does not answer now, is told
+   * later. Rejects with `account_not_found`, and `invalid_argument` for the key of another sum.
+   */
+  async adjust(
+    wallet: Address,
+    credits: number,
+    reason: string,
+    key: string,
+  ): Promise<number | null> {
     if (!(await this.exists(wallet)))
       throw new ServiceError('account_not_found', 'this wallet has no account')
-    return this.#ledger.add({ account: wallet, key, credits, cause: 'adjustment', reason })
+    const [done] = await this.#store.query<{ credits: string }>(
+      `SELECT credits FROM ledger_entries WHERE wallet = {wallet:String} AND idempotency_key = {key:String} LIMIT 1`,
+      { wallet, key },
+    )
+    if (done !== undefined && Number(done.credits) !== credits)
+      throw new ServiceError('invalid_argument', `--key: was used for ${done.credits} credits`)
+    if (done === undefined)
+      await this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
+    return this.#ledger.tell(wallet).catch(() => null)
   }
 
   /** Accounts whose key was rotated since a time (unix milliseconds), and when last. */

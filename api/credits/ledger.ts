@@ -60,6 +60,12 @@ export class Ledger {
     account: Account,
     entries: readonly Omit<LedgerEntry, 'account'>[],
   ): Promise<number> {
+    await this.append(account, entries)
+    return this.tell(account)
+  }
+
+  /** Appends entries, all or none, of which the meter is told later: by `tell`, or within half a minute (`reloadGranted`). */
+  async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
     await this.#store.insert(
       'ledger_entries',
       entries.map(({ key, credits, cause, reason, depositAmount = 0n }) => {
@@ -67,6 +73,10 @@ export class Ledger {
         return this.#row({ ...entry, deposit_amount: depositAmount })
       }),
     )
+  }
+
+  /** Lets the meter know of an account's entries; gives the credits left. */
+  async tell(account: Account): Promise<number> {
     await this.load(account)
     return (await this.#meter.left(account)) ?? 0
   }

@@ -20,8 +20,10 @@ export interface Command {
   readonly name: string
   /** What follows the words, for the usage line. */
   readonly usage: string
-  /** The arguments as they mean the same in another process; without it they do as they are. */
+  /** The arguments as they mean the same in another process, and when they are given again; without it they do as they are. */
   portable?(args: readonly string[]): readonly string[]
+  /** How to give the command again when nobody knows whether it was done, of `portable` arguments. */
+  ifUnclear?(args: readonly string[]): string
   /** Checks `args` and does it; tells `report` how far it is when it takes long. Rejects with a ServiceError; `invalid_argument` names the argument. */
   run(args: readonly string[], parts: OperatorParts, report: Report): Promise<Outcome>
 }

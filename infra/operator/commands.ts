@@ -1,4 +1,4 @@
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
 import { backfill } from './backfill.ts'
@@ -48,12 +48,29 @@ export function runCommand(
     : named.command.run(named.rest, parts, report)
 }
 
-/** The same arguments for a process that may run in another folder. */
+/** The same arguments for a process that may run in another folder, and for another time. */
 export function portableArgs(args: readonly string[]): readonly string[] {
   const named = find(args)
   if (named?.command.portable === undefined) return args
   return [...named.command.name.split(' '), ...named.command.portable(named.rest)]
 }
+
+/** What a command that failed prints; where it may have been done all the same, how to give it again. `args`: portable ones. */
+export function failureOf(
+  { code, message }: { readonly code: ServiceErrorCode; readonly message: string },
+  args: readonly string[],
+): { readonly code: ServiceErrorCode; readonly message: string } {
+  const named = UNCLEAR.has(code) ? find(args) : null
+  const hint = named?.command.ifUnclear?.(named.rest)
+  return { code, message: hint === undefined ? message : `${message}; ${hint}` }
+}
+
+const UNCLEAR: ReadonlySet<ServiceErrorCode> = new Set([
+  'unreachable',
+  'unavailable',
+  'closed',
+  'internal',
+])
 
 function find(args: readonly string[]) {
   for (const command of COMMANDS) {

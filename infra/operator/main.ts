@@ -16,11 +16,11 @@ import { type DataConfig, loadDataConfig } from '../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../service/money.ts'
 import { keepsData } from '../service/preflight.ts'
 import type { Outcome } from './command.ts'
-import { portableArgs, runCommand } from './commands.ts'
+import { failureOf, portableArgs, runCommand } from './commands.ts'
 import { reportTo } from './progress.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
 
-const args = process.argv.slice(2)
+const args = portableArgs(process.argv.slice(2))
 const report = reportTo(process.stderr)
 const reply = await run()
 print(reply)
@@ -28,10 +28,7 @@ process.exitCode = reply.kind === 'done' && !reply.outcome.failed ? 0 : 1
 
 /** The one JSON document on stdout. */
 function print(reply: Reply): void {
-  const { document } =
-    reply.kind === 'done'
-      ? reply.outcome
-      : { document: { code: reply.code, message: reply.message } }
+  const document = reply.kind === 'done' ? reply.outcome.document : failureOf(reply, args)
   process.stdout.write(`${JSON.stringify(document)}\n`)
 }
 
@@ -40,7 +37,7 @@ async function run(): Promise<Reply> {
   let asked: Reply | null = null
   const done = await answer(async () => {
     const config = loadDataConfig(process.env)
-    if (keepsData(config)) asked = await askOperator(config.dataDir, portableArgs(args), report)
+    if (keepsData(config)) asked = await askOperator(config.dataDir, args, report)
     return asked === null ? runHere(config) : { document: null }
   })
   return asked ?? done

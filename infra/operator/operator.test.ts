@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
+import { Accounts } from '../../api/accounts/accounts.ts'
 import { assignDeposit } from '../../api/billing/assign.ts'
 import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
+import { Ledger } from '../../api/credits/ledger.ts'
 import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
 import { createTurns } from '../../api/turns.ts'
 import { address } from '../../pipeline/domain/address.ts'
@@ -16,7 +18,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { createMoney, openMeter } from '../service/money.ts'
-import { runCommand, USAGE } from './commands.ts'
+import { failureOf, portableArgs, runCommand, USAGE } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
@@ -79,6 +81,35 @@ test.serial('an account is made once, credited, and its books agree (decisions J
   t.deepEqual(await run(...credit, '--reason', 'typing error'), {
     document: { wallet: CUSTOMER, balance_credits: 480 },
   })
+
+  // An operator who was not answered gives it again, with the key that the error names: it is added once.
+  const goodwill = portableArgs([...credit.slice(0, -1), '100', '--reason', 'goodwill'])
+  const lost = { code: 'unreachable', message: 'the service went away' } as const
+  t.is(
+    failureOf(lost, goodwill).message,
+    `the service went away; with --key ${goodwill.at(-1)} the same command credits once, however often`,
+  )
+  t.deepEqual(portableArgs(goodwill), goodwill)
+  t.deepEqual(failureOf(lost, ['wallets']), lost)
+  const refusal = { code: 'account_not_found', message: 'this wallet has no account' } as const
+  t.deepEqual(failureOf(refusal, goodwill), refusal)
+  // The first time the meter does not answer: it is done all the same.
+  const { store } = opened
+  const away = { epoch: () => Promise.reject(new Error('away')) } as never
+  const ledger = new Ledger({ store, meter: away })
+  const unanswered = { ...parts, accounts: new Accounts({ store, ledger }) }
+  for (const [balance_credits, of] of [
+    [null, unanswered],
+    [580, parts],
+    [580, parts],
+  ] as const)
+    t.deepEqual(await runCommand(goodwill, of, () => {}), {
+      document: { wallet: CUSTOMER, balance_credits },
+    })
+  t.is(
+    await refused(...goodwill.map((word) => (word === '100' ? '1000' : word))),
+    'invalid_argument: --key: was used for 100 credits',
+  )
   t.deepEqual(await run('ledger', 'check'), {
     document: { accounts: 1, mismatches: [] },
     failed: false,
