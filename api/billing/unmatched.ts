@@ -30,9 +30,23 @@ export interface UnmatchedDeposit {
   readonly reason: UnmatchedReason
 }
 
-/** Deposits that are not redeemed, the newest first, 1000 at most. */
-export async function readUnmatched(store: Store, { plans }: Prices): Promise<UnmatchedDeposit[]> {
+/** Which of them: those of earlier slots, and those of at least so much (raw units), besides what is of no known amount. */
+export interface UnmatchedFilter {
+  readonly before?: number | undefined
+  readonly minAmount?: bigint | undefined
+}
+
+/**
+ * Deposits that are not redeemed, the newest first: the first 1000, and what else their last slot has, so that one reads on `before` it; and how many the filter leaves. One that is
+ * unreadable is listed until an operator credits an account under the key of its signature.
+ */
+export async function readUnmatched(
+  store: Store,
+  { plans }: Prices,
+  { before, minAmount = 0n }: UnmatchedFilter = {},
+): Promise<{ readonly total: number; readonly items: readonly UnmatchedDeposit[] }> {
   const rows = await store.query<{
+    total: string
     signature: string
     wallet: string
     purpose: Purpose
@@ -41,7 +55,8 @@ export async function readUnmatched(store: Store, { plans }: Prices): Promise<Un
     block_time: number
     reason: UnmatchedReason
   }>(
-    `SELECT signature, wallet, purpose, amount, slot, block_time,
+    `SELECT signature, wallet, purpose, amount, slot, block_time, reason, total FROM (
+     SELECT signature, wallet, purpose, amount, slot, tx_index, block_time, count() OVER () AS total,
        multiIf(
          wallet = '', 'unreadable',
          finalized = 0, 'not_finalized',
@@ -52,13 +67,24 @@ export async function readUnmatched(store: Store, { plans }: Prices): Promise<Un
      FROM deposits FINAL
      WHERE ${REDEMPTION_KEY} NOT IN (SELECT idempotency_key FROM ledger_entries WHERE cause = 'deposit')
        AND ${REDEMPTION_KEY} NOT IN (SELECT idempotency_key FROM subscriptions)
-     ORDER BY slot DESC, tx_index DESC, signature, wallet LIMIT 1000`,
-    { prices: plans.map(({ price }) => Number(price)) },
+       AND NOT (wallet = '' AND concat('operator:', signature) IN (SELECT idempotency_key FROM ledger_entries WHERE cause = 'adjustment'))
+       AND (amount >= {min:UInt64} OR wallet = '')
+       ${before === undefined ? '' : 'AND slot < {before:UInt64}'}
+     ORDER BY slot DESC LIMIT 1000 WITH TIES)
+     ORDER BY slot DESC, tx_index DESC, signature, wallet`,
+    {
+      prices: plans.map(({ price }) => Number(price)),
+      min: minAmount.toString(),
+      ...(before !== undefined && { before }),
+    },
   )
-  return rows.map(({ amount, slot, block_time: blockTime, ...row }) => ({
-    ...row,
-    amount: BigInt(amount),
-    slot: Number(slot),
-    blockTime,
-  }))
+  return {
+    total: Number(rows[0]?.total ?? 0),
+    items: rows.map(({ amount, slot, block_time: blockTime, total: _, ...row }) => ({
+      ...row,
+      amount: BigInt(amount),
+      slot: Number(slot),
+      blockTime,
+    })),
+  }
 }

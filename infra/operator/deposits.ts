@@ -5,16 +5,26 @@ import { PURPOSES } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { type Command, optionCommand, walletOption } from './command.ts'
 
-/** `deposits --unmatched`: payments that have bought nothing yet, each with its reason, the newest first. */
-export const deposits: Command = {
+const list = optionCommand({
   name: 'deposits',
-  usage: '--unmatched',
-  async run(args, { store, prices }) {
-    if (args.length !== 1 || args[0] !== '--unmatched')
-      throw new ServiceError('invalid_argument', 'expected --unmatched')
-    const items = await readUnmatched(store, prices)
+  usage: '--unmatched [--before <slot>] [--min <usdt>]',
+  options: {
+    before: z
+      .string()
+      .regex(/^[0-9]{1,15}$/, 'expected a slot')
+      .transform(Number)
+      .optional(),
+    min: z
+      .string()
+      .regex(/^[0-9]{1,12}(\.[0-9]{1,6})?$/, 'expected USDT, for example 0.5')
+      .transform(rawUsdt)
+      .optional(),
+  },
+  async run({ before, min: minAmount }, { store, prices }) {
+    const { total, items } = await readUnmatched(store, prices, { before, minAmount })
     return {
       document: {
+        total,
         items: items.map(({ amount, blockTime, ...item }) => ({
           ...item,
           amount_usdt: Number(amount) / 1e6,
@@ -23,6 +33,21 @@ export const deposits: Command = {
       },
     }
   },
+})
+
+/** `deposits --unmatched`: payments that have bought nothing yet, each with its reason, the newest first: about 1000, the next ones with `--before` the last slot; and how many there are. */
+export const deposits: Command = {
+  ...list,
+  run([flag, ...args], parts, report) {
+    if (flag === '--unmatched') return list.run(args, parts, report)
+    return Promise.reject(new ServiceError('invalid_argument', 'expected --unmatched'))
+  },
+}
+
+/** In raw units of 10^-6. */
+function rawUsdt(text: string): bigint {
+  const [whole = '', part = ''] = text.split('.')
+  return BigInt(whole + part.padEnd(6, '0'))
 }
 
 /** `deposits assign`: redeems a deposit for an account by hand, once. */

@@ -318,8 +318,8 @@ test.serial(
       row(6, payer, 'credits', 10_000_000),
       row(6, other, 'credits', 20_000_000),
     ])
-    const unmatched = async () => {
-      const { document } = await run('deposits', '--unmatched')
+    const unmatched = async (...options: string[]) => {
+      const { document } = await run('deposits', '--unmatched', ...options)
       const { items } = document as { items: Record<string, unknown>[] }
       return items.map(({ signature, reason, amount_usdt }) => [signature, reason, amount_usdt])
     }
@@ -333,6 +333,14 @@ test.serial(
       [signature(1), 'no_account', 3.000999],
       [signature(0), 'no_plan', 50],
     ])
+    t.deepEqual((await unmatched('--before', '103', '--min', '3.000999')).slice(0, 2), [
+      [signature(1), 'no_account', 3.000999],
+      [signature(0), 'no_plan', 50],
+    ])
+    t.is(
+      await refused('deposits', '--unmatched', '--before', 'now', '--min', '1e3'),
+      'invalid_argument: --before: expected a slot; --min: expected USDT, for example 0.5',
+    )
     const assign = (n: number, purpose: string, wallet: string = other) => [
       'deposits',
       'assign',
@@ -435,5 +443,39 @@ test.serial(
       ),
       [{ wallet: payer }],
     )
+  },
+)
+
+test.serial(
+  'a stranger who pays dust hides no payment; an unreadable one is listed until it is credited',
+  async (t) => {
+    const dust = (at: number) => ({
+      ...{ wallet: `dust${at}`, purpose: 'credits', signature: `d${at}`, tx_index: at, amount: 1 },
+      // The last slot of the first page goes on beyond its thousand.
+      ...{ slot: at < 998 ? 10_000 + at : 9999, block_time: 1_790_000_000, finalized: 1 },
+      seen_at: '2026-11-01 00:00:00',
+    })
+    const real = { ...dust(0), wallet: 'real', signature: 'real', slot: 9000, amount: 70_000_000 }
+    const unreadable = { ...real, wallet: '', signature: 'unread', slot: 9001, amount: 0 }
+    await opened.store.insert('deposits', [
+      ...Array.from({ length: 1010 }, (_, at) => dust(at)),
+      ...[real, unreadable],
+    ])
+    const list = async (...options: string[]) => {
+      const { document } = await run('deposits', '--unmatched', ...options)
+      const { total, items } = document as { total: number; items: Record<string, unknown>[] }
+      return { total, signatures: items.map(({ signature }) => signature) }
+    }
+    const first = await list()
+    t.is(first.signatures.length, 1010)
+    t.true(first.total >= 1012)
+    const next = await list('--before', '9999')
+    t.deepEqual(next.signatures.slice(0, 2), ['unread', 'real'])
+    t.is(next.total, first.total - 1010)
+    t.deepEqual((await list('--min', '70')).signatures.slice(0, 2), ['unread', 'real'])
+
+    const credit = ['account', 'credit', '--wallet', CUSTOMER, '--reason', 'seen by hand']
+    await run(...credit, '--credits', '5', '--key', 'unread')
+    t.deepEqual((await list('--before', '9999')).signatures.slice(0, 1), ['real'])
   },
 )
