@@ -12,8 +12,8 @@ import { until } from './customer.ts'
 import { startProcess } from './service-process.ts'
 
 /*
- * The customer's way with a key pair of its own, over a real chain of blocks and real signatures: login, first key, deposit, calls until nothing is left, top-up, Pro,
- * rotation, logout.
+ * The customer's way with a key pair of its own, over a real chain of blocks and real signatures: login, first key, deposit, calls until nothing is left, top-up, Pro and
+ * its view, rotation, logout.
  */
 
 interface Answer {
@@ -115,6 +115,8 @@ test.serial(
     )
 
     t.like((await ask('POST', '/billing/pro/check', token)).body, { wallet, active: false })
+    const view = () => ask('GET', '/me/watchlists/trending', token)
+    t.like(await view(), { status: 403, body: { code: 'pro_required' } })
     const price = (await ask('GET', '/billing/plans')).body.plans as { usdt: number }[]
     await payer.pay(pro, BigInt((price[0]?.usdt ?? 0) * 1_000_000))
     const bought = await until(
@@ -123,6 +125,9 @@ test.serial(
     )
     t.like(bought?.body, { wallet, plan: 'trial' })
     t.true(Math.abs(Number(bought?.body.seconds_left) - 3 * 86_400) < 2)
+    const shown = await view()
+    t.is(shown.status, 200)
+    t.true(Array.isArray(shown.body.items))
 
     const rotated = await ask('POST', '/me/api/rotate', token)
     const next = String(rotated.body.api_key)
