@@ -101,7 +101,8 @@ export function createApi(deps: ApiDeps): Api {
     onRotated: (_account, keySha256) => cache.revoke(keySha256),
     onSuperseded() {},
     onLoggedOut() {},
-    onBack() {},
+    // A key that was rotated in between is still remembered, or being looked up.
+    onBack: () => cache.forgetAll(),
   })
   const publicUrl = () => config.publicUrl ?? url
   const revocations = new Revocations({ store, redis, now })

@@ -185,6 +185,41 @@ test('a key is looked up once a while, whoever asks; what is no key never is', a
   t.is(asked.length, 5)
 })
 
+test('what was known, or being asked, when all is forgotten is looked up anew', async (t) => {
+  const [known, other] = [newApiKey(), newApiKey()]
+  const lookUps: ((account: string | null) => void)[] = []
+  let onAsked = () => {}
+  let isGone = false
+  const keys = createKeyCache(async () => {
+    if (isGone) return null
+    return new Promise((resolve) => {
+      lookUps.push(resolve)
+      onAsked()
+    })
+  })
+  /** Asks, and resolves when the store is being asked. */
+  const ask = async (key: string) => {
+    const isAsked = new Promise<void>((resolve) => {
+      onAsked = resolve
+    })
+    const account = keys.accountOf(key)
+    await isAsked
+    return { account }
+  }
+  const first = await ask(known)
+  lookUps[0]?.('account')
+  t.deepEqual([await first.account, await keys.accountOf(known)], ['account', 'account'])
+  const before = await ask(other)
+  keys.forgetAll()
+  const after = await ask(other)
+  lookUps[1]?.('account')
+  t.is(await before.account, 'account')
+  lookUps[2]?.(null)
+  t.is(await after.account, null)
+  isGone = true
+  t.deepEqual([await keys.accountOf(known), await keys.accountOf(other)], [null, null])
+})
+
 test('a look-up that fails is not remembered, and memory is bounded', async (t) => {
   let away = true
   let asked = 0

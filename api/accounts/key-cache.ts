@@ -9,6 +9,8 @@ export interface KeyLookUp {
   accountOf(text: string, before?: Promise<void>): Promise<string | null>
   /** Takes a key, by its hash, as revoked from now on, whatever is being looked up. */
   revoke(keySha256: string): void
+  /** Has every key looked up anew: what was told until now of revocations may not have come. */
+  forgetAll(): void
 }
 
 /**
@@ -30,10 +32,13 @@ export function createKeyCache(
   const revoked = new Map<string, number>()
   const known = new Map<string, { account: string; expires: number }>()
   const asking = new Map<string, Promise<string | null>>()
+  /** How often all was forgotten. */
+  let times = 0
 
   async function ask(hash: string): Promise<string | null> {
+    const before = times
     const account = await lookUp(hash)
-    if (account === null || !asking.has(hash)) return account
+    if (account === null || !asking.has(hash) || times !== before) return account
     const [oldest] = known.keys()
     if (known.size >= size && oldest !== undefined) known.delete(oldest)
     known.delete(hash)
@@ -60,6 +65,11 @@ export function createKeyCache(
       asking.delete(keySha256) // what is being asked now may be the answer of before
       for (const [hash, at] of revoked) if (now() - at > REVOKED_MS) revoked.delete(hash)
       revoked.set(keySha256, now())
+    },
+    forgetAll() {
+      times++
+      known.clear()
+      asking.clear()
     },
   }
 }

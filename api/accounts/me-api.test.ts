@@ -7,7 +7,11 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { createMemoryChannel } from '../channel/account-channel.ts'
+import {
+  type AccountChannel,
+  type AccountNews,
+  createMemoryChannel,
+} from '../channel/account-channel.ts'
 import { createRedisChannel } from '../channel/redis.ts'
 import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet } from '../testing/a-wallet.ts'
@@ -165,6 +169,29 @@ test.serial(
     await Promise.all([one.close(), two.close()])
   },
 )
+
+test.serial('a rotation that a process could not hear of ends the old key there too', async (t) => {
+  const heard: AccountNews[] = []
+  let isUp = true
+  const deaf: AccountChannel = {
+    ...createMemoryChannel(),
+    get isUp() {
+      return isUp
+    },
+    listen: (news) => void heard.push(news),
+  }
+  const [one, two] = [await startApi(store), await startApi(store, { channel: deaf })]
+  const wallet = newWallet()
+  const token = await one.token(wallet.address)
+  const key = (await me(token, one)).body.api_key
+  t.is(await wallets(key, two), 402)
+  isUp = false
+  t.is((await rotate(token, one)).status, 200)
+  isUp = true
+  for (const news of heard) news.onBack(clock.now)
+  t.is(await wallets(key, two), 401)
+  await Promise.all([one.close(), two.close()])
+})
 
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
 onRedis(
