@@ -105,14 +105,17 @@ export function createApi(deps: ApiDeps): Api {
     onBack: () => cache.forgetAll(),
   })
   const publicUrl = () => config.publicUrl ?? url
-  const revocations = new Revocations({ store, redis, now })
+  const revocations = new Revocations({ store, redis, logger, now })
   const tokens = createTokens({
     ...{ keys: config.jwtKeys, issuer: publicUrl, now },
     revocations: {
       has: (tokenId) => revocations.has(tokenId),
       async add(tokenId) {
-        await revocations.add(tokenId)
-        await channel.loggedOut(tokenId) // open connections end with it
+        try {
+          await revocations.add(tokenId)
+        } finally {
+          await channel.loggedOut(tokenId) // open connections end with it, whatever could not be written
+        }
       },
     },
   })
@@ -178,6 +181,7 @@ export function createApi(deps: ApiDeps): Api {
       await position.stop()
       await credits.stop()
       await keyUses.stop()
+      await revocations.stop()
     },
   }
 }

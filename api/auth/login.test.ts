@@ -1,20 +1,29 @@
+import { once } from 'node:events'
 import { Writable } from 'node:stream'
 import { parseSignInMessageText } from '@solana/wallet-standard-util'
 import test from 'ava'
 import bs58 from 'bs58'
-import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose'
 import { pino } from 'pino'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { createMemoryChannel } from '../channel/account-channel.ts'
+import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
 import { ask } from '../testing/ask.ts'
+import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
  * Logging in over HTTP, with real key pairs (decisions E1, E2, D6).
  */
+
+const { REDIS_URL } = process.env
+if (!REDIS_URL) test.skip('logouts that Redis loses: REDIS_URL is not set', () => {})
 
 /** A whole second of now: storage forgets by its own clock what has ended. */
 const clock = { now: Math.floor(Date.now() / 1000) * 1000 }
@@ -52,6 +61,7 @@ const challenge = async (wallet: Address) =>
 const attempt = (wallet: Address, message: string, signature: string) =>
   post(api, '/auth/login', { wallet, message, signature })
 const PROTECTED = ['POST /auth/logout', 'GET /me/api', 'POST /me/api/rotate'] as const
+const out = (of: TestApi, bearer: string) => ask(of, '/auth/logout', bearer, { method: 'POST' })
 const call = (line: (typeof PROTECTED)[number], bearer?: string) => {
   const [method = '', path = ''] = line.split(' ')
   return ask(api, path, bearer, { method })
@@ -192,8 +202,7 @@ test.serial('a logout outlives a restart', async (t) => {
     now: () => clock.now,
     config: { jwtKeys: api.config.jwtKeys, publicUrl: api.url },
   })
-  const out = (bearer: string) => ask(again, '/auth/logout', bearer, { method: 'POST' })
-  t.deepEqual([(await out(token)).status, (await out(kept)).status], [401, 204])
+  t.deepEqual([(await out(again, token)).status, (await out(again, kept)).status], [401, 204])
   await again.close()
 })
 
@@ -384,25 +393,90 @@ test.serial(
   },
 )
 
-test.serial('while the store is away a logout is 503, and yet holds here', async (t) => {
-  let isAway = false
-  const away = await startApi(
-    {
-      ...opened.store,
-      async insert(table, ...rest) {
-        if (isAway && table === 'revoked_tokens')
-          throw new ServiceError('unavailable', 'away', { retriable: true })
-        return opened.store.insert(table, ...rest)
+test.serial(
+  'while the store is away a logout is 503, and yet holds here; once it is back, for good',
+  async (t) => {
+    let isAway = false
+    const heard: string[] = []
+    const channel = createMemoryChannel()
+    channel.listen({
+      onLoggedOut: (tokenId) => void heard.push(tokenId),
+      onSuperseded() {},
+      onRotated() {},
+      onBack() {},
+    })
+    const away = await startApi(
+      {
+        ...opened.store,
+        async insert(table, ...rest) {
+          if (isAway && table === 'revoked_tokens')
+            throw new ServiceError('unavailable', 'away', { retriable: true })
+          return opened.store.insert(table, ...rest)
+        },
       },
-    },
-    {},
-  )
-  const token = await logIn(away, newWallet())
-  isAway = true
-  t.is((await ask(away, '/auth/logout', token, { method: 'POST' })).status, 503)
-  t.is((await ask(away, '/auth/logout', token, { method: 'POST' })).status, 401)
-  await away.close()
-})
+      { channel },
+    )
+    const token = await logIn(away, newWallet())
+    isAway = true
+    t.is((await out(away, token)).status, 503)
+    t.is((await out(away, token)).status, 401)
+    t.deepEqual(heard, [decodeJwt(token).jti ?? ''])
+    isAway = false
+    await away.close()
+    const again = await startApi(opened.store, {
+      config: { jwtKeys: away.config.jwtKeys, publicUrl: away.url },
+    })
+    t.is((await out(again, token)).status, 401)
+    await again.close()
+  },
+)
+
+const onRedis = REDIS_URL ? test.serial : test.serial.skip
+onRedis(
+  'what Redis loses of logouts, with its connection or without, is read again before a token is taken',
+  async (t) => {
+    // A database of its own: others test with other stores.
+    const way = await forwardTo(new URL('/13', REDIS_URL ?? ''))
+    const redis = await connectRedis(way.url, createLogger('silent'))
+    t.teardown(async () => {
+      await redis.del('tw:revoked-tokens')
+      redis.disconnect()
+      way.close()
+    })
+    let isAway = false
+    const store: Store = {
+      ...opened.store,
+      async query(sql, params) {
+        if (isAway && sql.includes('revoked_tokens'))
+          throw new ServiceError('unavailable', 'away', { retriable: true })
+        return opened.store.query(sql, params)
+      },
+    }
+    const own = await startApi(store, { redis })
+    t.teardown(() => own.close())
+    const wallet = newWallet()
+    const [token, kept] = [await logIn(own, wallet), await logIn(own, wallet)]
+    const statuses = async () => {
+      const answers = await Promise.all([token, kept].map((one) => ask(own, '/me/api', one)))
+      return answers.map(({ status }) => status)
+    }
+    t.is((await out(own, token)).status, 204)
+    t.deepEqual(await statuses(), [401, 200])
+
+    await redis.del('tw:revoked-tokens')
+    isAway = true
+    t.deepEqual(await statuses(), [503, 503])
+    isAway = false
+    t.deepEqual(await statuses(), [401, 200])
+
+    // The last of what Redis was told is gone: the rest looks whole.
+    await redis.zrem('tw:revoked-tokens', decodeJwt(token).jti ?? '')
+    const isBack = once(redis, 'ready')
+    way.cut()
+    await isBack
+    t.deepEqual(await statuses(), [401, 200])
+  },
+)
 
 test.serial(
   'no log line, metric or refusal holds a token, a nonce, a signature or a message',
