@@ -4,7 +4,7 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
-import { TOKEN_SECONDS } from './tokens.ts'
+import { CLOCK_SKEW_SECONDS, TOKEN_SECONDS } from './tokens.ts'
 
 /** A token's id, and until when it is to be known as revoked: unix milliseconds. */
 type Revoked = readonly [tokenId: string, until: number]
@@ -76,8 +76,7 @@ export class Revocations {
 
   /** Rejects with `unavailable` when it may not hold everywhere, or not be written down yet, which is then tried again; may be repeated. */
   async add(tokenId: string): Promise<void> {
-    // No token lives longer, so this one has ended by then.
-    const until = this.#now() + TOKEN_SECONDS * 1000
+    const until = this.#now() + LONGEST_MS
     const [oldest] = this.#unwritten.keys()
     if (this.#unwritten.size >= MOST_UNWRITTEN && oldest !== undefined)
       this.#unwritten.delete(oldest)
@@ -111,7 +110,7 @@ export class Revocations {
       await Promise.all(
         all.slice(from, from + AT_ONCE).map(([tokenId, until]) => this.#set.add(tokenId, until)),
       )
-    await this.#set.add(WHOLE, this.#now() + TOKEN_SECONDS * 1000)
+    await this.#set.add(WHOLE, this.#now() + LONGEST_MS)
     this.#lossesAtRead = losses
   }
 
@@ -133,6 +132,8 @@ export class Revocations {
 
 /** Stands in the set, where no token's id is like it, for as long as all that was written down does. */
 const WHOLE = 'whole'
+/** No token lives longer, also one issued by a clock that is ahead, and looked at by one that is behind. */
+const LONGEST_MS = (TOKEN_SECONDS + 2 * CLOCK_SKEW_SECONDS) * 1000
 const MOST = 1_000_000
 const MOST_UNWRITTEN = 100_000
 const AT_ONCE = 1000

@@ -67,6 +67,13 @@ test('a token says whose it is, for whom and until when, and nothing else (decis
   )
 })
 
+test('a token of a process whose clock is five seconds ahead is good at once, and ends in its second', async (t) => {
+  const { token, expiresAt } = await open({ now: () => NOW + 5000 }).issue(WALLET)
+  const at = async (now: number) => (await open({ now: () => now }).verify(token)) !== null
+  t.deepEqual(await Promise.all([at(NOW - 1), at(NOW)]), [false, true])
+  t.deepEqual(await Promise.all([at(expiresAt * 1000 - 1), at(expiresAt * 1000)]), [true, false])
+})
+
 test('a token that was taken back is none; others of its wallet are', async (t) => {
   const tokens = open()
   const [one, other] = [await tokens.issue(WALLET), await tokens.issue(WALLET)]
@@ -213,8 +220,10 @@ refuses(
   signed(HEADER, { ...CLAIMS, exp: SECOND }),
   signed(HEADER, { ...CLAIMS, exp: SECOND - 1 }),
   signed(HEADER, { ...CLAIMS, nbf: SECOND + 1 }),
-  signed(HEADER, { ...CLAIMS, iat: SECOND + 60 }),
+  signed(HEADER, { ...CLAIMS, iat: SECOND + 6 }),
   signed(HEADER, { ...CLAIMS, iat: SECOND - 12 * 3600 - 1 }),
+  signed(HEADER, { ...CLAIMS, exp: SECOND + 12 * 3600 + 1 }),
+  ...['1', null, 1.5, {}].map((iat) => signed(HEADER, { ...CLAIMS, iat })),
   ...(['exp', 'iat', 'jti'] as const).map((name) => signed(HEADER, without(name))),
   ...['1', null, true, {}].map((exp) => signed(HEADER, { ...CLAIMS, exp })),
   signed(HEADER, { ...CLAIMS, jti: '' }),
