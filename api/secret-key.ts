@@ -1,24 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
+import { keptFile } from './kept-file.ts'
 
 /** The key that the embedded service makes for itself under `dataDir` on its first start and keeps (decisions J2). */
 export async function keptSecretKey(dataDir: string): Promise<Uint8Array> {
   const path = join(dataDir, 'secret-key')
-  await mkdir(dataDir, { recursive: true })
-  try {
-    // `wx`: of two processes that start at once, one makes the key and the other reads it.
-    const file = await open(path, 'wx', 0o600)
-    const key = randomBytes(32)
-    await file.writeFile(key.toString('hex'))
-    await file.sync()
-    await file.close()
-    return key
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'hex')
+  const text = await keptFile(path, async () => randomBytes(32).toString('hex'))
+  const key = Buffer.from(text.trim(), 'hex')
   if (key.length >= 32) return key
   throw new ServiceError(
     'bad_config',

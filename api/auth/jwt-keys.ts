@@ -1,8 +1,8 @@
-import { mkdir, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { keptFile } from '../kept-file.ts'
 
 /** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
 export const PublicJwk = z
@@ -70,18 +70,8 @@ export async function newJwtKeys(): Promise<string> {
 /** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (decisions J2). */
 export async function keptJwtKeys(dataDir: string): Promise<JwtKeys> {
   const path = join(dataDir, 'jwt-keys.json')
-  await mkdir(dataDir, { recursive: true })
-  try {
-    // `wx`: of two processes that start at once, one makes the keys and the other reads them.
-    const file = await open(path, 'wx', 0o600)
-    await file.writeFile(await newJwtKeys())
-    await file.sync()
-    await file.close()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
   const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'
-  return readJwtKeys(await readFile(path, 'utf8'), path).catch((error: ServiceError) => {
+  return readJwtKeys(await keptFile(path, newJwtKeys), path).catch((error: ServiceError) => {
     throw new ServiceError('bad_config', `${error.message}; ${hint}`)
   })
 }

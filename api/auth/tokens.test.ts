@@ -1,10 +1,12 @@
 import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { address } from '../../pipeline/domain/address.ts'
+import { keptFile } from '../kept-file.ts'
+import { keptSecretKey } from '../secret-key.ts'
 import { keptJwtKeys, newJwtKeys, readJwtKeys } from './jwt-keys.ts'
 import { createTokens } from './tokens.ts'
 
@@ -279,16 +281,38 @@ test('a file of keys that is none is refused, and nothing of it repeated', async
   }
 })
 
-test('keys made at the first start are the owner’s alone to read, and kept (decisions J2)', async (t) => {
+test('keys made at the first start are the owner’s alone to read, the same for all who start at once, and kept (decisions J2)', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'jwt-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  const [one, other] = await Promise.all([
-    keptJwtKeys(folder),
-    keptJwtKeys(folder).catch(() => null),
-  ])
-  const path = join(folder, 'jwt-keys.json')
-  t.is((await stat(path)).mode & 0o777, 0o600)
-  if (other !== null) t.is(other.signing.kid, one.signing.kid)
-  t.is((await keptJwtKeys(folder)).signing.kid, one.signing.kid)
-  t.true((await readFile(path, 'utf8')).includes('"d"'))
+  const data = join(folder, 'data')
+  const starting = Array.from({ length: 10 }, async () => {
+    const [{ signing }, secret] = await Promise.all([keptJwtKeys(data), keptSecretKey(data)])
+    return [signing.kid, Buffer.from(secret).toString('hex')]
+  })
+  const [[kid = '', secret = ''] = [], ...others] = await Promise.all(starting)
+  for (const other of others) t.deepEqual(other, [kid, secret])
+  t.is((await keptJwtKeys(data)).signing.kid, kid)
+  t.deepEqual((await readdir(data)).sort(), ['jwt-keys.json', 'secret-key'])
+  for (const name of await readdir(data))
+    t.is((await stat(join(data, name))).mode & 0o777, 0o600, name)
+  t.true((await readFile(join(data, 'jwt-keys.json'), 'utf8')).includes('"d"'))
+  t.is(await readFile(join(data, 'secret-key'), 'utf8'), secret)
+})
+
+test('a file to keep is never there in part: it appears whole, whenever a process ends', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'kept-'))
+  t.teardown(() => rm(folder, { recursive: true }))
+  const path = join(folder, 'file')
+  const ended = keptFile(path, async () => {
+    throw new Error('ended')
+  })
+  await t.throwsAsync(ended, { message: 'ended' })
+  t.deepEqual(await readdir(folder), [])
+  const make = async () => {
+    t.false((await readdir(folder)).includes('file'))
+    return 'whole'
+  }
+  t.is(await keptFile(path, make), 'whole')
+  t.is(await keptFile(path, make), 'whole')
+  t.deepEqual(await readdir(folder), ['file'])
 })
