@@ -128,3 +128,32 @@ withRedis(
     way.close()
   },
 )
+
+withRedis(
+  title('a channel is back once both its connections are, in whichever order they come'),
+  async (t) => {
+    let onCut: (() => void) | null = null
+    // The subscription is there again, and the other connection is lost just then.
+    const way = await forwardTo(new URL(REDIS_URL ?? ''), (said) => {
+      if (onCut === null || !said.includes('process:')) return false
+      onCut()
+      return true
+    })
+    const channel = await createRedisChannel(way.url, logger, { prefix: fresh() })
+    const heard = listen(channel)
+    const isCut = new Promise<void>((resolve) => {
+      onCut = () => {
+        onCut = null
+        resolve()
+      }
+    })
+    way.cut()
+    await isCut
+    t.deepEqual(await heard(1), ['back'])
+    t.true(channel.isUp)
+    await channel.loggedOut('token')
+    t.deepEqual(await heard(2), ['logged_out token', 'logged_out token'])
+    await channel.close()
+    way.close()
+  },
+)

@@ -53,7 +53,9 @@ class RedisChannel implements AccountChannel {
     this.#subscriber.on('close', () => {
       this.#downSince ??= Date.now()
     })
-    this.#subscriber.on('ready', () => void this.#subscribe())
+    // Whichever of the two comes back last.
+    for (const redis of [this.#commands, this.#subscriber])
+      redis.on('ready', () => void this.#subscribe())
     await this.#subscribe()
   }
 
@@ -103,10 +105,11 @@ class RedisChannel implements AccountChannel {
 
   async #subscribe(): Promise<void> {
     try {
+      if (this.#downSince !== null) await this.#live()
+      // Last: nothing is between it and `isUp` in which it could be lost again unseen.
       await this.#subscriber.subscribe(this.#topic)
-      if (this.#downSince === null) return
-      await this.#live()
       const since = this.#downSince
+      if (since === null) return
       this.#downSince = null
       for (const news of this.#listeners) news.onBack(since)
     } catch {

@@ -13,8 +13,10 @@ export interface Forwarder {
   close(): void
 }
 
-/** Leads nowhere until told by `lead`. */
-export async function startForwarder(): Promise<Forwarder> {
+/** Leads nowhere until told by `lead`. `cutsAt`: whether a connection ends because of what a client says on it. */
+export async function startForwarder(
+  cutsAt: (said: Buffer) => boolean = () => false,
+): Promise<Forwarder> {
   const sockets = new Set<Socket>()
   let isOpen = true
   let target: readonly [port: number, host: string] = [0, '127.0.0.1']
@@ -25,6 +27,9 @@ export async function startForwarder(): Promise<Forwarder> {
       sockets.add(socket)
       socket.on('error', () => {}).on('close', () => sockets.delete(socket))
     }
+    client.on('data', (said) => {
+      if (cutsAt(said)) client.destroy()
+    })
     client.pipe(upstream).pipe(client)
     client.on('close', () => upstream.destroy())
     upstream.on('close', () => client.destroy())
@@ -52,8 +57,11 @@ export async function startForwarder(): Promise<Forwarder> {
 }
 
 /** A forwarder to the server of a URL, and the URL that goes through it. */
-export async function forwardTo(url: URL): Promise<Forwarder & { readonly url: URL }> {
-  const forwarder = await startForwarder()
+export async function forwardTo(
+  url: URL,
+  cutsAt?: (said: Buffer) => boolean,
+): Promise<Forwarder & { readonly url: URL }> {
+  const forwarder = await startForwarder(cutsAt)
   forwarder.lead(Number(url.port || 6379), url.hostname)
   const through = new URL(url.href)
   through.host = `127.0.0.1:${forwarder.port}`
