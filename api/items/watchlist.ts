@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { WatchlistRow } from '../../pipeline/store/read-watchlist.ts'
 import { count, heldFraction, mint, seconds, sol } from './fields.ts'
 
 const trend = z.enum(['up', 'down', 'flat']).meta({
@@ -61,45 +62,6 @@ export const WatchlistItem = z
   })
   .meta({ id: 'WatchlistItem', description: 'A token of the trending watchlist.' })
 export type WatchlistItem = z.infer<typeof WatchlistItem>
-
-type Trend = z.infer<typeof trend>
-
-/** A row of table `watchlist`; integers of 64 bits and more as decimal strings. */
-export interface WatchlistRow {
-  readonly at: number
-  readonly mint: string
-  readonly entry: number
-  readonly event: 'entered' | 'changed' | 'left'
-  readonly symbol: string
-  readonly name: string
-  readonly first_trade_at: number
-  readonly discovered_at: number
-  readonly oldest_hold_at: number | null
-  readonly last_trade_at: number
-  readonly wallets: readonly number[]
-  readonly conviction: number
-  readonly held_lamports: string
-  readonly pct_held: number
-  readonly avg_entry_mcap: number | null
-  readonly current_mcap: number | null
-  readonly multiple: number | null
-  readonly band_min: number | null
-  readonly band_max: number | null
-  readonly buy_lamports: string
-  readonly sell_lamports: string
-  readonly mcap_change_pct: number
-  readonly mcap_trend: Trend
-  readonly holders_change_pct: number
-  readonly holders_trend: Trend
-  readonly volume1h: number
-  readonly volume1h_change_pct: number
-  readonly volume1h_trend: Trend
-  readonly liquidity: number | null
-  readonly liquidity_change_pct: number
-  readonly liquidity_trend: Trend
-  readonly state: WatchlistItem['state']
-  readonly near_evict: boolean
-}
 
 /** Renders a listed token as of tick `now`; fields in the contract's order. */
 export function watchlistItem(row: WatchlistRow, now: number): WatchlistItem {

@@ -1,6 +1,6 @@
+import type { WatchlistRow } from '../../pipeline/store/read-watchlist.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { SignalRow } from '../items/signal.ts'
-import type { WatchlistRow } from '../items/watchlist.ts'
 import type { Watchlist } from './watchlist-reader.ts'
 
 /** The newest signals as of the tick of `watchlist`: newest first, those of one tick by mint and strategy in reverse. */

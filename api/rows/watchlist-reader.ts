@@ -1,6 +1,10 @@
+import {
+  readNewestTick,
+  readWatchlist,
+  readWatchlistChanges,
+  type WatchlistRow,
+} from '../../pipeline/store/read-watchlist.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { WatchlistRow } from '../items/watchlist.ts'
-import { readNewestTick, readWatchlist, readWatchlistChanges } from './watchlist-rows.ts'
 
 /** The list as of a tick; `at` null before the first. */
 export interface Watchlist {

@@ -1,8 +1,13 @@
+import {
+  readNewestTick,
+  readWatchlist,
+  readWatchlistChanges,
+  type WatchlistRow,
+} from '../../pipeline/store/read-watchlist.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { type SignalRow, signalItem } from '../items/signal.ts'
-import { type WatchlistRow, watchlistItem } from '../items/watchlist.ts'
+import { watchlistItem } from '../items/watchlist.ts'
 import { readSignals, readSignalsAfter } from '../rows/signal-rows.ts'
-import { readNewestTick, readWatchlist, readWatchlistChanges } from '../rows/watchlist-rows.ts'
 import type { ViewChannel } from './messages.ts'
 
 /** What a view says of a mint at a tick; in a snapshot `at` is the tick that it is as of. */

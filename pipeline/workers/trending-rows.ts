@@ -1,3 +1,4 @@
+import { readWatchlist, readWatchlistChanges, type WatchlistRow } from '../store/read-watchlist.ts'
 import type { Row, Store } from '../store/store.ts'
 import type { PoolPicture } from '../trending/figures.ts'
 import type { Momentum, Trend, WatchedToken, WatchlistChange } from '../trending/watched-token.ts'
@@ -43,62 +44,11 @@ export function watchlistRow({ event, token, reasons }: WatchlistChange): Row {
   }
 }
 
-const COLUMNS = `at, mint, entry, event, symbol, name, first_trade_at, discovered_at, oldest_hold_at, last_trade_at, wallets, conviction,
-  held_lamports, pct_held, avg_entry_mcap, current_mcap, multiple, band_min, band_max, buy_lamports, sell_lamports,
-  mcap_change_pct, mcap_trend, holders_change_pct, holders_trend, volume1h, volume1h_change_pct, volume1h_trend,
-  liquidity, liquidity_change_pct, liquidity_trend, state, near_evict, reasons`
-
-interface StoredRow {
-  readonly at: number
-  readonly mint: string
-  readonly entry: number
-  readonly event: WatchlistChange['event']
-  readonly symbol: string
-  readonly name: string
-  readonly first_trade_at: number
-  readonly discovered_at: number
-  readonly oldest_hold_at: number | null
-  readonly last_trade_at: number
-  readonly wallets: number[]
-  readonly conviction: number
-  readonly held_lamports: string
-  readonly pct_held: number
-  readonly avg_entry_mcap: number | null
-  readonly current_mcap: number | null
-  readonly multiple: number | null
-  readonly band_min: number | null
-  readonly band_max: number | null
-  readonly buy_lamports: string
-  readonly sell_lamports: string
-  readonly mcap_change_pct: number
-  readonly mcap_trend: Trend
-  readonly holders_change_pct: number
-  readonly holders_trend: Trend
-  readonly volume1h: number
-  readonly volume1h_change_pct: number
-  readonly volume1h_trend: Trend
-  readonly liquidity: number | null
-  readonly liquidity_change_pct: number
-  readonly liquidity_trend: Trend
-  readonly state: WatchedToken['state']
-  readonly near_evict: boolean
-  readonly reasons: string[]
-}
-
-/** Whatever a token's newest row lies behind the list that it is on: 24 hours without a trade, and the seconds of a tick and of the salt. */
-const LOOK_BACK_SECONDS = 86_400 + 600
 const MOST_ROWS = 1_000_000
 
 /** What was told of each token that is on the list as of tick `at`: its newest row. */
 export async function readTold(store: Store, at: number): Promise<WatchedToken[]> {
-  const rows = await store.query<StoredRow>(
-    `SELECT ${COLUMNS} FROM watchlist FINAL
-     WHERE at > {since:UInt32} AND at <= {at:UInt32} AND (at, mint) IN (
-       SELECT max(at), mint FROM watchlist WHERE at > {since:UInt32} AND at <= {at:UInt32} GROUP BY mint
-     ) AND event != 'left'
-     LIMIT ${MOST_ROWS}`,
-    { since: Math.max(0, at - LOOK_BACK_SECONDS), at },
-  )
+  const rows = await readWatchlist(store, at)
   return rows.map((row) => changeOf(row).token)
 }
 
@@ -108,14 +58,11 @@ export async function readChanges(
   after: number,
   through: number,
 ): Promise<WatchlistChange[]> {
-  const rows = await store.query<StoredRow>(
-    `SELECT ${COLUMNS} FROM watchlist FINAL WHERE at > {after:UInt32} AND at <= {through:UInt32} ORDER BY at, mint LIMIT ${MOST_ROWS}`,
-    { after, through },
-  )
+  const rows = await readWatchlistChanges(store, after, through)
   return rows.map(changeOf)
 }
 
-function changeOf(row: StoredRow): WatchlistChange {
+function changeOf(row: WatchlistRow): WatchlistChange {
   const momentum = (value: number | null, changePct: number, trend: Trend): Momentum => ({
     value,
     changePct,

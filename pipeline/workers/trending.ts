@@ -3,6 +3,7 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { Turns } from '../runtime/turns.ts'
 import { createPatientStore } from '../store/patient-store.ts'
+import { readNewestTick } from '../store/read-watchlist.ts'
 import type { Store } from '../store/store.ts'
 import type { PoolPicture } from '../trending/figures.ts'
 import {
@@ -119,10 +120,7 @@ async function openWorker(
   deps: TrendingDeps,
   newestTick: number,
 ): Promise<TickWorker> {
-  const [row] = await store.query<{ block_time: number }>(
-    "SELECT block_time FROM progress FINAL WHERE worker = 'trending' LIMIT 1",
-  )
-  const stored = row?.block_time ?? 0
+  const stored = (await readNewestTick(store)) ?? 0
   const oldest = newestTick - MOST_BEHIND_SECONDS
   const from = Math.max(stored + TICK_SECONDS, oldest)
   const told = await readTold(store, stored)
