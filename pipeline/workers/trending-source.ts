@@ -154,19 +154,16 @@ export class TrendingSource {
     // A wallet whose books are being made anew is heard of when they are.
     this.#revisions = new Map([...known, ...found])
     if (wallets.size === 0) return 0
-    const rows = await this.#store.query<{ mint: string }>(
-      `SELECT mint FROM positions WHERE wallet IN {wallets:Array(UInt32)} AND last_trade_time > {since:UInt32}
-       GROUP BY mint LIMIT ${MOST_ROWS}`,
+    // Of a wallet with old trades alone in a token that others trade now, too.
+    const rows = await this.#store.query<{ mint: string; is_recent: number }>(
+      `SELECT mint, countIf(last_trade_time > {since:UInt32}) > 0 AS is_recent FROM positions
+       WHERE wallet IN {wallets:Array(UInt32)} GROUP BY mint LIMIT ${MOST_ROWS}`,
       { wallets: [...wallets], since: Math.max(0, this.#given - ACTIVE_SECONDS) },
     )
-    const mints = new Set([...this.#engine.mintsOf(wallets), ...rows.map(({ mint }) => mint)])
+    const mints = new Set(this.#engine.mintsOf(wallets))
+    for (const { mint, is_recent } of rows)
+      if (is_recent === 1 || this.#engine.knows(mint)) mints.add(mint)
     for (const { mint, wallet } of this.#waiting) if (wallets.has(wallet)) mints.add(mint)
-    // Of a wallet with old trades in a token that others trade now.
-    const old = await this.#store.query<{ mint: string }>(
-      `SELECT DISTINCT mint FROM positions WHERE wallet IN {wallets:Array(UInt32)} LIMIT ${MOST_ROWS}`,
-      { wallets: [...wallets] },
-    )
-    for (const { mint } of old) if (this.#engine.knows(mint)) mints.add(mint)
     const list = [...mints]
     for (let at = 0; at < list.length; at += MINTS_PER_QUERY) {
       const some = list.slice(at, at + MINTS_PER_QUERY)
