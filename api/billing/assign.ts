@@ -41,10 +41,15 @@ export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promi
   const { store, accounts, turns } = deps
   if (!(await accounts.exists(wanted.account)))
     throw new ServiceError('account_not_found', 'this wallet has no account')
-  const { wallet } = await choose(store, wanted)
+  const meant = await choose(store, wanted)
   // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
-  const [first = '', second = ''] = [wallet, wanted.account].sort()
-  const work = async () => redeem(deps, await choose(store, wanted), wanted)
+  const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
+  const work = async () => {
+    const deposit = await choose(store, wanted)
+    // A check was faster, and what is left of the transaction now is somebody else's.
+    if (redemptionKey(deposit) !== redemptionKey(meant)) throw alreadyRedeemed()
+    return redeem(deps, deposit, wanted)
+  }
   return turns.take(first, () => (first === second ? work() : turns.take(second, work)))
 }
 

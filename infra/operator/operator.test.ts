@@ -421,6 +421,29 @@ test.serial(
     t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
     t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
 
+    // The one that is meant is redeemed by a check before its turn comes: what else the transaction paid is not taken for it.
+    const pair = [row(10, payer, 'credits', 3_000_000), row(10, TRACKED[1] ?? '', 'pro', 7_000_000)]
+    await opened.store.insert('deposits', pair)
+    const slow: OperatorParts['turns'] = {
+      async take(account, task) {
+        const key = `deposit:${signature(10)}:${payer}:credits`
+        await parts.ledger.add({ ...entry, account: payer, key, credits: 3000 })
+        return parts.turns.take(account, task)
+      },
+    }
+    const wanted = {
+      signature: signature(10),
+      account: address(other),
+      purpose: 'credits',
+    } as const
+    await t.throwsAsync(assignDeposit({ ...parts, turns: slow }, wanted), {
+      code: 'already_redeemed',
+    })
+    t.deepEqual(
+      (await unmatched()).filter(([found]) => found === signature(10)).map(([, reason]) => reason),
+      ['no_plan'],
+    )
+
     // A check that had lost its turn is at it at the same moment.
     await opened.store.insert('deposits', [row(9, payer, 'credits', 5_000_000)])
     const late = `deposit:${signature(9)}:${payer}:credits`
