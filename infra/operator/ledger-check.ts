@@ -1,12 +1,18 @@
+import { readTwiceRedeemed } from '../../api/billing/twice-redeemed.ts'
 import { optionCommand } from './command.ts'
 
-/** `ledger check`: compares the ledger with the meter, account by account; exits 1 when they differ anywhere. */
+/** `ledger check`: compares the ledger with the meter, account by account, and looks for deposits that were redeemed more than once; exits 1 when it finds anything. */
 export const ledgerCheck = optionCommand({
   name: 'ledger check',
   usage: '',
   options: {},
-  async run(_options, { ledger }) {
-    const document = await ledger.check()
-    return { document, failed: document.mismatches.length > 0 }
+  async run(_options, { ledger, store }) {
+    const { accounts, mismatches: differing } = await ledger.check()
+    const twice = (await readTwiceRedeemed(store)).map((deposit) => ({
+      what: 'redeemed_twice',
+      ...deposit,
+    }))
+    const mismatches = [...differing, ...twice]
+    return { document: { accounts, mismatches }, failed: mismatches.length > 0 }
   },
 })

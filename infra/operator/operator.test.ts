@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { Accounts } from '../../api/accounts/accounts.ts'
 import { assignDeposit } from '../../api/billing/assign.ts'
+import { redeemPlans } from '../../api/billing/subscriptions.ts'
 import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
@@ -466,6 +467,29 @@ test.serial(
       ),
       [{ wallet: payer }],
     )
+
+    // Should it ever be redeemed for two all the same, the books say so; also when one of the two bought Pro.
+    t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
+    await parts.ledger.add({ ...entry, account: other, key: late, credits: 5000 })
+    const now = Date.now()
+    const keyOf = (n: number) => `deposit:${signature(n)}:${payer}:pro`
+    await redeemPlans(
+      opened.store,
+      other,
+      [0, 1].map((n) => ({ key: keyOf(n), plan: parts.prices.plans[0]!, amount: 5_000_000n })),
+      now,
+    )
+    await parts.ledger.add({ ...entry, account: other, key: keyOf(1), credits: 3000 })
+    t.deepEqual(await run('ledger', 'check'), {
+      document: {
+        accounts: 2,
+        mismatches: [
+          { what: 'redeemed_twice', key: keyOf(1), accounts: [other, other] },
+          { what: 'redeemed_twice', key: late, accounts: [payer, other] },
+        ],
+      },
+      failed: true,
+    })
   },
 )
 
