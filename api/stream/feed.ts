@@ -90,6 +90,8 @@ class LiveFeed implements Feed {
   #storage: StorageView = { walletCount: () => 0, stored: () => null }
   /** Whether the engine's newest tick is being asked for; never rejects. */
   #looking: Promise<void> = Promise.resolve()
+  /** Since when keys may have been revoked without this process having heard of it (unix milliseconds); null: it knows. */
+  #unheardSince: number | null = null
   #stopPulse: () => void = () => {}
   #isStopping = false
 
@@ -147,6 +149,7 @@ class LiveFeed implements Feed {
     })
     const stopSeconds = every(SECOND_MS, () => {
       for (const connection of this.#viewers.all()) connection.checkAccess()
+      this.#endRevoked()
       this.#looking = views.poll()
     })
     this.#stopPulse = () => {
@@ -206,14 +209,25 @@ class LiveFeed implements Feed {
     this.#traders.comeBack()
     this.#viewers.comeBack()
     for (const connection of this.#viewers.all()) connection.checkToken()
-    const { revokedSince, logger } = this.#deps
-    revokedSince?.(sinceMs - CLOCK_SKEW_MS).then(
+    this.#unheardSince = Math.min(sinceMs, this.#unheardSince ?? sinceMs)
+    this.#endRevoked(() => this.#deps.logger.warn('revoked keys cannot be read, trying again'))
+  }
+
+  /** Ends what came with a key that was revoked unheard; what cannot be read now is asked for again, each second. */
+  #endRevoked(onFailure: () => void = () => {}): void {
+    const since = this.#unheardSince
+    if (since === null) return
+    this.#unheardSince = null
+    this.#deps.revokedSince?.(since - CLOCK_SKEW_MS).then(
       (revoked) => {
         for (const { account, at } of revoked)
           for (const seat of this.#traders.seated())
             if (seat.account === account && seat.openedAt < at) seat.connection.end('key_rotated')
       },
-      () => logger.warn('revoked keys cannot be read; their connections stay until they end'),
+      () => {
+        this.#unheardSince = Math.min(since, this.#unheardSince ?? since)
+        onFailure()
+      },
     )
   }
 

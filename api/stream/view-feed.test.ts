@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
+import { type AccountNews, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Viewer } from '../middleware/upgrade.ts'
 import { BONK, JUP } from '../testing/a-swap.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
@@ -391,6 +392,42 @@ test('a connection ends when its token is taken back, also when that was not hea
   const already = await service.connect('dashboard:already')
   t.deepEqual(await already.take(2), [{ type: 'token_revoked' }])
   t.deepEqual(await stays.fence(), [])
+  await service.close()
+})
+
+test('a connection whose key was rotated unheard ends once that can be read; who came with the new key stays', async (t) => {
+  const heard: AccountNews[] = []
+  const channel = { ...createMemoryChannel(), listen: (news: AccountNews) => void heard.push(news) }
+  const asked: number[] = []
+  let isAway = true
+  let at = 0
+  const service = await startFeed({
+    channel,
+    async revokedSince(since) {
+      asked.push(since)
+      if (isAway) throw new Error('away')
+      return [{ account: 'alice', at }]
+    },
+  })
+  const accounts = ['alice', 'bob']
+  for (const account of accounts) await fund(service.meter, account, 10)
+  const [old, other] = await Promise.all(accounts.map((account) => service.connect(account)))
+  at = Date.now() + 1
+  for (const news of heard) news.onBack(at)
+  await passes(service)
+  t.deepEqual(await old!.fence(), [])
+  isAway = false
+  await passes(service)
+  t.deepEqual(await old!.take(2), [{ type: 'key_rotated' }])
+  t.is(await old!.closed, 1008)
+  t.deepEqual(await other!.fence(), [])
+  at = 0 // before anybody came
+  for (const news of heard) news.onBack(at)
+  await passes(service, service)
+  t.deepEqual(await other!.fence(), [])
+  // Asked until it was answered, for the same time, and then no more.
+  t.is(asked.length, 3)
+  t.is(asked[0], asked[1])
   await service.close()
 })
 

@@ -15,7 +15,7 @@ import { type BlockRenewal, type Meter, STREAM_START } from '../credits/meter.ts
 import { createCursorCodec } from '../cursor.ts'
 import type { Viewer } from '../middleware/upgrade.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { createFeed, type FeedOptions } from '../stream/feed.ts'
+import { createFeed, type FeedDeps, type FeedOptions } from '../stream/feed.ts'
 import { ServerMessage } from '../stream/messages.ts'
 import type { ViewSource } from '../stream/view-rows.ts'
 
@@ -51,6 +51,8 @@ export async function startFeed(
     readonly stored?: () => StoredSlot | null
     readonly log?: EventLog
     readonly channel?: AccountChannel
+    /** Accounts whose key was revoked; by default none. */
+    readonly revokedSince?: FeedDeps['revokedSince']
     readonly perturb?: Perturb | null
     readonly meter?: Meter
     /** The log is closed by who made it. */
@@ -87,6 +89,7 @@ export async function startFeed(
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
       channel,
       perturb: options.perturb ?? null,
+      ...(options.revokedSince && { revokedSince: options.revokedSince }),
       ...(options.views && { views: () => options.views! }),
     },
     { every, block: { pause: async () => {} }, ...options },
