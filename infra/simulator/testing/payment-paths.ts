@@ -198,14 +198,15 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
     return [1_250_000n]
   }),
   {
-    title: 'between accounts of the payment address: nothing',
+    title: 'between accounts of the payment address, or from one to itself: nothing',
     async run(stage) {
       const { simulator, owner, ownerKey, account } = stage
       const customer = await createPayer(simulator, USDT_PER_CUSTOMER)
       const second = await customer.openAccount(owner)
       await customer.send([from(customer, account, 1_000_000n)])
       const move = transfer(account, second, owner, 1_000_000n)
-      await customer.send([move], { signers: [ownerKey] })
+      const toItself = transfer(account, account, owner, 500_000n)
+      await customer.send([toItself, move], { signers: [ownerKey] })
       return { customer, arrived: [1_000_000n] }
     },
   },
