@@ -405,6 +405,36 @@ test.serial(
   },
 )
 
+test.serial(
+  'of an account without transactions it is the blocks that say whether a list is whole',
+  async (t) => {
+    const account = address(stage.account.toBase58())
+    const asked: unknown[] = []
+    const read = (slot: number, blocks: number[]) =>
+      readDepositHistory(
+        {
+          getSignaturesForAddress: async () => [],
+          getTransaction: () => Promise.reject(new Error('of which?')),
+          async getBlocks(from, to) {
+            asked.push([from, to])
+            return blocks
+          },
+        },
+        ...([account, { position: { slot, signature: '' }, looked: new Set<string>() }] as const),
+        ...([5000, async () => {}] as const),
+      )
+    const position = { slot: 4850, signature: '' }
+    t.deepEqual((await read(0, [])).position, position) // nothing was read before
+    t.deepEqual(asked, [])
+    await t.throwsAsync(read(4000, []), { message: /does not list the whole history/ })
+    t.deepEqual((await read(4000, [4150])).position, position)
+    t.deepEqual(asked, [
+      [3900, 4150],
+      [3900, 4150],
+    ])
+  },
+)
+
 test.serial('a page of a history comes from a server that has the page before', async (t) => {
   const account = address(stage.account.toBase58())
   const known = { position: { slot: 100, signature: 'one of slot 100' }, looked: new Set<string>() }

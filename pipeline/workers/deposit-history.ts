@@ -69,16 +69,17 @@ export async function readDepositHistory(
 }
 
 /**
- * A list ended above the position, though the account has an older transaction. That is as it should be when the server has forgotten that one and still has the blocks from
- * the position on.
+ * A list ended above the position. That is as it should be when the account has no older transaction, or the server has forgotten it, and the server still has the blocks
+ * from the position on. Of an account that had no transaction they may begin where its history was read first: the chain, or that server, may have begun there.
  */
 async function requireReach(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getTransaction' | 'getBlocks'>,
   { slot, signature }: DepositPosition,
 ): Promise<void> {
-  if (signature === '') return
-  const isForgotten = (await rpc.getTransaction(signature)) === null
-  if (isForgotten && (await rpc.getBlocks(Math.max(0, slot - SOME_SLOTS), slot)).length > 0) return
+  if (slot === 0) return
+  const isListed = signature !== '' && (await rpc.getTransaction(signature)) !== null
+  const last = signature === '' ? slot + OVERLAP_SLOTS : slot
+  if (!isListed && (await rpc.getBlocks(Math.max(0, slot - SOME_SLOTS), last)).length > 0) return
   throw new ServiceError(
     'unavailable',
     'SOLANA_RPC_URL: the server does not list the whole history of a payment account',
