@@ -16,7 +16,7 @@ import {
   type Stage,
 } from '../../infra/simulator/testing/payment-paths.ts'
 import { readDeposits } from '../../pipeline/decode/deposits.ts'
-import { type Address, address } from '../../pipeline/domain/address.ts'
+import { type Address, address, addressFromBytes } from '../../pipeline/domain/address.ts'
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
@@ -33,16 +33,20 @@ import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { DepositAccounts } from '../../pipeline/workers/deposit-accounts.ts'
 import { readDepositHistory } from '../../pipeline/workers/deposit-history.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest.ts'
 import { createOnceEach } from '../../pipeline/workers/once-each.ts'
 import { Ledger } from '../credits/ledger.ts'
+import type { Meter } from '../credits/meter.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { createTurns } from '../turns.ts'
+import { assignDeposit } from './assign.ts'
 import { Billing } from './billing.ts'
 import { billingEnv, billingTerms } from './terms.ts'
+import { readUnmatched } from './unmatched.ts'
 
 /** Slots until what was sent is finalized. */
 const FINALITY = 40
@@ -371,6 +375,41 @@ test.serial(
     await next.close()
   },
 )
+
+test.serial('of more accounts than are followed it is those that hold the most (K6)', (t) => {
+  const { payments } = terms()
+  const accounts = new DepositAccounts(payments)
+  const nth = (n: number) => {
+    const bytes = Buffer.alloc(32, 7)
+    bytes.writeUInt32LE(n)
+    return addressFromBytes(bytes)
+  }
+  const usual = [payments.pro, payments.credits]
+  /** Reads what is to be read. */
+  const read = (slot: number) => {
+    const due = accounts.due(5000, new Set())
+    for (const account of due)
+      account.history = { looked: new Set(), position: { slot, signature: '' } }
+    return due.map(({ address }) => address)
+  }
+  const amounts = new Map(Array.from({ length: 1200 }, (_, n) => [nth(n), 1n]))
+  accounts.listed('credits', amounts, 100)
+  t.is(accounts.addresses(5000).length, 1000)
+  t.is(read(100).length, 1000)
+  // One that holds more takes the place of one that was read; one that holds as little does not.
+  amounts.set(nth(5000), 10n).set(nth(5001), 1n)
+  accounts.listed('credits', amounts, 101)
+  t.deepEqual(read(101), [...usual, nth(5000)])
+  // Nobody knows what one holds that a transaction names: more than nothing.
+  accounts.touch(nth(6000), 'credits', 102)
+  t.deepEqual(read(102), usual)
+  accounts.listed('credits', amounts.set(nth(7), 0n), 103)
+  accounts.touch(nth(6000), 'credits', 103)
+  t.deepEqual(read(103), [...usual, nth(7)], 'what left it has not been read yet')
+  accounts.touch(nth(6000), 'credits', 104)
+  t.deepEqual(read(104), [...usual, nth(6000)])
+  t.is(accounts.addresses(5000).length, 1000)
+})
 
 test.serial(
   'what a server leaves out of a history is not passed over: checks are 503 until it is listed',

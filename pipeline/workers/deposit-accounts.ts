@@ -24,7 +24,7 @@ interface Followed extends DepositAccount {
 /**
  * Which accounts may have got something. Anybody can give a payment address any number of accounts, for next to nothing. So the usual ones are read each time, another one
  * only when it is new, holds another amount or was named by a transaction, until its history was read beyond that. What is left: tokens that came to an account and left it
- * again in between without the payment address being named. For those all are read in turn.
+ * again in between without the payment address being named. For those all are read in turn. Of too many, those are followed that hold the most.
  */
 export class DepositAccounts {
   readonly #accounts = new Map<Address, Followed>()
@@ -55,7 +55,11 @@ export class DepositAccounts {
 
   /** What the accounts of a payment address hold at a slot, all of them: one that is not listed holds nothing. */
   listed(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
-    for (const address of amounts.keys()) this.#follow(address, purpose)
+    const unknown = [...amounts].filter(([address]) => !this.#accounts.has(address))
+    let isFull = false
+    for (const [address, amount] of unknown.sort(([, a], [, b]) => Number(b - a)))
+      if (!isFull || this.#associated.has(address))
+        isFull = this.#follow(address, purpose, amount) === undefined
     for (const account of this.#accounts.values()) {
       const amount = amounts.get(account.address) ?? 0n
       if (account.purpose !== purpose || account.amount === amount) continue
@@ -89,12 +93,27 @@ export class DepositAccounts {
     return others.sort(byPosition).slice(0, most)
   }
 
-  #follow(address: Address, purpose: Purpose): Followed | undefined {
+  /** `amount`: what it holds; by default it is taken for more than nothing. */
+  #follow(address: Address, purpose: Purpose, amount = 1n): Followed | undefined {
     const known = this.#accounts.get(address)
     if (known !== undefined) return known
     const isUsual = this.#associated.has(address)
-    if (isUsual || this.#accounts.size < MOST_FOLLOWED) return this.#add(address, purpose, isUsual)
-    return undefined
+    if (!isUsual && this.#accounts.size >= MOST_FOLLOWED && !this.#makeRoom(amount))
+      return undefined
+    return this.#add(address, purpose, isUsual)
+  }
+
+  /** Forgets the account that holds the least, less than `amount`, of those that were read to the end. */
+  #makeRoom(amount: bigint): boolean {
+    let poorest: Followed | undefined
+    for (const account of this.#accounts.values()) {
+      const { isUsual, amount, history, touchedAt } = account
+      if (isUsual || amount === null || history.position.slot < touchedAt) continue
+      if (poorest === undefined || amount < (poorest.amount ?? 0n)) poorest = account
+    }
+    if (poorest === undefined || (poorest.amount ?? 0n) >= amount) return false
+    this.#accounts.delete(poorest.address)
+    return true
   }
 
   #add(address: Address, purpose: Purpose, isUsual: boolean): Followed {
