@@ -63,7 +63,10 @@ const trouble = {
   /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
   ...{ listsFrom: 0, tellsFrom: 0 },
   storeDies: null as string | null,
+  /** What does not answer, of those that a check needs. */
+  away: null as 'query' | 'insert' | 'meter' | 'turn' | null,
 }
+const away = () => new ServiceError('unavailable', 'away', { retriable: true })
 const clock = { now: 1_790_000_000_900 }
 
 test.before(async () => {
@@ -79,9 +82,16 @@ test.before(async () => {
     now: () => clock.now,
     billing: (parts) => {
       const store = dyingStore(opened.store)
+      const turns = createTurns(null)
       return new Billing({
-        ...{ ...parts, store, terms: terms(), turns: createTurns(null), now: () => clock.now },
-        ledger: new Ledger({ store, meter: parts.meter, now: () => clock.now }),
+        ...{ ...parts, store, terms: terms(), now: () => clock.now },
+        turns: {
+          take: async (account, task) => {
+            if (trouble.away === 'turn') throw away()
+            return turns.take(account, task)
+          },
+        },
+        ledger: new Ledger({ store, meter: leavingMeter(parts.meter), now: () => clock.now }),
         catchUp: () => index.catchUp(),
         ensureAccount: parts.accounts.ensure.bind(parts.accounts),
       })
@@ -137,11 +147,27 @@ function withoutInner(json: unknown): unknown {
   return { ...rest, meta: { ...meta, innerInstructions: null } }
 }
 
-/** The store of a process that is killed before, or after, it writes to a table. */
+/** A meter that does not answer what is asked of it about entries. */
+function leavingMeter(meter: Meter): Meter {
+  return new Proxy(meter, {
+    get(target, name) {
+      const found: unknown = Reflect.get(target, name)
+      if (typeof found !== 'function') return found
+      return trouble.away === 'meter' ? () => Promise.reject(away()) : found.bind(target)
+    },
+  })
+}
+
+/** The store of a process that is killed before, or after, it writes to a table; or one that does not answer. */
 function dyingStore(store: Store): Store {
   return {
     ...store,
+    async query(sql, params) {
+      if (trouble.away === 'query') throw away()
+      return store.query(sql, params)
+    },
     async insert(table, rows, options) {
+      if (trouble.away === 'insert') throw away()
       if (trouble.storeDies === `before ${table}`) throw new Error('killed')
       await store.insert(table, rows, options)
       if (trouble.storeDies === `after ${table}`) throw new Error('killed')
@@ -306,6 +332,31 @@ test.serial('while RPC is down a check is 503, credits nothing and loses nothing
   trouble.rpcDown = false
   t.deepEqual(await check(payer), { credited: 10_000, balance_credits: 10_000 })
 })
+
+test.serial(
+  'while the store, the meter or the turns are away a check is 503, and loses nothing (K5)',
+  async (t) => {
+    for (const moment of ['query', 'insert', 'meter', 'turn'] as const) {
+      const payer = await createPayer(simulator, 100_000_000n)
+      t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
+      await payCredits(payer, 10_000_000n)
+      await payPro(payer, 5_000_000n)
+      simulator.advance(FINALITY)
+      trouble.away = moment
+      for (const path of ['/billing/credits/check', '/billing/pro/check']) {
+        if (moment === 'meter' && path.includes('pro')) continue // which it does not need
+        const told = { status: 503, body: { code: 'unavailable' } }
+        for (let n = 0; n < 2; n++) t.like(await ask(payer, 'POST', path), told, moment)
+      }
+      trouble.away = null
+      // The meter is told last: then it is credited, and nobody had been told.
+      const credited = moment === 'meter' ? 0 : 10_000
+      t.deepEqual(await check(payer), { credited, balance_credits: 10_000 }, moment)
+      t.like(await checkPro(payer), { active: true, seconds_left: 3 * 86_400 })
+    }
+    t.deepEqual((await api.ledger.check()).mismatches, [])
+  },
+)
 
 test.serial('however often checks are asked for, RPC is asked at a measured pace', async (t) => {
   const resting = newIndex(opened.store, 60_000)
@@ -578,6 +629,28 @@ test.serial(
     simulator.advance(FINALITY)
     clock.now += 1_000_000
     t.like(await checkPro(payer), { expires_at: until(36) + 1000 + 30 * 86_400 })
+
+    // What matches no plan stays to be seen by the operator, and is given by hand, once.
+    const { store } = opened
+    const unmatched = async () => {
+      const { items } = await readUnmatched(store, terms())
+      const own = items.filter((item) => item.wallet === wallet && item.purpose === 'pro')
+      return own.map(({ signature, reason, amount }) => ({ signature, reason, amount }))
+    }
+    const left = (await unmatched()).toSorted((a, b) => Number(a.amount - b.amount))
+    t.deepEqual(
+      left.map(({ reason, amount }) => [reason, amount]),
+      [4_999_999n, 5_000_001n, 10_000_000n].map((amount) => ['no_plan', amount]),
+    )
+    const { accounts, ledger } = api
+    const deps = { store, ledger, accounts, prices: terms(), turns: createTurns(null) }
+    const [{ signature = '' } = {}] = left
+    const assign = () =>
+      assignDeposit(deps, { signature, account: wallet as Address, purpose: 'credits' })
+    t.like(await assign(), { credits: 4999 })
+    await t.throwsAsync(assign(), { code: 'already_redeemed' })
+    t.is((await unmatched()).length, 2)
+    t.like(await check(payer), { credited: 5000, balance_credits: 9999 })
   },
 )
 
