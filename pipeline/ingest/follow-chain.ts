@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
 import type { IngestOutput } from './output.ts'
 import { createOutputQueue, type OutputQueue } from './output-queue.ts'
-import { pause, Stopped } from './persist.ts'
+import { pauseOrStop, Stopped } from './persist.ts'
 import { normalize, type RawTransaction, sizeOf, trackedOf } from './raw-transaction.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { createRpcHistory, type RpcHistory } from './rpc-history.ts'
@@ -201,7 +201,7 @@ class Follower implements ChainFollower {
         if (this.#sealed > before) pauseMs = backoffMs
         this.#deps.logger.warn({ end: end.kind, ...reasonOf(end), pauseMs }, 'stream ended')
         // Half of it at random, so that many clients of one server do not come back together.
-        await this.#sleep(pauseMs * (0.5 + Math.random() / 2))
+        await pause(pauseMs * (0.5 + Math.random() / 2), this.#closing.signal)
         pauseMs = Math.min(pauseMs * 2, maxBackoffMs)
       }
     } catch (error) {
@@ -324,7 +324,7 @@ class Follower implements ChainFollower {
   }
 
   async #sealedUpTo(slot: number): Promise<void> {
-    while ((this.#sealer.head ?? 0) < slot) await pause(250, this.#closing.signal)
+    while ((this.#sealer.head ?? 0) < slot) await pauseOrStop(250, this.#closing.signal)
   }
 
   async #fetch(slot: number): Promise<void> {
@@ -447,10 +447,6 @@ class Follower implements ChainFollower {
     if (usdE9 !== null) this.#deps.prices.add({ time: blockTime, usdE9 })
     const solPrice = this.#deps.prices.newestOfPool(blockTime)
     return { kind: 'slot', slot, parent, blockTime, transactions, malformed, solPrice }
-  }
-
-  async #sleep(ms: number): Promise<void> {
-    await sleep(ms, undefined, { signal: this.#closing.signal }).catch(() => {})
   }
 }
 

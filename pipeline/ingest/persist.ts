@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 
 /** Ends what waits for a server when the service stops. */
 export class Stopped extends Error {
@@ -19,14 +19,14 @@ export async function persist<T>(
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       logger.warn({ reason: error.message }, 'a server does not answer; asking again')
-      await pause(1000, stop)
+      await pauseOrStop(1000, stop)
     }
   }
 }
 
 /** Waits; rejects with `Stopped` at once when `stop` is aborted. */
-export async function pause(ms: number, stop: AbortSignal): Promise<void> {
-  await sleep(ms, undefined, { signal: stop }).catch(() => {})
+export async function pauseOrStop(ms: number, stop: AbortSignal): Promise<void> {
+  await pause(ms, stop)
   if (stop.aborted) throw new Stopped()
 }
 

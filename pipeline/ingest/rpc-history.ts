@@ -1,5 +1,5 @@
 import type { Logger } from '../runtime/logger.ts'
-import { pause, persist } from './persist.ts'
+import { pauseOrStop, persist } from './persist.ts'
 import type { RpcBlock, SolanaRpc } from './rpc.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
@@ -29,7 +29,7 @@ export function createRpcHistory(
       const found = await persist(() => rpc.getBlock(slot), asking)
       if (found === 'absent') return null
       if (found !== 'not_yet') return found
-      await pause(waitMs, stop)
+      await pauseOrStop(waitMs, stop)
     }
     return null
   }

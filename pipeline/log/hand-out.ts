@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { BatchHandler, LogBatch } from './log.ts'
 
 /**
@@ -29,7 +29,7 @@ export async function handOut(
       logger.debug({ err: error }, 'batch failed')
     }
     if (signal.aborted) return false
-    await delay(pauseMs, undefined, { signal }).catch(() => {})
+    await pause(pauseMs, signal)
     if (signal.aborted) return false
     onRedelivery()
   }

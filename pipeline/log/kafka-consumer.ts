@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import { Turns } from '../runtime/turns.ts'
 import { handOut } from './hand-out.ts'
 import {
@@ -84,7 +84,7 @@ export class SupervisedConsumer implements Consumer {
       }
       metrics.consumerRestarts.inc()
       if (Date.now() - started > 30_000) pauseMs = 100
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
+      await pause(pauseMs, signal)
     }
     this.#hasStarted()
   }

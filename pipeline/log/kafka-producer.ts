@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { OutgoingEntry } from './append-queue.ts'
 import { createProducer, type KafkaClient } from './kafka-client.ts'
 
@@ -51,7 +51,7 @@ export async function openProducer(
           if (!waiting) logger.warn({ reason: (error as Error).message }, 'log waits for Kafka')
           waiting = true
         }
-        await delay(pauseMs, undefined, { signal: closing.signal }).catch(() => {})
+        await pause(pauseMs, closing.signal)
       }
     },
     async close() {

@@ -1,9 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { KafkaConfig } from '../config.ts'
 import { aliasOf } from '../domain/alias.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { type AppendQueue, createAppendQueue, type OutgoingEntry } from './append-queue.ts'
 import {
@@ -118,7 +118,7 @@ class KafkaLog implements EventLog {
         if (attempt === 5 || this.#closing.signal.aborted) throw unreachable(config, cause)
         logger.warn({ attempt, reason: (cause as Error).message }, 'checkpoint is read again')
       }
-      await delay(attempt * 500, undefined, { signal: this.#closing.signal }).catch(() => {})
+      await pause(attempt * 500, this.#closing.signal)
     }
   }
 
@@ -138,7 +138,7 @@ class KafkaLog implements EventLog {
       } finally {
         await admin.disconnect().catch(() => {})
       }
-      await delay(SETTLED_POLL_MS, undefined, { signal: stop }).catch(() => {})
+      await pause(SETTLED_POLL_MS, stop)
     }
   }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Store } from './store.ts'
 
 /** Pauses between attempts, in milliseconds: they double from the first to the last. */
@@ -22,7 +22,7 @@ export function createPatientStore(store: Store, signal: AbortSignal, logger: Lo
         if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error
         logger.warn({ reason: error.message, pauseMs }, 'store lost, waiting')
       }
-      await delay(pauseMs, undefined, { signal }).catch(() => {})
+      await pause(pauseMs, signal)
     }
   }
   return {

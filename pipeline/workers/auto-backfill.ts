@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { Stopped } from '../ingest/persist.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Store } from '../store/store.ts'
 import { readTrackedWallets } from '../store/tracked-wallets.ts'
 import { type BackfillJob, newJob } from './backfill-jobs.ts'
@@ -132,7 +132,7 @@ export function createAutoBackfill(deps: {
       const from = newest()?.slot ?? 0
       while ((newest()?.slot ?? 0) < from + JOIN_SLOTS) {
         if (stopping.signal.aborted) return
-        await delay(JOIN_POLL_MS, undefined, { signal: stopping.signal }).catch(() => {})
+        await pause(JOIN_POLL_MS, stopping.signal)
       }
       for (const wallet of joining) waiting.delete(wallet)
       kick()

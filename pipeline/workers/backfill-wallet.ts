@@ -7,7 +7,7 @@ import { createWallets } from '../domain/wallets.ts'
 import type { BlockPlaces } from '../ingest/block-places.ts'
 import type { MintDecimals } from '../ingest/mint-decimals.ts'
 import { normalizeRpc } from '../ingest/normalize-rpc.ts'
-import { pause, Stopped } from '../ingest/persist.ts'
+import { pauseOrStop, Stopped } from '../ingest/persist.ts'
 import type { HistoryRpc, SignatureInfo } from '../ingest/rpc.ts'
 import type { IngestMetrics } from '../ingest/telemetry.ts'
 import { walkHistory } from '../ingest/wallet-history.ts'
@@ -202,7 +202,7 @@ async function fetchOne(
       }
     }
     if (tries === MISSING_TRIES) return null
-    await pause(MISSING_PAUSE_MS, stop)
+    await pauseOrStop(MISSING_PAUSE_MS, stop)
   }
 }
 

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { type PaymentAddresses, PURPOSES } from '../domain/payment.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { HistoryRpc, PaymentRpc, SolanaRpc } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import type { Store } from '../store/store.ts'
 import { type DepositAccount, DepositAccounts } from './deposit-accounts.ts'
 import { DepositFinder } from './deposit-finder.ts'
@@ -160,7 +160,7 @@ class Index implements DepositIndex {
     const { restMs = 1000 } = this.#deps
     const wait = this.#ranAt + restMs - performance.now()
     const { signal } = this.#closing
-    if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {})
+    if (wait > 0) await pause(wait, signal)
     this.#ranAt = performance.now()
   }
 

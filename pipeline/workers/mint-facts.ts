@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { metadataAddress } from '../ingest/metadata-address.ts'
@@ -6,6 +5,7 @@ import { readMetadata, readMint } from '../ingest/mint-account.ts'
 import { MOST_ACCOUNTS } from '../ingest/mint-decimals.ts'
 import type { SolanaRpc } from '../ingest/rpc.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import { createPatientStore } from '../store/patient-store.ts'
 import type { Store } from '../store/store.ts'
 import { type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
@@ -52,7 +52,7 @@ const PAUSES = { first: 1000, last: 60_000 }
  * ever transferred are in no swap and so cost nothing (decisions K6).
  */
 export function startMintFacts(deps: MintFactsDeps): MintFacts {
-  const { rpc, metrics, logger, now = Date.now, sleep = untilAborted } = deps
+  const { rpc, metrics, logger, now = Date.now, sleep = pause } = deps
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   const waiting = new Set<Address>()
@@ -190,8 +190,4 @@ export function startMintFacts(deps: MintFactsDeps): MintFacts {
       await done
     },
   }
-}
-
-function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import type { Logger } from '../runtime/logger.ts'
+import { pause } from '../runtime/pause.ts'
 import { Turns } from '../runtime/turns.ts'
 import { createPatientStore } from '../store/patient-store.ts'
 import { readNewestTick } from '../store/read-watchlist.ts'
@@ -70,7 +70,7 @@ const MOST_POOLS = 500
  * not be any more, as something came late meanwhile, is taken back. A lost store is waited for.
  */
 export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trending {
-  const { logger, metrics, sleep = untilAborted } = deps
+  const { logger, metrics, sleep = pause } = deps
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
 
@@ -279,8 +279,4 @@ function isSamePool(known: PoolPicture | undefined, next: PoolPicture): boolean 
 
 function keyOf({ token }: WatchlistChange): string {
   return `${token.at} ${token.mint}`
-}
-
-function untilAborted(ms: number, signal: AbortSignal): Promise<void> {
-  return delay(ms, undefined, { signal }).catch(() => {})
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, addressFromBytes, parseAddress } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
+import { pause } from '../../runtime/pause.ts'
 import type { AccountsRpc } from '../rpc.ts'
 import { openSession, type SessionEnd, type StreamSession } from '../stream-session.ts'
 import { accountsRequest } from '../subscribe-request.ts'
@@ -144,7 +144,7 @@ class Watch implements PoolWatch {
         // A pool that nobody could read may be younger than what RPC has seen.
         await Promise.race([
           this.#changed.given,
-          ...(this.#pictures.size > 0 ? [this.#rest(maxBackoffMs)] : []),
+          ...(this.#pictures.size > 0 ? [pause(maxBackoffMs, this.#stopping.signal)] : []),
         ])
         continue
       }
@@ -155,13 +155,9 @@ class Watch implements PoolWatch {
       const reason = 'message' in end ? { reason: end.message } : {}
       this.#deps.logger.warn({ end: end.kind, ...reason, pauseMs }, 'stream of pools ended')
       // Half of it at random, so that many clients of one server do not come back together.
-      await this.#rest(pauseMs * (0.5 + Math.random() / 2))
+      await pause(pauseMs * (0.5 + Math.random() / 2), this.#stopping.signal)
       pauseMs = Math.min(pauseMs * 2, maxBackoffMs)
     }
-  }
-
-  #rest(ms: number): Promise<void> {
-    return sleep(ms, undefined, { signal: this.#stopping.signal }).catch(() => {})
   }
 
   #learn(most: number): boolean {
