@@ -64,7 +64,8 @@ export async function* readEvents(
   }
 }
 
-interface EventRow {
+/** Key, time and `FOLD_COLUMNS` of a stored event. */
+export interface FoldRow {
   readonly wallet: number
   readonly slot: string
   readonly tx_index: number
@@ -76,6 +77,9 @@ interface EventRow {
   readonly amount: string
   readonly value: string | null
   readonly price: string | null
+}
+
+interface EventRow extends FoldRow {
   readonly is_deleted: number
 }
 
@@ -85,7 +89,7 @@ const placeOf = (row: EventRow): WalletPlace => ({
   eventIndex: row.event_index,
 })
 
-function foldEventOf(row: EventRow): FoldEvent {
+function foldEventOf(row: FoldRow): FoldEvent {
   return {
     slot: Number(row.slot),
     txIndex: row.tx_index,
@@ -100,12 +104,14 @@ function foldEventOf(row: EventRow): FoldEvent {
   }
 }
 
+const NO_VALUE = `CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price`
+
 /** What each event table gives in the shape of the fold. */
-const TABLES = [
-  `SELECT %, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price FROM swaps`,
-  `SELECT %, if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price FROM transfers`,
-  `SELECT %, if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price FROM sol_transfers`,
-]
+export const FOLD_COLUMNS = {
+  swaps: `toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price`,
+  transfers: `if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, ${NO_VALUE}`,
+  sol_transfers: `if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, ${NO_VALUE}`,
+} as const
 
 /** Several rows of one key count as one, the highest version: right whether or not they have been merged. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
@@ -119,9 +125,9 @@ function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
     'slot, tx_index, event_index',
   )
   const key = 'wallet, slot, tx_index, event_index'
-  const parts = TABLES.map(
-    (select) =>
-      `(${select.replace('%', `${key}, block_time, is_deleted`)} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
+  const parts = Object.entries(FOLD_COLUMNS).map(
+    ([table, columns]) =>
+      `(SELECT ${key}, block_time, is_deleted, ${columns} FROM ${table} WHERE ${where} ORDER BY ${key}, version DESC LIMIT 1 BY ${key} LIMIT ${EVENTS_PER_PAGE})`,
   )
   return `SELECT * FROM (${parts.join(' UNION ALL ')}) ORDER BY ${key} LIMIT ${EVENTS_PER_PAGE}`
 }
