@@ -33,6 +33,8 @@ test('what is no SOL/USDC Whirlpool has no price', (t) => {
   t.is(readSolPrice(good.subarray(0, 652)), null)
   t.is(readSolPrice(poolAccount(0n, WSOL, USDC)), null)
   t.is(readSolPrice(poolAccount(1n << 64n, WSOL, USDT)), null)
+  // 2^64 billionths of a USD: no table and no log could hold it.
+  t.is(readSolPrice(poolAccount(1n << 77n, WSOL, USDC)), null)
   good[0] = 0
   t.is(readSolPrice(good), null)
   t.is(readSolPrice(new Uint8Array()), null)
@@ -111,6 +113,7 @@ test('SOL_PRICES_FILE: a header, any order, a later line wins; a bad line is nam
     '100,1e3',
     '1.5,2',
     '100,1,2',
+    '4294967296,1', // beyond the last second that a table holds
   ]) {
     const error = t.throws(() => parseSolPrices(`100,1\n${bad}\n`, 'p.csv'), {
       instanceOf: ServiceError,

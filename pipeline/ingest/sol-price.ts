@@ -38,6 +38,9 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
   }
 }
 
+/** Tables hold times in 32 bits. */
+const MOST_SECONDS = 2 ** 32 - 1
+
 function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
   let low = 0
   let high = prices.length
@@ -61,7 +64,7 @@ export function parseSolPrices(text: string, file: string): SolPrice[] {
     const match = /^([0-9]{1,10})\s*,\s*([0-9]{1,9})(?:\.([0-9]{1,9}))?$/.exec(line)
     const usdE9 = match === null ? 0n : BigInt(`${match[2]}${(match[3] ?? '').padEnd(9, '0')}`)
     const time = Number(match?.[1])
-    if (usdE9 === 0n) {
+    if (usdE9 === 0n || time > MOST_SECONDS) {
       throw new ServiceError(
         'bad_config',
         `SOL_PRICES_FILE: line ${at + 1} of ${file} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"`,

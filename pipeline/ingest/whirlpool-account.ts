@@ -11,10 +11,12 @@ const SQRT_PRICE = 65
 const MINT_A = 101
 const MINT_B = 181
 const SIZE = 653
+/** Prices are 64-bit integers wherever they are kept. */
+const TOO_MUCH = 1n << 64n
 
 /**
  * USD x 10^9 for one SOL in a Whirlpool of WSOL (9 decimals) and USDC (6), in either order, half up (decisions J7). Null when the bytes are
- * no such pool.
+ * no such pool, or say nothing that could be a price.
  */
 export function readSolPrice(account: Uint8Array): bigint | null {
   if (account.length < SIZE || !DISCRIMINATOR.equals(account.subarray(0, 8))) return null
@@ -32,7 +34,7 @@ export function readSolPrice(account: Uint8Array): bigint | null {
       : mintA === USDC && mintB === WSOL
         ? divideHalfUp((1n << 128n) * 10n ** 12n, squared)
         : 0n
-  return price > 0n ? price : null
+  return price > 0n && price < TOO_MUCH ? price : null
 }
 
 function divideHalfUp(dividend: bigint, divisor: bigint): bigint {
