@@ -247,6 +247,28 @@ async function play(
 const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
 const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
 
+/** The store for workers, and what resolves once they have stored everything up to a slot. */
+function watchProgress(store: Store) {
+  let stored = -1
+  let tell: () => void = () => {}
+  const watched: Store = {
+    ...store,
+    async insert(table, rows, options) {
+      await store.insert(table, rows, options)
+      if (table !== 'progress') return
+      stored = Math.max(stored, (await readStorageMarker(store))?.slot ?? -1)
+      tell()
+    },
+  }
+  const settled = async (slot: number) => {
+    while (stored < slot)
+      await new Promise<void>((resolve) => {
+        tell = resolve
+      })
+  }
+  return { watched, settled }
+}
+
 /** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
 async function run(
   store: Store,
@@ -265,23 +287,7 @@ async function run(
   } = {},
 ): Promise<void> {
   const log = newLog()
-  let stored = -1
-  let tell: () => void = () => {}
-  const watched: Store = {
-    ...store,
-    async insert(table, rows, insertOptions) {
-      await store.insert(table, rows, insertOptions)
-      if (table !== 'progress') return
-      stored = (await readStorageMarker(store))?.slot ?? -1
-      tell()
-    },
-  }
-  const settled = async (slot: number) => {
-    while (stored < slot)
-      await new Promise<void>((resolve) => {
-        tell = resolve
-      })
-  }
+  const { watched, settled } = watchProgress(store)
   let fail: (error: unknown) => void = () => {}
   const bug = new Promise<never>((_resolve, reject) => {
     fail = reject
@@ -585,6 +591,49 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
   for await (const value of values) all.push(value)
   return all
 }
+
+test.serial(
+  'workers come and go while records flow, each with its share of the wallets, and the tables are the same (K1, K3)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 12, slots: 48, wallets: WALLETS, lateShare: 0.25 })
+    const log = newLog()
+    const { watched, settled } = watchProgress(store)
+    const bugs: unknown[] = []
+    const shares = new Set<string>()
+    const start = () =>
+      startFold({
+        ...{ store: watched, log, logger, registry: createRegistry(), now: () => 0, windowMs: 1 },
+        onBug: (error) => bugs.push(error),
+      })
+    const workers = [start()]
+    // The next slots are appended while one joins or leaves.
+    const changes: (() => unknown)[] = [
+      () => workers.push(start()),
+      () => workers.push(start()),
+      async () => (await workers.shift())?.stop(),
+      () => workers.push(start()),
+      async () => (await workers.shift())?.stop(),
+      async () => (await workers.shift())?.stop(),
+    ]
+    const under: unknown[] = []
+    await play(log, chain, { step: 6 }, async (slot) => {
+      await settled(slot)
+      const running = await Promise.all(workers)
+      for (const worker of running) shares.add(worker.partitions().join())
+      under.push(changes.shift()?.())
+    })
+    await Promise.all(under)
+    for (const worker of await Promise.all(workers)) await worker.stop()
+    await log.close()
+    t.deepEqual(bugs, [])
+    t.deepEqual([...shares].sort(), ['0', '0,1,2', '0,2', '1', '2'])
+    t.deepEqual(await dump(store), expectedDump(chain))
+    t.deepEqual(await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0'), [])
+  },
+)
 
 test.serial('without its snapshots a worker makes the same tables', async (t) => {
   const { store } = testStore
