@@ -76,6 +76,63 @@ async function run(
   return end
 }
 
+/** Storage passes a tick. */
+async function passTick(store: Store, tick: number): Promise<void> {
+  const reach = await readReach(store, null)
+  const [stands] = await store.query<{ partitions: number }>(
+    "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
+  )
+  await store.insert(
+    'progress',
+    Array.from({ length: stands?.partitions ?? 0 }, (_, partition) => ({
+      ...{ worker: 'fold', partition, partitions: stands?.partitions },
+      ...{ slot: (reach?.slot ?? 0) + 1000, parent: 0, block_time: tick + 1 },
+    })),
+  )
+}
+
+/** A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be changed at any time. */
+function startByTurns(store: Store, onTick: () => void = () => {}) {
+  const process = { mine: true, ticks: [] as number[] }
+  let wake: () => void = () => {}
+  let tellAsleep: () => void = () => {}
+  let asleep = new Promise<void>((resolve) => {
+    tellAsleep = resolve
+  })
+  const trending = startTrending(
+    {
+      ...{ store, logger, metrics: createTrendingMetrics(createRegistry()) },
+      isMine: () => process.mine,
+      async onTick({ at }) {
+        process.ticks.push(at)
+        onTick()
+      },
+      onBug: (error) => {
+        throw error
+      },
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => {
+          wake = resolve
+          signal.addEventListener('abort', () => resolve())
+          tellAsleep()
+        }),
+    },
+    CONFIG,
+  )
+  return Object.assign(process, {
+    started: asleep,
+    async turn() {
+      await asleep
+      asleep = new Promise((resolve) => {
+        tellAsleep = resolve
+      })
+      wake()
+      await asleep
+    },
+    stop: () => trending.stop(),
+  })
+}
+
 /** Everything that is stored and counts for the watchlist. */
 async function readStored(store: Store): Promise<StoredHistory> {
   const events = await store.query<
@@ -198,16 +255,7 @@ test.serial(
       { wallet, revision: 1000, slot: 0, format: 1, state: '', version: 1000n * 2n ** 32n },
     ])
     const until = (before?.tick ?? 0) + 60
-    const [stands] = await store.query<{ partitions: number }>(
-      "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
-    )
-    await store.insert(
-      'progress',
-      Array.from({ length: stands?.partitions ?? 0 }, (_, partition) => ({
-        ...{ worker: 'fold', partition, partitions: stands?.partitions },
-        ...{ slot: (before?.slot ?? 0) + 1000, parent: 0, block_time: until + 1 },
-      })),
-    )
+    await passTick(store, until)
     t.is(await run(store, until), 'reached')
     const after = await readTold(store, until)
     const anew = slowWatchlist(await readStored(store), {
@@ -218,5 +266,38 @@ test.serial(
     t.deepEqual(apart(after), apart(anew.map((change) => change.token)))
     const entries = new Map(listed.map(({ mint, enteredAt }) => [mint, enteredAt]))
     for (const { mint, enteredAt } of after) t.is(enteredAt, entries.get(mint) ?? enteredAt)
+  },
+)
+
+test.serial(
+  'of two processes each goes on from what the other wrote, and one that is no longer to compute stops after a stretch of ticks',
+  async (t) => {
+    const { store } = testStore
+    const first = (await readReach(store, null))?.tick ?? 0
+    const after = (ticks: readonly number[]) => ticks.map((at) => at - first)
+    const one = startByTurns(store, () => {
+      // Partitions move while it catches up.
+      if (one.ticks.length === 5) one.mine = false
+    })
+    await one.started
+    await passTick(store, first + 20)
+    await one.turn()
+    t.deepEqual(after(one.ticks), [10, 20])
+    await passTick(store, first + 40)
+    const other = startByTurns(store)
+    await other.started
+    t.deepEqual(after(other.ticks), [30, 40])
+    await passTick(store, first + 60)
+    await one.turn()
+    t.deepEqual(after(one.ticks), [10, 20, 50, 60])
+    await passTick(store, first + 30_000)
+    const before = one.ticks.length
+    await one.turn()
+    t.is(one.ticks.length, before + 2160)
+    await other.turn()
+    t.deepEqual(after(other.ticks.slice(2, 3)), [60 + 21_610])
+    t.is(other.ticks.at(-1), first + 30_000)
+    await one.stop()
+    await other.stop()
   },
 )

@@ -40,7 +40,7 @@ export interface TrendingDeps {
   readonly store: Store
   readonly logger: Logger
   readonly metrics: TrendingMetrics
-  /** Whether this process is the one to compute, of several: the one that has partition 0 of the fold. Two at once, for a while, write the same rows. */
+  /** Whether this process is the one to compute, of several: the one that has partition 0 of the fold. Two at once, for a tick, write the same rows. */
   readonly isMine: () => boolean
   readonly pools?: PoolSource | null
   /** Called with each tick, in order, after it is computed and before it is stored as done: again after a crash, so what it does is idempotent. */
@@ -84,6 +84,9 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
       } else {
         const reach = await readReach(store, config.salt)
         if (reach !== null && (worker !== null || !(await awaitsHistory(store, startedAt)))) {
+          // While partitions moved another process may have done ticks: from what it wrote it goes on.
+          if (worker !== null && worker.at < reach.tick && worker.at < (await storedTick(store)))
+            worker = null
           worker ??= await openWorker(store, config, deps, reach.tick)
           await worker.computeThrough(reach, stopping.signal)
         }
@@ -120,7 +123,7 @@ async function openWorker(
   deps: TrendingDeps,
   newestTick: number,
 ): Promise<TickWorker> {
-  const stored = (await readNewestTick(store)) ?? 0
+  const stored = await storedTick(store)
   const oldest = newestTick - MOST_BEHIND_SECONDS
   const from = Math.max(stored + TICK_SECONDS, oldest)
   const told = await readTold(store, stored)
@@ -132,6 +135,10 @@ async function openWorker(
     'trending engine opened',
   )
   return new TickWorker(store, deps, open, { told, beyond, pools })
+}
+
+async function storedTick(store: Store): Promise<number> {
+  return (await readNewestTick(store)) ?? 0
 }
 
 class TickWorker {
@@ -161,13 +168,19 @@ class TickWorker {
     for (const picture of stored.pools) this.#notePool(picture)
   }
 
+  /** The newest tick that is computed. */
+  get at(): number {
+    return this.#open.engine.at
+  }
+
+  /** Ends early, between two stretches of ticks, when another process is to go on. */
   async computeThrough(
     reach: { readonly slot: number; readonly tick: number },
     signal: AbortSignal,
   ): Promise<void> {
     const { engine, source } = this.#open
     const turns = new Turns()
-    while (engine.at < reach.tick && !signal.aborted) {
+    while (engine.at < reach.tick && !signal.aborted && this.#deps.isMine()) {
       const started = performance.now()
       const next = engine.at + TICK_SECONDS
       // Pools are looked at as they are: at the newest tick, and where what was known of them ended with a process.
