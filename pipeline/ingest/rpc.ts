@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Address, parseAddress } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
+import { pause } from '../runtime/pause.ts'
 import { createHttpPost } from './http-post.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
@@ -126,11 +126,11 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
     let failure: Failure | null = null
     for (let attempt = 0; attempt < attempts; attempt++) {
       const wait = failure
-      if (wait !== null && wait.retryAfterMs === null) await pause(attempt, wait)
+      if (wait !== null && wait.retryAfterMs === null) await rest(attempt, wait)
       if (closed.signal.aborted) break
       const answer = await turns(async () => {
         // Whoever is told to wait keeps its turn, so that a server that is asked too much is asked less.
-        if (wait !== null && wait.retryAfterMs !== null) await pause(attempt, wait)
+        if (wait !== null && wait.retryAfterMs !== null) await rest(attempt, wait)
         return ask(method, params)
       })
       metrics.rpcRequests.inc({ method, outcome: answer.kind })
@@ -145,9 +145,9 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
     })
   }
 
-  async function pause(attempt: number, failure: Failure): Promise<void> {
-    const delay = failure.retryAfterMs ?? Math.min(backoffMs * 2 ** (attempt - 1), 5000)
-    await sleep(delay, undefined, { signal: closed.signal }).catch(() => {})
+  function rest(attempt: number, failure: Failure): Promise<void> {
+    const ms = failure.retryAfterMs ?? Math.min(backoffMs * 2 ** (attempt - 1), 5000)
+    return pause(ms, closed.signal)
   }
 
   async function ask(
