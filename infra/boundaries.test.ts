@@ -102,6 +102,22 @@ test('the lock file names the optional packages of every platform, else npm ci r
   t.deepEqual(missing, [])
 })
 
+test('every test that the threat model names is there', (t) => {
+  const model = readFileSync(join(ROOT, 'infra/decisions/threat-model.md'), 'utf8')
+  const [table = '', tests = ''] = model.split('Shown by')
+  const numbers = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, n]) => n)
+  t.deepEqual(numbers(tests, /^(\d+)\. /gm), numbers(table, /^\| (\d+) +\|/gm))
+  const named = [...tests.matchAll(/`([^`]+\.test\.ts)`: ("[^"]+"(?:(?:, | to )"[^"]+")*)/g)]
+  t.true(named.length > 20)
+  const missing = named.flatMap(([, file = '', titles = '']) => {
+    const source = readFileSync(join(ROOT, file), 'utf8')
+    return [...titles.matchAll(/"([^"]+)"/g)]
+      .filter(([, title = '']) => !source.includes(title))
+      .map(([, title]) => `${file}: ${title}`)
+  })
+  t.deepEqual(missing, [])
+})
+
 test('every package of production was reviewed in the version that is installed', (t) => {
   const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
   const { dependencies, optionalDependencies } = PackageFile.parse(JSON.parse(read('package.json')))
