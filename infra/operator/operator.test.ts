@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -250,6 +250,7 @@ test('commands reach the process that owns the data through its socket', async (
     (args, report) => runCommand(args, parts, report),
     logger,
   )
+  t.is(statSync(join(folder, 'operator.sock')).mode & 0o777, 0o600)
   t.deepEqual(await ask('sql', 'SELECT 1 AS one'), {
     kind: 'done',
     outcome: { document: { items: [{ one: 1 }] } },
