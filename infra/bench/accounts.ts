@@ -15,8 +15,9 @@ const USAGE = `npm run bench -- accounts [options]
   --clients N      customers at once (16)`
 
 /**
- * Logins a second (nonce, signature, login), and what is asked with a token: the account, a check of credits that finds nothing new. The whole service in one process over the
- * simulated market, limits off; the client is this process, on the same cores, and makes the signatures. CPU is the service's own, less what it takes while nobody asks.
+ * Logins a second (nonce, signature, login), and what is asked with a token: the account, a check of credits that finds nothing new. As readings of the chain are a second apart,
+ * checks are measured alone and of many customers at once, too. The whole service in one process over the simulated market, limits off; the client is this process, on the same cores,
+ * and makes the signatures. CPU is the service's own, less what it takes while nobody asks.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -32,7 +33,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const deployment = await deploy('embedded', [], { LOGIN_RATE_LIMIT_PER_MINUTE: '0' })
   try {
     const service = deployment.start('all')
-    const ask = createAsk(await service.line('url'), clients)
+    const ask = createAsk(await service.line('url'), Math.max(clients, CROWD))
     const wallets = Array.from({ length: 100 }, newWallet)
     const logIn = async (turn: number) => {
       const wallet = wallets[turn % wallets.length] as (typeof wallets)[number] // within it
@@ -56,18 +57,26 @@ export async function run(args: readonly string[]): Promise<void> {
     )
     print('| what | a second | p50 ms | p99 ms | CPU ms each |')
     print('| --- | --- | --- | --- | --- |')
+    const check = withToken('POST', '/billing/credits/check')
+    const checks = 'POST /billing/credits/check, nothing new'
+    const load = { seconds, clients, idle, restMs: 0 }
     const lines = [
-      ['login: nonce, signature, token', logIn],
-      ['GET /me/api', withToken('GET', '/me/api')],
-      ['GET /billing/credits/topups', withToken('GET', '/billing/credits/topups')],
-      ['POST /billing/credits/check, nothing new', withToken('POST', '/billing/credits/check')],
+      ['login: nonce, signature, token', logIn, load],
+      ['GET /me/api', withToken('GET', '/me/api'), load],
+      ['GET /billing/credits/topups', withToken('GET', '/billing/credits/topups'), load],
+      [checks, check, load],
+      [`${checks}, ${CROWD} customers at once`, check, { ...load, clients: CROWD }],
+      // Each long after the reading before.
+      [`${checks}, one customer alone`, check, { ...load, clients: 1, restMs: 1100 }],
     ] as const
-    for (const [what, once] of lines)
-      print(await measure(service, what, once, { seconds, clients, idle }))
+    for (const [what, once, how] of lines) print(await measure(service, what, once, how))
   } finally {
     await deployment.remove()
   }
 }
+
+/** Customers who have paid and ask all at once. */
+const CROWD = 400
 
 /** A customer's wallet. */
 function newWallet() {
@@ -83,8 +92,9 @@ async function measure(
   service: ServiceProcess,
   what: string,
   once: (turn: number) => Promise<unknown>,
-  { seconds, clients, idle }: { seconds: number; clients: number; idle: number },
+  how: { seconds: number; clients: number; idle: number; restMs: number },
 ): Promise<string> {
+  const { seconds, clients, idle, restMs } = how
   const took: number[] = []
   const started = performance.now()
   const cpu = cpuSeconds(service)
@@ -94,6 +104,7 @@ async function measure(
       const from = performance.now()
       await once(turn++)
       took.push(performance.now() - from)
+      if (restMs > 0) await sleep(restMs)
     }
   }
   await Promise.all(Array.from({ length: clients }, client))
