@@ -17,6 +17,7 @@ import {
   tabTo,
   viewNames,
 } from './customer.ts'
+import { ASKING_PAGES, sessionEnded, standBetween, troublesOf } from './states.ts'
 import { keptTexts, openVisitor, sidewaysScroll, type Visitor } from './visitor.ts'
 
 /*
@@ -115,6 +116,89 @@ walk('from the front page to the account with the keyboard alone', async (t) => 
   t.is(await page.evaluate('document.activeElement.textContent'), 'Account')
   t.deepEqual(visitor.faults, [])
 })
+
+walk(
+  'a page says what it waits for, what went wrong and what to do then, and is whole once the answer is good',
+  async (t) => {
+    const visitor = await open(t)
+    const { page, context } = visitor
+    const main = page.getByRole('main')
+    const alert = (says: string) => main.getByRole('alert').filter({ hasText: says })
+    await page.routeWebSocket(/\/ws$/, () => {}) // opens, and says nothing
+    await page.goto(`${url}/dashboard`)
+
+    const nonces = await standBetween(page, { path: '/auth/nonce' })
+    nonces.answer((route) => route.abort())
+    await connectButton(page).click()
+    await signInButton(page).click()
+    const [first, ...others] = ASKING_PAGES
+    let service = await standBetween(page, first)
+    nonces.recover()
+    await alert('The service does not answer.').getByRole('button', { name: 'Try again' }).click()
+
+    for (const asking of [first, ...others]) {
+      const { place, asks, isSample = false } = asking
+      const isEnded = ['/usage', '/trending'].includes(place) // a wallet may sign in a few times a minute
+      if (asking !== first) {
+        service = await standBetween(page, asking)
+        await page.evaluate(`location.hash = '#${place}'`)
+      }
+      const ask = async () => {
+        if (asking.offer) await main.getByRole('button', { name: asking.offer }).click()
+      }
+      await ask()
+      await main.getByRole('status').getByText(asking.loading, { exact: true }).waitFor()
+      if (isSample) await inspect(visitor, `${place}, loading`)
+
+      let askAgain = async () => {}
+      for (const { answer, says, leadsTo, isOffline = false } of troublesOf(asking)) {
+        await context.setOffline(isOffline)
+        service.answer(answer)
+        await askAgain()
+        const told = alert(says)
+        t.is(await told.locator('p').first().textContent(), says, place)
+        if (leadsTo) t.is(await told.getByRole('link').getAttribute('href'), leadsTo)
+        if (isOffline) await main.getByRole('status').getByText('You are offline').waitFor()
+        const button = asking.again
+          ? main.getByRole('button', { name: asking.again })
+          : main.getByRole('alert').getByRole('button', {
+              name: asks === 'key' ? /^Try again \(\d credits?\)$/ : /^Try again$/,
+            })
+        askAgain = () => button.click()
+      }
+      if (isSample) await inspect(visitor, `${place}, refused`)
+      await context.setOffline(false)
+
+      if (isEnded) {
+        service.answer(sessionEnded)
+        await askAgain()
+        await main.getByText('Your sign-in has expired.').waitFor()
+        if (isSample) await inspect(visitor, `${place}, signed out`)
+        service.recover()
+        await signInButton(page).click()
+      } else if (asks === 'key') {
+        // What was refused at last is the key.
+        service.recover()
+        const other = `tw_${String(ASKING_PAGES.indexOf(asking)).repeat(43)}`
+        await main.getByLabel('API key', { exact: true }).fill(other)
+        await main.getByRole('button', { name: 'Use this key' }).click()
+        await ask()
+      } else {
+        service.recover()
+        await askAgain()
+      }
+      await main.getByText(asking.good).waitFor()
+      t.is(await main.getByRole('alert').filter({ hasText: /./ }).count(), 0, place)
+      if (isSample) await inspect(visitor, `${place}, empty`)
+      await service.leave()
+    }
+    // Chromium prints each answer that is none.
+    t.deepEqual(
+      visitor.faults.filter((fault) => !/Failed to load resource/.test(fault)),
+      [],
+    )
+  },
+)
 
 walk(
   'a customer signs in, pays, calls until nothing is left, tops up, buys Pro, rotates the key and signs out',

@@ -76,12 +76,27 @@ export function Failure(props: {
 }
 
 function wordsOf(failure: Unanswered) {
-  if (failure.kind === 'unreachable') {
-    const title = navigator.onLine ? 'The service does not answer.' : 'You are offline.'
-    return { title, advice: 'Nothing is lost; try again when you are connected.', requestId: '' }
-  }
-  const { title, requestId } = failure
-  return { title, advice: adviceOn(failure), requestId }
+  if (failure.kind === 'unreachable')
+    return navigator.onLine
+      ? {
+          title: 'The service does not answer.',
+          advice: 'Nothing is lost; try again in a moment.',
+          requestId: '',
+        }
+      : {
+          title: 'You are offline.',
+          advice: 'Nothing is lost; try again when you are connected.',
+          requestId: '',
+        }
+  const { code, title, requestId } = failure
+  return { title: TITLES[code] ?? title, advice: adviceOn(failure), requestId }
+}
+
+/** Where what the service says is for programs. */
+const TITLES: Readonly<Record<string, string>> = {
+  unauthorized: 'This API key is not valid: it was replaced, or is mistyped.',
+  rate_limited: 'Too many requests came from your network.',
+  unavailable: 'The service cannot answer this just now.',
 }
 
 function adviceOn(failure: Extract<Unanswered, { kind: 'refused' }>): ComponentChildren {
@@ -90,7 +105,7 @@ function adviceOn(failure: Extract<Unanswered, { kind: 'refused' }>): ComponentC
   if (code === 'pro_required') return <a href="#/pro">See the Pro plans</a>
   if (status === 429)
     return `Wait ${retryAfter === null ? 'a minute' : `${retryAfter} s`}, then try again.`
-  if (status === 401) return <a href="#/account">Go to your account</a>
+  if (code === 'unauthorized') return <a href="#/account">Go to your account</a>
   return status >= 500 ? 'Nothing was charged; try again in a moment.' : ''
 }
 

@@ -12,6 +12,12 @@ import { usePreferences } from './preferences.ts'
 /** Answers that were paid for, while the page is open and the key the same. */
 const answers: AnswerStore = createAnswerStore(60)
 
+interface Question {
+  readonly path: string
+  readonly key: string | null
+  readonly failure: Unanswered | null
+}
+
 /** Something of the product API: it costs credits, so it is asked for when a person says so. */
 export interface Paid<Body> {
   readonly path: string
@@ -30,18 +36,20 @@ export function usePaid<Body>(path: string, price: number): Paid<Body> {
   const [key] = useApiKey()
   const [{ isEager }] = usePreferences()
   const [, redraw] = useState(0)
-  const [asked, setAsked] = useState<{ path: string; failure: Unanswered | null } | null>(null)
+  const [asked, setAsked] = useState<Question | null>(null)
   answers.useKey(key)
   const answer = answers.get<Body>(path)
   const load = useCallback(() => {
-    setAsked({ path, failure: null })
+    const question = { path, key, failure: null }
+    setAsked(question)
     ask<Body>(path, 'key').then((answered) => {
       const failure = keep(path, answered)
-      setAsked((now) => (now?.path === path ? failure && { path, failure } : now))
+      setAsked((now) => (now === question ? failure && { ...question, failure } : now))
       redraw((count) => count + 1)
     })
-  }, [path])
-  const isAsked = asked?.path === path
+  }, [path, key])
+  // What one key was refused says nothing of another.
+  const isAsked = asked?.path === path && asked.key === key
   useEffect(() => {
     if (isEager && key !== null && answer === null && !isAsked) load()
   }, [isEager, key, answer, isAsked, load])

@@ -60,6 +60,9 @@ export function useTradeFeed(key: string | null): TradeFeed {
   /** Messages that are not in the list yet: it is redrawn a few times a second, however many come. */
   const waiting = useRef<TradeMessage[]>([])
 
+  // What one key was refused says nothing of another.
+  useEffect(() => setFailure(null), [key])
+
   const tell = useCallback(
     (words: Words) =>
       setNotices((before) =>
@@ -150,7 +153,7 @@ export function useTradeFeed(key: string | null): TradeFeed {
     wanted.current.used += PRICES.history
     setSpent((before) => ({ ...before, history: before.history + PRICES.history }))
     setNext(has_more ? next_cursor : null)
-    return answered.headers.get('x-head-cursor')
+    return { head: answered.headers.get('x-head-cursor') ?? undefined }
   }, [])
 
   const start = useCallback(
@@ -164,9 +167,9 @@ export function useTradeFeed(key: string | null): TradeFeed {
       setList(EMPTY_LIST)
       setNotices([])
       setPhase({ kind: 'connecting' })
-      readHistory(null).then((head) => {
-        if (head === null) return setPhase({ kind: 'idle' })
-        place.current = head
+      readHistory(null).then((read) => {
+        if (read === null) return setPhase({ kind: 'idle' })
+        place.current = read.head
         follow(key)
       })
     },
