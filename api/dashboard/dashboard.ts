@@ -1,4 +1,5 @@
 import type { Page } from '../openapi/pages.ts'
+import { pagePolicy } from './document.ts'
 import {
   CHART_STYLE,
   LIBRARIES,
@@ -9,7 +10,7 @@ import {
 } from './files.ts'
 import { ICON } from './icon.ts'
 import { MARKET_STYLE } from './market-style.ts'
-import { SERVICE_POLICY, servicePage } from './service-page.ts'
+import { servicePage } from './service-page.ts'
 import { shell, shellPolicy, type TestWalletOptions } from './shell.ts'
 import { STYLE } from './style.ts'
 
@@ -36,7 +37,7 @@ export function dashboardPages({ serverUrl, testWallet }: DashboardOptions): rea
     ...(testWallet ? testWalletFiles() : []),
   ]
   return [
-    { path: '/', type: HTML, policy: () => SERVICE_POLICY, make: servicePage },
+    { path: '/', type: HTML, policy: () => pagePolicy(), make: servicePage },
     {
       path: '/dashboard',
       type: HTML,

@@ -1,21 +1,13 @@
 import { html } from '../openapi/html.ts'
+import { styledDocument } from './document.ts'
 
 /** `/`: what the service is, how it is just now, and where to go. Whole without script, but for how it is. */
 export function servicePage(): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Tracked wallets</title>
-<meta name="description" content="What good Solana wallets do: exact positions, metrics and a live trade feed.">
-<link rel="icon" href="/dashboard/icon.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/dashboard/style.css">
-<script type="module" src="/dashboard/page/service-status.js"></script>
-</head>
-<body>
-<main class="service">
+  return styledDocument(
+    'Tracked wallets',
+    html`<meta name="description" content="What good Solana wallets do: exact positions, metrics and a live trade feed.">
+<script type="module" src="/dashboard/page/service-status.js"></script>`,
+    html`<main class="service">
 <h1>Tracked wallets</h1>
 <p class="lead">What good Solana wallets do. A fixed set of wallets, each known by its alias alone, is followed block by block: every swap and transfer decoded, every position kept to the lamport.</p>
 <p class="actions">
@@ -43,22 +35,6 @@ export function servicePage(): string {
 <li><a href="/docs/feed">Every message of the live feed</a> · <a href="/asyncapi.json">asyncapi.json</a></li>
 <li><a href="/status">How far each stage is</a></li>
 </ul>
-</main>
-</body>
-</html>
-`.text
+</main>`,
+  )
 }
-
-/** Of the page of the service: what is served here, no script within it, and nothing else. */
-export const SERVICE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join('; ')

@@ -45,19 +45,28 @@ export function paragraphs(markdown: string): readonly SafeHtml[] {
   return markdown.split('\n\n').map((text) => html`<p>${inline(text)}</p>`)
 }
 
-/** A whole page with our style; `head` for what else it loads, from here alone. */
+/** A whole page in the style of the documents; `head` for what else it loads, from here alone. */
 export function page(title: string, body: SafeHtml, head: SafeHtml = html``): string {
+  return htmlDocument(
+    title,
+    html`<link rel="stylesheet" href="/docs/docs.css">
+${head}`,
+    html`<main>${body}</main>`,
+  )
+}
+
+/** A document as browsers take it, for screens of any size. */
+export function htmlDocument(title: string, head: SafeHtml, body: SafeHtml): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="stylesheet" href="/docs/docs.css">
 ${head}
 </head>
 <body>
-<main>${body}</main>
+${body}
 </body>
 </html>
 `.text
