@@ -4,12 +4,13 @@ import type { SwapItem } from '../../../items/swap.ts'
 import { creditsText } from '../amounts.ts'
 import { Chart, type Series } from '../charts/chart.tsx'
 import { drawn, type PositionStep, positionHistory } from '../charts/swap-series.ts'
-import { Empty, Failure } from '../components.tsx'
+import { Empty } from '../components.tsx'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { Amount, Time, TokenLink } from '../data/figure-text.tsx'
 import { amountFigure, numberFigure, solFigure } from '../data/figures.ts'
 import { PaidView } from '../data/paid.tsx'
 import { Side } from '../data/side.tsx'
+import { OlderSwaps } from './older-swaps.tsx'
 import { SWAPS_PRICE, useSwaps } from './use-swaps.ts'
 
 /** How a wallet's position in a token grew and shrank: the token is chosen from what it holds, or given by its address. */
@@ -66,22 +67,17 @@ export function PositionHistory(props: {
 }
 
 function Position({ alias, mint }: { alias: string; mint: string }) {
-  const { first, swaps, hasOlder, isWhole, older, isLoading, failure } = useSwaps(mint)
+  const loaded = useSwaps(mint)
   return (
     <>
       <p>
         Token: <TokenLink mint={mint} />
       </p>
-      <PaidView paid={first} what="its swaps">
+      <PaidView paid={loaded.first} what="its swaps">
         {() => (
           <>
-            <PositionChart alias={alias} swaps={swaps} isWhole={isWhole} />
-            {failure !== null && <Failure failure={failure} again={older} price={SWAPS_PRICE} />}
-            {hasOlder && (
-              <button type="button" disabled={isLoading} onClick={older}>
-                200 older swaps ({creditsText(SWAPS_PRICE)})
-              </button>
-            )}
+            <PositionChart alias={alias} swaps={loaded.swaps} isWhole={loaded.isWhole} />
+            <OlderSwaps swaps={loaded} />
           </>
         )}
       </PaidView>

@@ -1,8 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import type { SwapItem } from '../../../items/swap.ts'
 import type { WalletAggregateItem } from '../../../items/wallet-aggregate.ts'
-import { creditsText } from '../amounts.ts'
-import { CopyButton, Empty, Failure, Page } from '../components.tsx'
+import { CopyButton, Empty, Page } from '../components.tsx'
 import { QUOTE_COINS } from '../data/coins.ts'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { Amount, FigureText, FullFigures, Sol, Time, WalletLink } from '../data/figure-text.tsx'
@@ -11,8 +10,9 @@ import { PaidView, usePaid } from '../data/paid.tsx'
 import { Side } from '../data/side.tsx'
 import { aliasNumber } from '../data/sorting.ts'
 import type { PageProps } from '../routes.ts'
+import { OlderSwaps } from './older-swaps.tsx'
 import { TokenCharts } from './token-charts.tsx'
-import { SWAPS_PRICE, useSwaps } from './use-swaps.ts'
+import { useSwaps } from './use-swaps.ts'
 
 /** One token as the tracked wallets trade it. */
 export function TokenPage({ params }: PageProps) {
@@ -30,7 +30,8 @@ function Token({ mint }: { mint: string }) {
     `/tokens/${encodeURIComponent(mint)}/wallet-aggregates`,
     3,
   )
-  const { first, swaps, hasOlder, isWhole, older, isLoading, failure } = useSwaps(mint)
+  const loaded = useSwaps(mint)
+  const { first, swaps, isWhole } = loaded
   const decimals = swaps[0]?.base_decimals
   return (
     <Page title={`Token ${shortAddress(mint)}`}>
@@ -65,12 +66,7 @@ function Token({ mint }: { mint: string }) {
                 rows={swaps}
                 rowKey={(swap) => swaps.indexOf(swap)}
               />
-              {failure !== null && <Failure failure={failure} again={older} price={SWAPS_PRICE} />}
-              {hasOlder && (
-                <button type="button" disabled={isLoading} onClick={older}>
-                  200 older swaps ({creditsText(SWAPS_PRICE)})
-                </button>
-              )}
+              <OlderSwaps swaps={loaded} />
             </>
           )
         }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { SwapItem } from '../../../items/swap.ts'
 import { ask, type Unanswered } from '../ask.ts'
-import { usePaid } from '../data/paid.tsx'
+import { type Paid, usePaid } from '../data/paid.tsx'
 
 interface SwapsAnswer {
   readonly has_more: boolean
@@ -15,8 +15,22 @@ const MOST = 3000
 /** What a page of swaps costs, in credits. */
 export const SWAPS_PRICE = 3
 
+/** Swaps of a token as far as they are loaded. */
+export interface Swaps {
+  readonly first: Paid<SwapsAnswer>
+  /** Newest first. */
+  readonly swaps: readonly SwapItem[]
+  readonly hasOlder: boolean
+  /** All that there are. */
+  readonly isWhole: boolean
+  older(): void
+  readonly isLoading: boolean
+  /** Why `older` gave none. */
+  readonly failure: Unanswered | null
+}
+
 /** Swaps of a token, newest first, a page of 200 at a time: the first is asked for like everything that is paid, older ones by `older`. */
-export function useSwaps(mint: string) {
+export function useSwaps(mint: string): Swaps {
   const first = usePaid<SwapsAnswer>(
     `/tokens/${encodeURIComponent(mint)}/swaps?limit=200`,
     SWAPS_PRICE,
