@@ -118,10 +118,15 @@ function PositionChart(props: {
     <Chart
       title={`Position of ${alias}`}
       summary={[
-        `${steps.length} swaps; ${isWhole ? 'in the end' : 'counted from the oldest swap loaded,'} ${held.text} tokens held and ${realised.text} SOL realised.`,
+        `${swapsText(steps.length)}; ${isWhole ? 'in the end' : 'counted from the oldest swap loaded,'} ${held.text} tokens held and ${realised.text} SOL realised.`,
         ...(isWhole ? [] : ['Older swaps are not loaded, so both begin at zero too late.']),
+        ...(steps.some((step) => step.held < 0n)
+          ? [
+              `Below zero are tokens that it sold without having bought them ${isWhole ? 'by a swap: they came by transfer' : 'in the swaps loaded'}.`,
+            ]
+          : []),
         ...(unvalued > 0
-          ? [`${unvalued} swaps have no value in SOL here and realise nothing in the chart.`]
+          ? [`Left out of what was realised: ${swapsText(unvalued)} without a value in SOL here.`]
           : []),
       ].join(' ')}
       times={times}
@@ -137,15 +142,22 @@ function PositionChart(props: {
   )
 }
 
+function swapsText(count: number): string {
+  return count === 1 ? '1 swap' : `${count} swaps`
+}
+
+/** Profit is drawn where there is any. */
 function seriesOf(steps: readonly PositionStep[], decimals: number): readonly Series[] {
+  const held: Series = {
+    label: 'Tokens held',
+    colour: '--accent',
+    shape: 'steps',
+    values: steps.map((step) => drawn(step.held, decimals)),
+    text: compact,
+  }
+  if (steps.every(({ realised }) => realised === 0n)) return [held]
   return [
-    {
-      label: 'Tokens held',
-      colour: '--accent',
-      shape: 'steps',
-      values: steps.map(({ held }) => drawn(held, decimals)),
-      text: compact,
-    },
+    held,
     {
       label: 'SOL realised',
       colour: '--good',
