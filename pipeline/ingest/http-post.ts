@@ -1,7 +1,6 @@
-import { Agent, type IncomingMessage, request } from 'node:http'
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
+import { type Dispatcher, Pool } from 'undici'
 
 /** What a server answered. */
 export interface HttpAnswer {
@@ -15,58 +14,93 @@ export interface HttpAnswer {
 export interface HttpPost {
   /** Rejects when there is no whole answer, when it is too large, and after an abort. */
   post(body: string, signal: AbortSignal): Promise<HttpAnswer>
-  /** Ends idle connections. */
+  /** Ends all connections. */
   close(): void
 }
 
 /**
- * A client for `url`, with `http:` or `https:`. Answers may come compressed; more than `most` bytes of one are refused. Not `fetch`: its web streams cost
- * more CPU than all that is then done with a transaction (0.55 ms a call against 0.2, answers of 17 KB).
+ * A client for `url`, with `http:` or `https:`. Answers may come compressed; more than `most` bytes of one are refused. Not `fetch`, whose web streams cost
+ * more CPU than all that is then done with a transaction, nor `node:http` (0.41, 0.16 and here 0.05 ms a call, answers of 17 KB). How long an answer may take
+ * is the caller's to say.
  */
 export function createHttpPost(url: string, most: number): HttpPost {
-  const { protocol } = new URL(url)
-  const agent = protocol === 'https:' ? new TlsAgent(KEPT) : new Agent(KEPT)
-  const open = protocol === 'https:' ? tlsRequest : request
+  const { origin, pathname, search, username, password } = new URL(url)
+  const pool = new Pool(origin, KEPT)
+  const headers = ['content-type', 'application/json', 'accept-encoding', 'gzip']
+  if (username !== '') {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    headers.push('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`)
+  }
+  const to = { method: 'POST', path: pathname + search, headers } as const
   return {
     async post(body, signal) {
-      const response = await new Promise<IncomingMessage>((resolve, reject) => {
-        const headers = {
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-          'accept-encoding': 'gzip',
-        }
-        open(url, { method: 'POST', agent, headers, signal })
-          .once('response', resolve)
-          .on('error', reject)
-          .end(body)
+      const { status, fields, bytes } = await new Promise<Received>((resolve, reject) => {
+        pool.dispatch({ ...to, body }, receive(most, signal, resolve, reject))
       })
-      const bytes = await readBody(response, most)
-      const isPacked = response.headers['content-encoding'] === 'gzip'
+      const isPacked = fields['content-encoding'] === 'gzip'
       const whole = isPacked ? await unpack(bytes, { maxOutputLength: most }) : bytes
+      const retryAfter = fields['retry-after']
       return {
-        status: response.statusCode ?? 0,
-        retryAfter: response.headers['retry-after'],
+        status,
+        retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
         body: whole.toString('utf8'),
       }
     },
-    close: () => agent.destroy(),
+    close: () => void pool.destroy(),
   }
 }
 
-const KEPT = { keepAlive: true }
+const KEPT = { keepAliveTimeout: 60_000, headersTimeout: 0, bodyTimeout: 0 }
 const unpack = promisify(gunzip)
 
-function readBody(response: IncomingMessage, most: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const parts: Buffer[] = []
-    let size = 0
-    response.on('data', (part: Buffer) => {
+type Fields = Readonly<Record<string, string | string[] | undefined>>
+
+interface Received {
+  readonly status: number
+  readonly fields: Fields
+  readonly bytes: Buffer
+}
+
+/** Collects an answer. */
+function receive(
+  most: number,
+  signal: AbortSignal,
+  resolve: (received: Received) => void,
+  reject: (error: unknown) => void,
+): Dispatcher.DispatchHandler {
+  let open: Dispatcher.DispatchController | null = null
+  let status = 0
+  let fields: Fields = {}
+  let size = 0
+  const parts: Buffer[] = []
+  const abort = () => {
+    open?.abort(signal.reason)
+    reject(signal.reason)
+  }
+  signal.addEventListener('abort', abort)
+  return {
+    onRequestStart(controller) {
+      open = controller
+      if (signal.aborted) controller.abort(signal.reason)
+    },
+    onResponseStart(_controller, statusCode, headers) {
+      status = statusCode
+      fields = headers
+    },
+    onResponseData(controller, part) {
       size += part.length
       parts.push(part)
-      if (size > most) response.destroy(new Error(`an answer of more than ${most} bytes`))
-    })
-    response.on('end', () => resolve(Buffer.concat(parts, size)))
-    response.on('error', reject)
-    response.on('close', () => reject(new Error('the answer was cut')))
-  })
+      if (size > most) controller.abort(new Error(`an answer of more than ${most} bytes`))
+    },
+    onResponseEnd() {
+      signal.removeEventListener('abort', abort)
+      const [first] = parts
+      const bytes = first && parts.length === 1 ? first : Buffer.concat(parts, size)
+      resolve({ status, fields, bytes })
+    },
+    onResponseError(_controller, error) {
+      signal.removeEventListener('abort', abort)
+      reject(error)
+    },
+  }
 }

@@ -129,7 +129,7 @@ test('an answer may come packed, is not larger unpacked either, and counts only 
   }, options)
   await t.throwsAsync(cut.rpc.getSlot(), {
     code: 'unavailable',
-    message: /getSlot failed: aborted/,
+    message: /getSlot failed: other side closed/,
   })
   cut.close()
 })
