@@ -1,6 +1,6 @@
-import { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { decodeBase58 } from '../domain/base58.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
+import { ProtoWriter } from './proto-writer.ts'
 
 /**
  * A transaction that did not come as Yellowstone protobuf in that encoding: `SubscribeUpdateTransactionInfo` of `geyser.proto`, as a server would have sent it,
@@ -10,57 +10,98 @@ import type { Instruction, TokenBalance, Transaction } from '../domain/transacti
 export function encodeTransaction(tx: Omit<Transaction, 'encoded'>, json?: unknown): Uint8Array {
   const message = at(at(json, 'transaction'), 'message')
   const meta = at(json, 'meta')
-  const { staticKeys, writable, readonly } = splitKeys(tx, message, meta)
+  const keys = splitKeys(tx, message, meta)
   const signatures = list(at(at(json, 'transaction'), 'signatures'))
-  const header = at(message, 'header')
-  const returnData = at(meta, 'returnData')
-  const info = SubscribeUpdateTransactionInfo.fromPartial({
-    signature: tx.signature,
-    index: String(tx.index),
-    transaction: {
-      signatures: signatures.length > 0 ? signatures.map(bytesOf) : [tx.signature],
-      message: {
-        header: {
-          numRequiredSignatures: tx.signerCount,
-          numReadonlySignedAccounts: count(at(header, 'numReadonlySignedAccounts')),
-          numReadonlyUnsignedAccounts: count(at(header, 'numReadonlyUnsignedAccounts')),
-        },
-        accountKeys: staticKeys,
-        recentBlockhash: bytesOf(at(message, 'recentBlockhash')),
-        instructions: tx.instructions.filter(isTop).map(compiled),
-        versioned: typeof at(json, 'version') === 'number',
-        addressTableLookups: list(at(message, 'addressTableLookups')).map((lookup) => ({
-          accountKey: bytesOf(at(lookup, 'accountKey')),
-          writableIndexes: Uint8Array.from(list(at(lookup, 'writableIndexes')), count),
-          readonlyIndexes: Uint8Array.from(list(at(lookup, 'readonlyIndexes')), count),
-        })),
-      },
-    },
-    meta: {
-      err: tx.failed ? { err: NO_BYTES } : undefined,
-      fee: String(tx.fee),
-      preBalances: tx.accountKeys.map((_, account) => String(tx.lamportsBefore(account))),
-      postBalances: tx.accountKeys.map((_, account) => String(tx.lamportsAfter(account))),
-      innerInstructions: innerGroups(tx.instructions),
-      innerInstructionsNone: !tx.innerKept,
-      logMessages: [...(tx.logs ?? [])],
-      logMessagesNone: tx.logs === null,
-      preTokenBalances: balances(tx.preTokenBalances, at(meta, 'preTokenBalances')),
-      postTokenBalances: balances(tx.postTokenBalances, at(meta, 'postTokenBalances')),
-      loadedWritableAddresses: writable,
-      loadedReadonlyAddresses: readonly,
-      returnData: isObject(returnData)
-        ? {
-            programId: bytesOf(at(returnData, 'programId')),
-            data: Buffer.from(String(at(at(returnData, 'data'), 0)), 'base64'),
-          }
-        : undefined,
-      returnDataNone: !isObject(returnData),
-      computeUnitsConsumed: digits(at(meta, 'computeUnitsConsumed')),
-      costUnits: digits(at(meta, 'costUnits')),
-    },
+  writeBytes(1, tx.signature)
+  out.message(3, () => {
+    out.bytesOf(1, tx.signature)
+    for (const signature of signatures.slice(1)) out.bytesOf(1, bytesOf(signature))
+    out.message(2, () => writeMessage(tx, keys.staticKeys, message, at(json, 'version')))
   })
-  return new Uint8Array(SubscribeUpdateTransactionInfo.encode(info).finish())
+  out.message(4, () => writeMeta(tx, keys, meta))
+  writeUint(5, tx.index)
+  return out.finish()
+}
+
+/** Of all transactions: each is written in one go. */
+const out = new ProtoWriter()
+
+// Fields that proto3 leaves out where they have their default.
+
+function writeUint(field: number, value: number | bigint): void {
+  if (value > 0) out.uint(field, value)
+}
+
+function writeBytes(field: number, value: Uint8Array): void {
+  if (value.length > 0) out.bytesOf(field, value)
+}
+
+function writeText(field: number, value: string): void {
+  if (value !== '') out.text(field, value)
+}
+
+function writeFlag(field: number, value: boolean): void {
+  if (value) out.uint(field, 1)
+}
+
+/** `Message`. */
+function writeMessage(
+  tx: Omit<Transaction, 'encoded'>,
+  staticKeys: readonly Uint8Array[],
+  message: unknown,
+  version: unknown,
+): void {
+  const header = at(message, 'header')
+  out.message(1, () => {
+    writeUint(1, tx.signerCount)
+    writeUint(2, count(at(header, 'numReadonlySignedAccounts')))
+    writeUint(3, count(at(header, 'numReadonlyUnsignedAccounts')))
+  })
+  for (const key of staticKeys) out.bytesOf(2, key)
+  writeBytes(3, bytesOf(at(message, 'recentBlockhash')))
+  for (const instruction of tx.instructions)
+    if (isTop(instruction)) out.message(4, () => writeInstruction(instruction))
+  writeFlag(5, typeof version === 'number')
+  for (const lookup of list(at(message, 'addressTableLookups')))
+    out.message(6, () => {
+      writeBytes(1, bytesOf(at(lookup, 'accountKey')))
+      writeBytes(2, Uint8Array.from(list(at(lookup, 'writableIndexes')), count))
+      writeBytes(3, Uint8Array.from(list(at(lookup, 'readonlyIndexes')), count))
+    })
+}
+
+/** `TransactionStatusMeta`. */
+function writeMeta(
+  tx: Omit<Transaction, 'encoded'>,
+  { writable, readonly }: ReturnType<typeof splitKeys>,
+  meta: unknown,
+): void {
+  if (tx.failed) out.message(1, () => {})
+  writeUint(2, tx.fee)
+  const accounts = tx.accountKeys.length
+  out.message(3, () => {
+    for (let account = 0; account < accounts; account++) out.packed(tx.lamportsBefore(account))
+  })
+  out.message(4, () => {
+    for (let account = 0; account < accounts; account++) out.packed(tx.lamportsAfter(account))
+  })
+  writeInner(tx.instructions)
+  writeFlag(10, !tx.innerKept)
+  for (const line of tx.logs ?? []) out.text(6, line)
+  writeFlag(11, tx.logs === null)
+  writeBalances(7, tx.preTokenBalances, at(meta, 'preTokenBalances'))
+  writeBalances(8, tx.postTokenBalances, at(meta, 'postTokenBalances'))
+  for (const key of writable) out.bytesOf(12, key)
+  for (const key of readonly) out.bytesOf(13, key)
+  const returnData = at(meta, 'returnData')
+  if (isObject(returnData))
+    out.message(14, () => {
+      writeBytes(1, bytesOf(at(returnData, 'programId')))
+      writeBytes(2, Buffer.from(String(at(at(returnData, 'data'), 0)), 'base64'))
+    })
+  else out.uint(15, 1)
+  writeIfCount(16, at(meta, 'computeUnitsConsumed'))
+  writeIfCount(17, at(meta, 'costUnits'))
 }
 
 /** Which keys are the message's own and which were looked up; where that is not told, all are taken for its own. */
@@ -82,44 +123,53 @@ function isTop({ stackHeight }: Instruction): boolean {
   return stackHeight === 1
 }
 
-function compiled({ programIndex, accounts, data }: Instruction) {
-  return { programIdIndex: programIndex, accounts, data }
+function writeInstruction({ programIndex, accounts, data }: Instruction): void {
+  writeUint(1, programIndex)
+  writeBytes(2, accounts)
+  writeBytes(3, data)
 }
 
 /** What each top-level instruction called. */
-function innerGroups(instructions: readonly Instruction[]) {
-  const groups: { index: number; instructions: Instruction[] }[] = []
+function writeInner(instructions: readonly Instruction[]): void {
   let index = -1
-  for (const instruction of instructions) {
-    if (isTop(instruction)) index++
-    else if (groups.at(-1)?.index === index) groups.at(-1)?.instructions.push(instruction)
-    else groups.push({ index, instructions: [instruction] })
+  for (let from = 0; from < instructions.length; ) {
+    if (isTop(instructions[from]!)) {
+      index++
+      from++
+      continue
+    }
+    let to = from + 1
+    while (to < instructions.length && !isTop(instructions[to]!)) to++
+    const called = instructions.slice(from, to)
+    out.message(5, () => {
+      writeUint(1, index)
+      for (const instruction of called)
+        out.message(2, () => {
+          writeInstruction(instruction)
+          out.uint(4, instruction.stackHeight)
+        })
+    })
+    from = to
   }
-  return groups.map(({ index, instructions }) => ({
-    index,
-    instructions: instructions.map((inner) => ({
-      ...compiled(inner),
-      stackHeight: inner.stackHeight,
-    })),
-  }))
 }
 
-function balances(from: readonly TokenBalance[], json: unknown) {
+function writeBalances(field: number, balances: readonly TokenBalance[], json: unknown): void {
   const entries = list(json)
-  return from.map(({ accountIndex, mint, owner, amount, decimals }, place) => {
+  balances.forEach(({ accountIndex, mint, owner, amount, decimals }, place) => {
     const told = at(entries[place], 'uiTokenAmount')
-    return {
-      accountIndex,
-      mint,
-      owner: owner ?? '',
-      programId: text(at(entries[place], 'programId')),
-      uiTokenAmount: {
-        amount: String(amount),
-        decimals,
-        uiAmount: Number(at(told, 'uiAmount') ?? 0) || 0,
-        uiAmountString: text(at(told, 'uiAmountString')),
-      },
-    }
+    out.message(field, () => {
+      writeUint(1, accountIndex)
+      writeText(2, mint)
+      out.message(3, () => {
+        const uiAmount = Number(at(told, 'uiAmount') ?? 0) || 0
+        if (uiAmount !== 0) out.double(1, uiAmount)
+        writeUint(2, decimals)
+        out.text(3, String(amount))
+        writeText(4, text(at(told, 'uiAmountString')))
+      })
+      writeText(4, owner ?? '')
+      writeText(5, text(at(entries[place], 'programId')))
+    })
   })
 }
 
@@ -149,8 +199,6 @@ function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
 }
 
-function digits(value: unknown): string | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-    ? String(value)
-    : undefined
+function writeIfCount(field: number, value: unknown): void {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) out.uint(field, value)
 }

@@ -5,11 +5,13 @@ import {
   SubscribeUpdateTransactionInfo,
 } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
+import fc from 'fast-check'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 import { aTransaction } from '../testing/a-transaction.ts'
 import { readCorpus } from '../testing/corpus.ts'
 import { plain, toBase64Json, toGrpcUpdate } from '../testing/encodings.ts'
 import { toParsedJson } from '../testing/parsed-encoding.ts'
+import { encodeTransaction } from './encode-transaction.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import { normalize } from './raw-transaction.ts'
@@ -59,9 +61,36 @@ onCorpus(
       const info = SubscribeUpdateTransactionInfo.decode(Buffer.from(tx.encoded()))
       const update = toGrpcUpdate(json, tx.slot, tx.index).transaction!
       t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
+      // Byte for byte as the generated code writes it.
+      t.is(Buffer.compare(SubscribeUpdateTransactionInfo.encode(info).finish(), tx.encoded()), 0)
     }
   },
 )
+
+test('numbers up to 2^64 - 1 and texts of any length and script are kept as they are (decisions K4)', (t) => {
+  const u64 = fc.bigInt(0n, 2n ** 64n - 1n)
+  const line = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 200 }),
+    fc.nat(70_000).map((length) => 'Program log: ü'.repeat(length / 14)),
+  )
+  fc.assert(
+    fc.property(u64, u64, u64, fc.array(line, { maxLength: 4 }), (fee, before, after, logs) => {
+      const bytes = encodeTransaction({
+        kind: 'transaction',
+        ...{ slot: 5, index: 2 ** 40, signature: new Uint8Array(64).fill(1), failed: true },
+        ...{ accountKeys: [new Uint8Array(32)], signerCount: 1, fee, logs, innerKept: true },
+        ...{ lamportsBefore: () => before, lamportsAfter: () => after },
+        ...{ tokenOwners: [], preTokenBalances: [], postTokenBalances: [], instructions: [] },
+      })
+      const { meta, index } = SubscribeUpdateTransactionInfo.decode(Buffer.from(bytes))
+      t.is(index, String(2 ** 40))
+      t.deepEqual(
+        [meta?.fee, meta?.preBalances, meta?.postBalances, meta?.logMessages],
+        [String(fee), [String(before)], [String(after)], logs],
+      )
+    }),
+  )
+})
 
 onCorpus('instructions that a node has parsed are put back into the bytes they came from', (t) => {
   for (const { json, tx } of inJson) {
