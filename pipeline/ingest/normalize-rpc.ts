@@ -1,4 +1,4 @@
-import { type Address, addressFromBytes, parseAddress } from '../domain/address.ts'
+import { type Address, addressFromBytes } from '../domain/address.ts'
 import { decodeBase58 } from '../domain/base58.ts'
 import type {
   Instruction,
@@ -268,13 +268,30 @@ function accountIndex(value: unknown, count: number): number {
   return value
 }
 
+/** Bytes of addresses seen lately: programs, pools, mints and the wallet itself come again and again. */
+const known = new Map<string, Uint8Array>()
+const MAX_KNOWN = 20_000
+/** In characters. */
+const LONGEST_ADDRESS = 44
+
+function addressBytes(value: unknown): Uint8Array | null {
+  if (typeof value !== 'string') return null
+  const found = known.get(value)
+  if (found !== undefined) return found
+  const bytes = decodeBase58(value.slice(0, LONGEST_ADDRESS + 1))
+  if (bytes?.length !== 32) return null
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(value, bytes)
+  return bytes
+}
+
 function address(value: unknown): Address | null {
-  return typeof value === 'string' ? parseAddress(value) : null
+  return addressBytes(value) === null ? null : (value as Address) // it has 32 bytes
 }
 
 function key(value: unknown): Uint8Array {
-  const bytes = base58(value, 'bad_account_keys')
-  if (bytes.length !== 32) throw new Fault('bad_account_keys')
+  const bytes = addressBytes(value)
+  if (bytes === null) throw new Fault('bad_account_keys')
   return bytes
 }
 
