@@ -41,16 +41,18 @@ export async function run(args: readonly string[]): Promise<void> {
 
   const bodies: string[] = []
   const [first, second] = await Promise.all([openSource(size), openSource(size)])
-  const ours = await backfill(first, limits, values.fold, bodies)
+  const ours = await withCpu(first, () => backfill(first, limits, values.fold, bodies))
   first.close()
-  const bare = await replay(second, limits, bodies)
+  const bare = await withCpu(second, () => replay(second, limits, bodies))
   second.close()
   const perSecond = ({ calls, seconds }: Turn) => Math.round(calls / seconds)
+  const counted = (turn: Turn & Cost) =>
+    `${perSecond(turn)} calls/s (${turn.calls} in ${turn.seconds.toFixed(1)} s; CPU ${(turn.cpuMs / turn.calls).toFixed(2)} ms each, the server's ${(turn.serverCpuMs / turn.calls).toFixed(2)})`
   print(
-    `backfill     ${perSecond(ours)} calls/s (${ours.calls} in ${ours.seconds.toFixed(1)} s), ${Math.round(ours.transactions / ours.seconds)} transactions/s, ` +
+    `backfill     ${counted(ours)}, ${Math.round(ours.transactions / ours.seconds)} transactions/s, ` +
       `${((60 * ours.wallets) / ours.seconds).toFixed(1)} wallets/min; ${ours.transactions} transactions, ${ours.wallets} wallets whole, RSS ${ours.rssMiB} MiB`,
   )
-  print(`bare client  ${perSecond(bare)} calls/s (${bare.calls} in ${bare.seconds.toFixed(1)} s)`)
+  print(`bare client  ${counted(bare)}`)
   print(`ratio        ${Math.round((100 * perSecond(ours)) / perSecond(bare))}%`)
 }
 
@@ -64,6 +66,12 @@ interface Turn {
   readonly seconds: number
 }
 
+/** CPU that a turn took of this process, its start and end outside the seconds included, and of the server. */
+interface Cost {
+  readonly cpuMs: number
+  readonly serverCpuMs: number
+}
+
 interface Limits {
   readonly concurrency: number
   readonly seconds: number
@@ -72,6 +80,21 @@ interface Limits {
 const SLOT = 405_000_000
 /** Transactions of tracked wallets in a slot; each names one of them, give or take. */
 const PER_SLOT = 50
+
+async function withCpu<T>(
+  { serverCpuMs }: { serverCpuMs(): Promise<number> },
+  turn: () => Promise<T>,
+): Promise<T & Cost> {
+  const serverBefore = await serverCpuMs()
+  const before = process.cpuUsage()
+  const done = await turn()
+  const { user, system } = process.cpuUsage(before)
+  return {
+    ...done,
+    cpuMs: (user + system) / 1000,
+    serverCpuMs: (await serverCpuMs()) - serverBefore,
+  }
+}
 
 /** The server, in a process of its own. */
 async function serve(size: { wallets: number; transactions: number }): Promise<void> {
@@ -83,6 +106,10 @@ async function serve(size: { wallets: number; transactions: number }): Promise<v
     clock: { kind: 'manual', startSlot: SLOT },
   })
   process.send?.({ rpcUrl: simulator.rpcUrl, wallets: simulator.wallets } satisfies Source)
+  process.on('message', () => {
+    const { user, system } = process.cpuUsage()
+    process.send?.((user + system) / 1000)
+  })
   process.once('disconnect', () => process.exit(0))
 }
 
@@ -102,7 +129,15 @@ async function openSource(size: { wallets: number; transactions: number }) {
     )
     asking.once('error', reject).end(JSON.stringify(question))
   })
-  return { ...source, close: () => child.disconnect() }
+  return {
+    ...source,
+    async serverCpuMs() {
+      child.send('cpu')
+      const [ms]: number[] = await once(child, 'message')
+      return ms ?? 0
+    },
+    close: () => child.disconnect(),
+  }
 }
 
 const JSON_BODY = { 'content-type': 'application/json' }
