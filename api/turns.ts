@@ -6,20 +6,27 @@ import { asked, type Redis } from './redis-connection.ts'
 /** Lets one thing at a time be done about an account, whichever process does it. */
 export interface Turns {
   /** Runs the task when nobody else is at it; rejects with `unavailable` when that takes too long. */
-  take<T>(account: string, task: () => Promise<T>): Promise<T>
+  take<T>(account: string, task: (turn: Turn) => Promise<T>): Promise<T>
+}
+
+/** A turn as who has it sees it. */
+export interface Turn {
+  /** For right before a write: throws `unavailable` when somebody else may be at it by now. */
+  require(): void
 }
 
 /**
- * Turns in this process and, with Redis, among all. A turn is held as long as its task runs; one that a process left by ending, or cannot hold as Redis is away, is free after
- * `heldMs`. Two redemptions of one deposit for one account are one entry by their key, whoever has the turn; that it is not redeemed for two accounts, by a check and by
- * hand, is what the turn is for.
+ * Turns in this process and, with Redis, among all. A turn is held as long as its task runs; one that a process left by ending, or cannot hold as Redis is away or the process
+ * stands still, is free after `heldMs`. Two redemptions of one deposit for one account are one entry by their key, whoever has the turn; that it is not redeemed for two
+ * accounts, by a check and by hand, is what the turn is for.
  */
 export function createTurns(redis: Redis | null, heldMs = 10_000): Turns {
   const last = new Map<string, Promise<unknown>>()
   return {
     take(account, task) {
       const before = last.get(account) ?? Promise.resolve()
-      const run = redis === null ? task : () => amongProcesses(redis, heldMs, account, task)
+      const run = () =>
+        redis === null ? task(ALONE) : amongProcesses(redis, heldMs, account, task)
       const turn = before.catch(() => {}).then(run)
       last.set(account, turn)
       const forget = () => {
@@ -31,28 +38,46 @@ export function createTurns(redis: Redis | null, heldMs = 10_000): Turns {
   }
 }
 
+/** Nobody can take it from the only process. */
+const ALONE: Turn = { require() {} }
+
 async function amongProcesses<T>(
   redis: Redis,
   heldMs: number,
   account: string,
-  task: () => Promise<T>,
+  task: (turn: Turn) => Promise<T>,
 ): Promise<T> {
   const key = `tw:turn:${account}`
   const mine = randomUUID()
+  /** By the monotonic clock, from when Redis was asked: it may have done it at once. */
+  let heldUntil = 0
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
+    heldUntil = performance.now() + heldMs
     if ((await asked(redis.set(key, mine, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
-    if (Date.now() > until) throw new ServiceError('unavailable', BUSY, { retriable: true })
+    if (Date.now() > until) throw unavailable(BUSY)
+  }
+  const hold = async () => {
+    const until = performance.now() + heldMs
+    const isMine = (await redis.eval(HOLD, 1, key, mine, heldMs)) === 1
+    heldUntil = isMine ? until : 0
   }
   // A task may wait long for the store.
-  const holding = setInterval(() => {
-    redis.eval(HOLD, 1, key, mine, heldMs).catch(() => {}) // the next time, or it ends
-  }, heldMs / 4)
+  const holding = setInterval(() => hold().catch(() => {}), heldMs / 4) // the next time, or it ends
+  const turn: Turn = {
+    require() {
+      if (performance.now() >= heldUntil) throw unavailable('the turn was lost')
+    },
+  }
   try {
-    return await task()
+    return await task(turn)
   } finally {
     clearInterval(holding)
     await redis.eval(RELEASE, 1, key, mine).catch(() => {}) // else it ends by itself
   }
+}
+
+function unavailable(why: string): ServiceError {
+  return new ServiceError('unavailable', why, { retriable: true })
 }
 
 const WAIT_MS = 12_000

@@ -4,7 +4,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { createTurns, type Turns } from '../turns.ts'
+import { createTurns, type Turn, type Turns } from '../turns.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
 
 /** The API key of an account as its owner may see it. Times in unix milliseconds. */
@@ -43,13 +43,13 @@ export class Accounts {
 
   /** Makes an account with its key and its first credits; the raw key is known to the caller alone. Rejects with `account_exists`. */
   create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
-    return this.#inTurn(wallet, async () => {
+    return this.#inTurn(wallet, async (turn) => {
       if ((await this.#read(wallet)) !== null)
         throw new ServiceError('account_exists', 'this wallet has an account already')
       const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
       const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
       // Last: only now there is an account. What a process leaves that ends before is used by the next attempt or never.
-      const { apiKey } = await this.#putKey(wallet, null)
+      const { apiKey } = await this.#putKey(wallet, null, turn)
       return { apiKey, left }
     })
   }
@@ -76,10 +76,10 @@ export class Accounts {
   async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
     const known = stateOf(await this.#read(wallet))
     if (known !== null) return { apiKey: null, key: known }
-    return this.#inTurn(wallet, async () => {
+    return this.#inTurn(wallet, async (turn) => {
       const account = await this.#read(wallet)
       const key = stateOf(account)
-      return key === null ? this.#putKey(wallet, account) : { apiKey: null, key }
+      return key === null ? this.#putKey(wallet, account, turn) : { apiKey: null, key }
     })
   }
 
@@ -89,9 +89,9 @@ export class Accounts {
   rotateKey(
     wallet: Address,
   ): Promise<{ apiKey: ApiKey; key: KeyState; revokedSha256: string | null }> {
-    return this.#inTurn(wallet, async () => {
+    return this.#inTurn(wallet, async (turn) => {
       const account = await this.#read(wallet)
-      const put = await this.#putKey(wallet, account)
+      const put = await this.#putKey(wallet, account, turn)
       return { ...put, revokedSha256: account?.key_sha256 || null }
     })
   }
@@ -139,7 +139,7 @@ export class Accounts {
     return row !== undefined && isSameHash(row.key_sha256, keySha256) ? row.wallet : null
   }
 
-  #inTurn<T>(wallet: Address, task: () => Promise<T>): Promise<T> {
+  #inTurn<T>(wallet: Address, task: (turn: Turn) => Promise<T>): Promise<T> {
     return this.#turns.take(`key:${wallet}`, task)
   }
 
@@ -157,6 +157,7 @@ export class Accounts {
   async #putKey(
     wallet: Address,
     account: AccountRow | null,
+    turn: Turn,
   ): Promise<{ apiKey: ApiKey; key: KeyState }> {
     const apiKey = newApiKey()
     const now = this.#now()
@@ -177,6 +178,7 @@ export class Accounts {
       version: Math.max(now, Number(account?.version ?? 0) + 1),
     }
     await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
+    turn.require()
     await this.#store.insert('accounts', [row])
     return { apiKey, key }
   }

@@ -16,11 +16,12 @@ import { createRedisChannel } from '../channel/redis.ts'
 import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet } from '../testing/a-wallet.ts'
 import { ask } from '../testing/ask.ts'
+import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { markStored, trackWallets } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
-import { createTurns } from '../turns.ts'
+import { createTurns, type Turn } from '../turns.ts'
 
 /*
  * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; decisions E3).
@@ -381,4 +382,47 @@ onRedis('a turn lasts as long as its task, which may wait long for the store', a
   })
   await second
   t.deepEqual(ended, ['first', 'second'])
+})
+
+onRedis('who may have lost a turn writes nothing more', async (t) => {
+  const way = await forwardTo(new URL(REDIS_URL ?? ''))
+  const [mine, other] = await Promise.all(
+    [way.url, new URL(REDIS_URL ?? '')].map((url) => connectRedis(url, createLogger('silent'))),
+  )
+  t.teardown(() => {
+    mine!.disconnect()
+    other!.disconnect()
+    way.close()
+  })
+  const account = randomBytes(8).toString('hex')
+  const key = `tw:turn:${account}`
+  const isLost = (turn: Turn) => {
+    try {
+      turn.require()
+      return false
+    } catch (error) {
+      t.like(error, { code: 'unavailable' })
+      return true
+    }
+  }
+  const lost = async (turn: Turn) => {
+    while (!isLost(turn)) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const turns = createTurns(mine!, 400)
+  await turns.take(account, async (turn) => {
+    t.false(isLost(turn))
+    // Somebody else has it.
+    await other!.set(key, 'another')
+    await lost(turn)
+  })
+  t.is(await other!.get(key), 'another')
+  await other!.del(key)
+  await turns.take(account, async (turn) => {
+    t.false(isLost(turn))
+    // Nobody else, as far as can be known.
+    way.open(false)
+    await lost(turn)
+  })
+  way.open(true)
+  await other!.del(key)
 })

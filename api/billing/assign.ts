@@ -5,7 +5,7 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Turns } from '../turns.ts'
+import type { Turn, Turns } from '../turns.ts'
 import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
 import { readPro, redeemPlans } from './subscriptions.ts'
 import { creditsFor, type Plan, type Prices } from './terms.ts'
@@ -44,13 +44,15 @@ export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promi
   const meant = await choose(store, wanted)
   // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
-  const work = async () => {
+  const work = async (turn: Turn) => {
     const deposit = await choose(store, wanted)
     // A check was faster, and what is left of the transaction now is somebody else's.
     if (redemptionKey(deposit) !== redemptionKey(meant)) throw alreadyRedeemed()
-    return redeem(deps, deposit, wanted)
+    return redeem(deps, deposit, wanted, turn)
   }
-  return turns.take(first, () => (first === second ? work() : turns.take(second, work)))
+  return turns.take(first, (outer) =>
+    first === second ? work(outer) : turns.take(second, (inner) => work(both(outer, inner))),
+  )
 }
 
 interface Candidate extends Deposit {
@@ -126,12 +128,18 @@ async function readCandidates(store: Store, signature: string): Promise<Candidat
   }))
 }
 
-async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): Promise<Assigned> {
+async function redeem(
+  deps: AssignDeps,
+  deposit: Deposit,
+  wanted: Assignment,
+  turn: Turn,
+): Promise<Assigned> {
   const { store, ledger, prices } = deps
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
   const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
   const { wallet, signature } = deposit
+  turn.require()
   await store.insert('deposit_assignments', [
     {
       ...{ wallet, purpose: deposit.purpose, signature, account, redeemed_as: purpose },
@@ -143,13 +151,23 @@ async function redeem(deps: AssignDeps, deposit: Deposit, wanted: Assignment): P
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
   if (plan === null) {
+    turn.require()
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
     return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
   }
   const bought = { key: redemptionKey(deposit), plan, amount: deposit.amount }
-  await redeemPlans(store, account, [bought], now)
+  await redeemPlans(store, account, [bought], now, turn)
   const { expiresAt } = await readPro(store, account, now)
   return { purpose: 'pro', plan: plan.plan, expiresAt }
+}
+
+function both(one: Turn, other: Turn): Turn {
+  return {
+    require() {
+      one.require()
+      other.require()
+    },
+  }
 }
 
 function alreadyRedeemed(): ServiceError {

@@ -61,7 +61,7 @@ export class Billing {
     const revision = await this.#prepare(wallet)
     if (this.#settled.credits.get(wallet) === revision)
       return { credited: 0, balance: await credits.left(wallet) }
-    return turns.take(wallet, async () => {
+    return turns.take(wallet, async (turn) => {
       let credited = 0
       for (;;) {
         const deposits = await readUnredeemed(store, wallet, 'credits')
@@ -72,6 +72,7 @@ export class Billing {
           return { credited, balance: await credits.left(wallet) }
         }
         const entries = deposits.map((deposit) => entryOf(deposit, terms))
+        turn.require()
         await ledger.addAll(wallet, entries)
         credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
       }
@@ -83,14 +84,14 @@ export class Billing {
     const { store, turns, terms } = this.#deps
     const revision = await this.#prepare(wallet)
     if (this.#settled.pro.get(wallet) === revision) return this.pro(wallet)
-    return turns.take(wallet, async () => {
+    return turns.take(wallet, async (turn) => {
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)
       const bought = deposits.flatMap((deposit) => {
         const plan = terms.plans.find(({ price }) => price === deposit.amount)
         return plan === undefined ? [] : [{ key: redemptionKey(deposit), plan, ...deposit }]
       })
-      await redeemPlans(store, wallet, bought, this.#now())
+      await redeemPlans(store, wallet, bought, this.#now(), turn)
       if (bought.length === 0) settle(this.#settled.pro, wallet, revision)
       return this.pro(wallet)
     })

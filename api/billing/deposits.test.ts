@@ -64,7 +64,7 @@ const trouble = {
   ...{ listsFrom: 0, tellsFrom: 0 },
   storeDies: null as string | null,
   /** What does not answer, of those that a check needs. */
-  away: null as 'query' | 'insert' | 'meter' | 'turn' | null,
+  away: null as 'query' | 'insert' | 'meter' | 'turn' | 'turn, once begun' | null,
 }
 const away = () => new ServiceError('unavailable', 'away', { retriable: true })
 const clock = { now: 1_790_000_000_900 }
@@ -88,7 +88,10 @@ test.before(async () => {
         turns: {
           take: async (account, task) => {
             if (trouble.away === 'turn') throw away()
-            return turns.take(account, task)
+            const require = () => {
+              if (trouble.away === 'turn, once begun') throw away()
+            }
+            return turns.take(account, () => task({ require }))
           },
         },
         ledger: new Ledger({ store, meter: leavingMeter(parts.meter), now: () => clock.now }),
@@ -336,7 +339,7 @@ test.serial('while RPC is down a check is 503, credits nothing and loses nothing
 test.serial(
   'while the store, the meter or the turns are away a check is 503, and loses nothing (K5)',
   async (t) => {
-    for (const moment of ['query', 'insert', 'meter', 'turn'] as const) {
+    for (const moment of ['query', 'insert', 'meter', 'turn', 'turn, once begun'] as const) {
       const payer = await createPayer(simulator, 100_000_000n)
       t.deepEqual(await check(payer), { credited: 0, balance_credits: 0 })
       await payCredits(payer, 10_000_000n)

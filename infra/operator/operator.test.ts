@@ -469,6 +469,32 @@ test.serial(
       [{ wallet: payer }],
     )
 
+    // A turn that is lost once the decision is stored: nothing more is written, and the same command finishes it.
+    await opened.store.insert('deposits', [row(11, payer, 'pro', 6_000_000)])
+    let isLost = false
+    const require = () => {
+      if (isLost) throw new ServiceError('unavailable', 'lost', { retriable: true })
+    }
+    const losing: OperatorParts = {
+      ...parts,
+      turns: { take: (_account, task) => task({ require }) },
+      store: {
+        ...opened.store,
+        async insert(table, rows) {
+          await opened.store.insert(table, rows)
+          isLost = table === 'deposit_assignments'
+        },
+      },
+    }
+    for (const purpose of ['credits', 'pro'] as const) {
+      isLost = false
+      const last = { signature: signature(11), account: address(other), purpose }
+      const code = purpose === 'credits' ? 'unavailable' : 'already_redeemed'
+      await t.throwsAsync(assignDeposit(losing, last), { code })
+    }
+    t.like(await unmatched(), { 0: [signature(11), 'assignment_unfinished', 6] })
+    t.like((await run(...assign(11, 'credits'))).document, { credits: 6000 })
+
     // Should it ever be redeemed for two all the same, the books say so; also when one of the two bought Pro.
     t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
     await parts.ledger.add({ ...entry, account: other, key: late, credits: 5000 })
@@ -479,6 +505,7 @@ test.serial(
       other,
       [0, 1].map((n) => ({ key: keyOf(n), plan: parts.prices.plans[0]!, amount: 5_000_000n })),
       now,
+      { require() {} },
     )
     await parts.ledger.add({ ...entry, account: other, key: keyOf(1), credits: 3000 })
     t.deepEqual(await run('ledger', 'check'), {
