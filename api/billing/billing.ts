@@ -59,10 +59,12 @@ export class Billing {
   async checkCredits(wallet: Address): Promise<CreditCheck> {
     const { store, ledger, credits, turns, terms } = this.#deps
     const revision = await this.#prepare(wallet)
-    if (this.#settled.credits.get(wallet) === revision)
-      return { credited: 0, balance: await credits.left(wallet) }
+    const isSettled = () => this.#settled.credits.get(wallet) === revision
+    if (isSettled()) return { credited: 0, balance: await credits.left(wallet) }
     return turns.take(wallet, async (turn) => {
       let credited = 0
+      // The one before may have seen to it.
+      if (isSettled()) return { credited, balance: await credits.left(wallet) }
       for (;;) {
         const deposits = await readUnredeemed(store, wallet, 'credits')
         if (deposits.length === 0) {
@@ -83,8 +85,10 @@ export class Billing {
   async checkPro(wallet: Address): Promise<ProStatus> {
     const { store, turns, terms } = this.#deps
     const revision = await this.#prepare(wallet)
-    if (this.#settled.pro.get(wallet) === revision) return this.pro(wallet)
+    const isSettled = () => this.#settled.pro.get(wallet) === revision
+    if (isSettled()) return this.pro(wallet)
     return turns.take(wallet, async (turn) => {
+      if (isSettled()) return this.pro(wallet)
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)
       const bought = deposits.flatMap((deposit) => {
