@@ -3,6 +3,7 @@ import test from 'ava'
 import bs58 from 'bs58'
 import fc from 'fast-check'
 import type { Address } from '../../pipeline/domain/address.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
@@ -92,6 +93,15 @@ test('a key is valid until another takes its place, whatever was stored in betwe
   const row = { key_sha256: hashApiKey(lost), wallet, created_at: '2030-01-01 00:00:00' }
   await opened.store.insert('api_keys', [row])
   t.is(await accounts.accountOfKey(hashApiKey(lost)), null)
+  t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
+  // Neither did one that may have lost its turn to another.
+  const require = () => {
+    throw new ServiceError('unavailable', 'lost', { retriable: true })
+  }
+  const { store } = opened
+  const ledger = new Ledger({ store, meter: createMemoryMeter() })
+  const losing = new Accounts({ store, ledger, turns: { take: (_, task) => task({ require }) } })
+  await t.throwsAsync(losing.rotateKey(wallet), { code: 'unavailable' })
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
   // One that made the account without a key at the same time changes nothing.
   await opened.store.insert('accounts', [{ wallet, created_at: '2030-01-01 00:00:00', version: 0 }])

@@ -194,6 +194,36 @@ test.serial('a rotation that a process could not hear of ends the old key there 
   await Promise.all([one.close(), two.close()])
 })
 
+test.serial(
+  'a rotation of which others may not have heard shows no key, as if its process had ended; the next one shows one',
+  async (t) => {
+    let isAway = true
+    const memory = createMemoryChannel()
+    const channel: AccountChannel = {
+      ...memory,
+      async rotated(account, keySha256) {
+        await memory.rotated(account, keySha256)
+        if (isAway) throw new ServiceError('unavailable', 'away', { retriable: true })
+      },
+    }
+    const one = await startApi(store, { channel })
+    const token = await one.token(newWallet().address)
+    const key = (await me(token, one)).body.api_key
+    t.is(await wallets(key, one), 402)
+    const lost = await rotate(token, one)
+    t.like(lost, { status: 503, body: { code: 'unavailable', api_key: undefined } })
+    t.is(await wallets(key, one), 401)
+    const account = (await me(token, one)).body
+    t.is(account.api_key, null)
+    t.not(account.api_key_last4, String(key).slice(-4))
+    isAway = false
+    const next = await rotate(token, one)
+    t.is(next.status, 200)
+    t.is(await wallets(next.body.api_key, one), 402)
+    await one.close()
+  },
+)
+
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
 onRedis(
   'with Redis between them, two processes make one first key and end each other’s sockets',
