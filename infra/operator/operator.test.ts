@@ -241,6 +241,30 @@ test.serial('recompute waits until the wallets are folded anew (decisions J3, K4
   await fold.stop()
 })
 
+test.serial('a process that stops ends the commands under way (decisions J5)', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'operator-'))
+  const unread = createMemoryLog({ logger, registry: createRegistry() })
+  const server = await serveOperator(
+    folder,
+    (args, report, stop) => runCommand(args, { ...parts, log: async () => unread, stop }, report),
+    logger,
+  )
+  let begun: () => void = () => {}
+  const isUnderWay = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const asked = askOperator(folder, ['recompute', '--wallet', 'all'], () => begun())
+  await isUnderWay
+  await server.close()
+  t.deepEqual(await asked, {
+    kind: 'error',
+    code: 'closed',
+    message: 'stopped before all wallets were folded; run it again',
+  })
+  await unread.close()
+  rmSync(folder, { recursive: true })
+})
+
 test('commands reach the process that owns the data through its socket', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const ask = (...args: string[]) => askOperator(folder, args, () => {})

@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { pause } from '../../pipeline/runtime/pause.ts'
 import { readRefolds, requestRefolds } from '../../pipeline/workers/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
@@ -13,7 +13,7 @@ const POLL_MS = 200
 
 /**
  * `recompute --wallet <W3|all>`: has lots, disposals, positions and metrics made anew from stored events (decisions J3, K4), and waits until they are
- * stored. Rejects with `unavailable` when no fold worker takes it up.
+ * stored. Rejects with `unavailable` when no fold worker takes it up, with `closed` when it is stopped.
  */
 export const recompute = optionCommand({
   name: 'recompute',
@@ -28,19 +28,23 @@ export const recompute = optionCommand({
 
 /** Has these wallets folded anew and waits until their books are stored. Rejects with `unavailable` when no fold worker answers within `answerMs`. */
 export async function refoldWallets(
-  parts: Pick<OperatorParts, 'store' | 'log'>,
+  parts: Pick<OperatorParts, 'store' | 'log' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   answerMs = ANSWER_MS,
 ): Promise<void> {
-  const { store } = parts
+  const { store, stop } = parts
   const targets = await requestRefolds({ store, log: await parts.log() }, wallets)
   const total = wallets.length
   let last = { begun: 0, done: 0 }
   let movedAt = Date.now()
   report({ what: 'wallets', done: 0, total })
   while (last.done < total) {
-    await delay(POLL_MS)
+    await pause(POLL_MS, stop)
+    if (stop.aborted)
+      throw new ServiceError('closed', 'stopped before all wallets were folded; run it again', {
+        retriable: true,
+      })
     const { begun, done } = await readRefolds(store, targets)
     if (begun !== last.begun || done !== last.done) movedAt = Date.now()
     last = { begun, done }

@@ -180,6 +180,7 @@ async function stored(
 
 const parts = (store: Store, log: EventLog) => ({
   ...{ store, log: async () => log, solPriceMaxAgeSeconds: 3600, salt: null },
+  stop: new AbortController().signal,
 })
 const everybody = () => chain.addresses.map((_, at) => at + 1)
 const nothing = { added: 0, changed: 0, removed: 0 }
@@ -195,6 +196,14 @@ test.serial(
       await log.consume({ mode: 'follow', sinceMs: 0 }, async ({ records }) => {
         for (const entry of records) if (entry.kind !== 'refold') followed.push(entry.kind)
       })
+      // Stopped, it ends after a page; run again, it does the rest.
+      const stopped = { ...parts(store, log), stop: AbortSignal.abort() }
+      await t.throwsAsync(
+        redecodeWallets(stopped, everybody(), () => {}, { rowsPerPage: 20 }),
+        {
+          code: 'closed',
+        },
+      )
       const told: Progress[] = []
       const done = await redecodeWallets(parts(store, log), everybody(), (p) => told.push(p))
       t.deepEqual(await dump(store), expected)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
@@ -34,9 +35,9 @@ interface Document {
   readonly wallets_folded: number
 }
 
-/** Redecodes for one wallet, or for all, with the decoder of this version. */
+/** Redecodes for one wallet, or for all, with the decoder of this version. Rejects with `closed` when it is stopped; it may be run again. */
 export async function redecodeWallets(
-  parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds'>,
+  parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
@@ -56,7 +57,11 @@ export async function redecodeWallets(
       await markWallets(store, some, { isFolded: false, at: Date.now() })
       for (const one of some) touched.add(one)
     },
-    onProgress: (done, total) => report({ what: 'transactions', done, total }),
+    onProgress(done, total) {
+      report({ what: 'transactions', done, total })
+      if (parts.stop.aborted)
+        throw new ServiceError('closed', 'stopped; run it again', { retriable: true })
+    },
   })
   const toFold = [...new Set([...(await unfoldedWallets(store)), ...touched])]
   if (toFold.length > 0) {

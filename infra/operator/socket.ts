@@ -31,7 +31,7 @@ function socketPath(dataDir: string): string {
 /** `sun_path` of unix(7) has 108 bytes on Linux, 104 on macOS. */
 const MAX_PATH_BYTES = 100
 
-/** Lets `run` be called through the socket, by the user who owns the process alone. */
+/** Lets `run` be called through the socket, by the user who owns the process alone. `close` stops the commands under way, and waits until they have ended. */
 export async function serveOperator(
   dataDir: string,
   run: (args: readonly string[], report: Report, stop: AbortSignal) => Promise<Outcome>,
@@ -40,10 +40,15 @@ export async function serveOperator(
   const path = socketPath(dataDir)
   await mkdir(dataDir, { recursive: true })
   await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
+  const underWay = new Set<AbortController>()
   const server = createServer(async (incoming, response) => {
     const write = (line: Line) => response.write(`${JSON.stringify(line)}\n`)
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    underWay.add(gone)
+    response.once('close', () => {
+      underWay.delete(gone)
+      gone.abort()
+    })
     const reply = await answer(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
       return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal)
@@ -61,6 +66,7 @@ export async function serveOperator(
       new Promise((settle) => {
         server.close(() => settle())
         server.closeIdleConnections()
+        for (const command of underWay) command.abort()
       }),
   }
 }

@@ -280,7 +280,11 @@ async function start(
   }
 
   if (ingest && autoBackfill) {
-    opened.push(() => autoBackfill.close())
+    opened.push(async () => {
+      const closed = autoBackfill.close()
+      backfills?.close() // else what waits for an RPC server would be waited for
+      await closed
+    })
     const begin = async () => {
       const newest = ingest.status()
       // What is fetched takes the prices that are stored.

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
 import type { OperatorParts } from '../../infra/operator/parts.ts'
 import { wallets as listCommand } from '../../infra/operator/wallets.ts'
@@ -293,6 +296,34 @@ test.serial(
     }
   },
 )
+
+test.serial('closed, a backfill waits for no RPC server any more, and can go on', async (t) => {
+  let asked: () => void = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const server = createServer((_request, response) => {
+    asked()
+    response.writeHead(429, { 'Retry-After': '30' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { store } = opened
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const backfills = createBackfills({
+    ...{ store, log, logger, logIsDurable: true, priceMaxAgeSeconds: 3600 },
+    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on TCP
+    metrics: createIngestMetrics(createRegistry()),
+  })
+  const run = backfills.run([1], history, unstopped)
+  await isAsked
+  backfills.close()
+  await t.throwsAsync(run, {
+    code: 'closed',
+    message: 'stopped; the same command goes on where this one was',
+  })
+  await log.close()
+  server.close()
+})
 
 test.serial(
   'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (decisions K2)',

@@ -240,7 +240,8 @@ export function createBackfills(options: BackfillsOptions): Backfills {
         }
       })
     } catch (error) {
-      if (error instanceof Stopped) throw new ServiceError('closed', STOPPED, { retriable: true })
+      if (error instanceof Stopped || closed.signal.aborted)
+        throw new ServiceError('closed', STOPPED, { retriable: true })
       throw error
     } finally {
       ended.release()
