@@ -2,18 +2,20 @@
 export const MARKET_STYLE = `
 /* lists */
 .data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-.data-table th { vertical-align: bottom; }
+.data-table th { vertical-align: middle; white-space: normal; }
 .data-table th, .data-table td { padding-inline: 0.45rem; }
+@media (min-width: 44.01rem) { .data-table .is-figure + :not(.is-figure) { padding-inline-start: 1.25rem; } }
+.sort-by { display: none; }
 #app:has(.data-table) { --side: max(1rem, (100% - 80rem) / 2); }
 .data-table > button { margin: 0.5rem; }
-button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border-color: transparent; background: none; font-weight: 600; text-align: inherit; }
+button.sort { min-height: 1.75rem; margin: 0 -0.4rem; gap: 0.2rem; padding: 0.1rem 0.4rem; border: 0; background: none; font-weight: 600; text-align: inherit; }
 th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { color: var(--accent); }
 .data-table .is-late { background: var(--notice-card); }
 .data-table .more > td { white-space: normal; }
 .badge { margin-inline-start: 0.4rem; padding: 0 0.4rem; border: 1px solid var(--notice); border-radius: 1rem; background: var(--notice-card); color: var(--notice); font-size: 0.8rem; }
 .data-table td > small, .data-table .in-short > :last-child { display: block; }
 .data-table td > .badge { display: block; width: fit-content; margin-inline: 0; }
-.reasons { clear: both; margin: 0; padding-inline-start: 1rem; white-space: normal; min-width: 14rem; }
+.reasons { margin: 0; padding-inline-start: 1rem; white-space: normal; min-width: 14rem; }
 .address { overflow-wrap: anywhere; white-space: normal; }
 .as-of { color: var(--muted); font-size: 0.9rem; }
 .pages, .feed-bar, .inline-form, .offer { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; align-items: center; margin: 0 0 var(--gap); }
@@ -57,22 +59,20 @@ summary { min-height: 1.75rem; color: var(--accent); cursor: pointer; }
   .data-table { border: 0; background: none; overflow-x: visible; }
   .chart details .data-table { overflow: auto; }
   .data-table table, .data-table caption, .data-table tbody { display: block; }
-  .data-table thead { display: block; margin-bottom: 0.75rem; }
-  .data-table thead tr { display: flex; flex-wrap: wrap; gap: 0.25rem; }
-  .data-table thead th { display: block; padding: 0; border: 0; }
-  .data-table thead th:not(:has(button)), .data-table thead:not(:has(button)) { display: none; }
+  .data-table thead { display: none; }
+  .data-table caption { padding-inline: 0; }
+  .sort-by { display: flex; gap: 0.75rem; align-items: center; margin: 0; }
+  .sort-by label, .sort-by button { flex: none; }
   .bars th, .bars td { padding-inline: 0.4rem; white-space: normal; }
   .bars .track { width: 4rem; }
-  .data-table button.sort { margin: 0; border-color: var(--line); }
-  .data-table thead:has(button)::before { content: 'Sort by'; color: var(--muted); font-size: 0.9rem; }
-  .data-table tbody tr { display: block; margin: 0 0 0.75rem; padding: 0.25rem 0; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
-  .data-table tbody td { display: block; overflow: hidden; padding: 0.3rem 0.75rem; border: 0; text-align: right; white-space: normal; }
-  .data-table tbody td::before { content: attr(data-label); float: left; margin-inline-end: 1rem; color: var(--muted); text-align: left; }
-  .data-table td > .badge { margin-inline-start: auto; }
-  .data-table tbody .more { margin-top: -0.75rem; border: 0; }
-  .data-table tbody .more td { display: block; text-align: left; }
+  .data-table tbody tr { display: grid; grid-template-columns: repeat(auto-fill, minmax(8rem, 1fr)); gap: 0.5rem; margin: 0 0 0.75rem; padding: 0.75rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
+  .data-table tbody td { min-width: 0; padding: 0; border: 0; text-align: left; white-space: normal; overflow-wrap: anywhere; font-size: 0.9rem; }
+  .data-table tbody td::before { content: attr(data-label); display: block; color: var(--muted); font-size: 0.85rem; }
+  .data-table tbody td:has(.reasons) { grid-column: 1 / -1; }
+  .data-table tbody .more { display: block; margin-top: -0.75rem; border: 0; }
+  .data-table tbody .more td { display: block; }
   .data-table tbody .more td::before { content: none; }
-  .reasons { min-width: 0; text-align: left; }
-  .two-way { width: 6rem; margin-inline-start: auto; }
+  .reasons { min-width: 0; }
+  .two-way { width: 6rem; }
 }
 `

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: without them a table that is laid out as cards is none to some readers
 import type { ComponentChildren } from 'preact'
-import { useMemo, useState } from 'preact/hooks'
+import { useId, useMemo, useState } from 'preact/hooks'
 import { type Sorting, type SortValue, sorted, sortedBy } from './sorting.ts'
 
 /** A column of a list. */
@@ -49,19 +49,17 @@ export function DataTable<Row>(props: {
     if (!next.delete(key)) next.add(key)
     setOpened(next)
   }
+  const sort = ({ key, isUpwards }: Column<Row>) =>
+    setSorting(sortedBy(sorting, key, isUpwards !== true))
   return (
     <div class="data-table">
+      <SortBy columns={columns} sorting={sorting} sort={sort} />
       <table role="table">
         <caption>{caption}</caption>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
-              <Head
-                key={column.key}
-                column={column}
-                sorting={sorting}
-                sort={() => setSorting(sortedBy(sorting, column.key, column.isUpwards !== true))}
-              />
+              <Head key={column.key} column={column} sorting={sorting} sort={() => sort(column)} />
             ))}
             {more !== undefined && (
               <th role="columnheader" scope="col">
@@ -121,7 +119,46 @@ export function DataTable<Row>(props: {
 }
 
 /** How many rows are drawn at first, and with each wish for more. */
-const STEP = 200
+const STEP = 50
+
+/** In the place of heads that can be clicked, where rows are cards. */
+function SortBy<Row>(props: {
+  readonly columns: readonly Column<Row>[]
+  readonly sorting: Sorting
+  readonly sort: (column: Column<Row>) => void
+}) {
+  const { sorting, sort } = props
+  const id = useId()
+  const columns = props.columns.filter(({ value }) => value !== undefined)
+  const current = columns.find(({ key }) => key === sorting.column)
+  if (columns.length === 0) return null
+  return (
+    <p class="sort-by">
+      <label for={id}>Sort by</label>
+      <select
+        id={id}
+        value={sorting.column}
+        onChange={({ currentTarget }) => {
+          const chosen = columns.find(({ key }) => key === currentTarget.value)
+          if (chosen !== undefined) sort(chosen)
+        }}
+      >
+        {current === undefined && <option value={sorting.column}>as listed</option>}
+        {columns.map(({ key, title }) => (
+          <option key={key} value={key}>
+            {title}
+          </option>
+        ))}
+      </select>
+      {current !== undefined && (
+        <button type="button" title="Turn the order round" onClick={() => sort(current)}>
+          {sorting.descending ? 'descending' : 'ascending'}
+          <span aria-hidden="true">{sorting.descending ? '▾' : '▴'}</span>
+        </button>
+      )}
+    </p>
+  )
+}
 
 function Head<Row>(props: {
   readonly column: Column<Row>
@@ -143,7 +180,7 @@ function Head<Row>(props: {
       ) : (
         <button type="button" class="sort" onClick={sort} title={column.about ?? ''}>
           {column.title}
-          <span aria-hidden="true">{isSorted ? (sorting.descending ? ' ▾' : ' ▴') : ''}</span>
+          {isSorted && <span aria-hidden="true">{sorting.descending ? '▾' : '▴'}</span>}
         </button>
       )}
     </th>

@@ -1,5 +1,5 @@
 import { Failure } from '../components.tsx'
-import { Time } from './figure-text.tsx'
+import { FullFigures, Time } from './figure-text.tsx'
 import { Notices } from './notices.tsx'
 import type { View } from './use-view.ts'
 
@@ -24,6 +24,7 @@ export function ViewLink({
             Go on live here
           </button>
         )}
+        <FullFigures />
       </div>
       <Notices notices={link.kind === 'ended' ? [link.why, ...notices] : notices} />
       {failure !== null && <Failure failure={failure} again={reload} />}

@@ -3,7 +3,7 @@ import type { SignalItem } from '../../../items/signal.ts'
 import { Empty, Failure, Loading, Page } from '../components.tsx'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { Facts } from '../data/facts.tsx'
-import { FigureText, FullFigures, Sol, Time, TokenLink, WalletLink } from '../data/figure-text.tsx'
+import { FigureText, Sol, Time, TokenLink, WalletLink } from '../data/figure-text.tsx'
 import { numberFigure, usdFigure } from '../data/figures.ts'
 import {
   nameWords,
@@ -41,7 +41,6 @@ export function SignalsPage() {
       ) : (
         <>
           <ViewLink view={view} />
-          <FullFigures />
           {list.length === 0 ? (
             <Empty>
               <p>

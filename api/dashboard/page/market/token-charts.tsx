@@ -89,21 +89,23 @@ const BUCKET_COLUMNS: readonly Column<VolumeBucket>[] = [
   },
 ]
 
+/** A stretch in which nothing happened has no bar, not one without height. */
 function volumeSeries(buckets: readonly VolumeBucket[]): readonly Series[] {
+  const bar = (lamports: bigint) => (lamports === 0n ? null : drawn(lamports, 9))
   const text = (value: number) => `${solFigure(Math.abs(value)).text} SOL`
   return [
     {
       label: 'Bought',
       colour: '--good',
       shape: 'bars',
-      values: buckets.map(({ bought }) => drawn(bought, 9)),
+      values: buckets.map(({ bought }) => bar(bought)),
       text,
     },
     {
       label: 'Sold',
       colour: '--bad',
       shape: 'bars',
-      values: buckets.map(({ sold }) => -drawn(sold, 9)),
+      values: buckets.map(({ sold }) => bar(-sold)),
       text,
     },
   ]

@@ -3,7 +3,7 @@ import type { WatchlistItem } from '../../../items/watchlist.ts'
 import { Empty, Failure, Loading, Page } from '../components.tsx'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { type Fact, Facts } from '../data/facts.tsx'
-import { FigureText, FullFigures, Sol, Span, TokenLink } from '../data/figure-text.tsx'
+import { FigureText, Sol, Span, TokenLink } from '../data/figure-text.tsx'
 import { numberFigure, percentFigure, solFigure, usdFigure } from '../data/figures.ts'
 import { Momentum } from '../data/momentum.tsx'
 import { useView, type View, type ViewRules } from '../data/use-view.ts'
@@ -40,7 +40,6 @@ export function TrendingPage() {
       ) : (
         <>
           <ViewLink view={view} />
-          <FullFigures />
           <List view={view} rows={view.state.rows} />
         </>
       )}
