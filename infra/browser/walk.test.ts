@@ -79,16 +79,14 @@ async function inspect({ page }: Visitor, name: string): Promise<void> {
 /** Pages that show what happens on the chain. */
 const OF_THE_MARKET = ['Live trades', 'Wallets', 'Trending', 'Signals']
 
-/** Waits until a page shows it; on a new installation the history of a day is fetched first. That a signal has fired is nothing to wait for. */
+/** Waits until a page shows it; on a new installation the history of a day is fetched first. */
 async function alive(page: Page, name: string): Promise<void> {
   if (!OF_THE_MARKET.includes(name)) return
   if (name !== 'Wallets')
     await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
-  if (name !== 'Signals') await row(page).waitFor({ timeout: 180_000 })
+  const firstRow = page.getByRole('main').getByRole('row').nth(1) // below the head
+  await firstRow.waitFor({ timeout: 180_000 })
 }
-
-/** The first line of a table below its head. */
-const row = (page: Page) => page.getByRole('main').getByRole('row').nth(1)
 
 async function statusWith(bearer: string, path: string): Promise<number> {
   const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } })
