@@ -118,7 +118,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
   const { url, metrics, concurrency = 8, timeoutMs = 30_000, attempts = 8 } = options
   const { backoffMs = 200, maxAnswer = 256 * 1024 * 1024, onRequest } = options
   const closed = new AbortController()
-  setMaxListeners(0, closed.signal) // one a request
+  setMaxListeners(0, closed.signal) // one a call that pauses
   const turns = createTurns(concurrency)
   const http = createHttpPost(url, maxAnswer)
 
@@ -155,28 +155,17 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
     params: readonly unknown[],
     withinMs = timeoutMs,
   ): Promise<Answer> {
-    // Not `AbortSignal.any` with `AbortSignal.timeout`: Node 20 may collect the pair before the time is over, and the request never ends.
-    const over = new AbortController()
-    const give = (why: string) => over.abort(new Error(why))
-    const timer = setTimeout(() => give(`timeout after ${withinMs} ms`), withinMs)
-    const onClosed = () => give('closed')
-    if (closed.signal.aborted) onClosed()
-    closed.signal.addEventListener('abort', onClosed)
     const sent = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
     onRequest?.(sent)
     try {
-      const { status, retryAfter, body } = await http.post(sent, over.signal)
+      const { status, retryAfter, body } = await http.post(sent, withinMs)
       if (status === 429 || status >= 500) {
         const retryAfterMs = readRetryAfter(retryAfter, Date.now())
         return { kind: 'failed', message: `HTTP status ${status}`, retryAfterMs }
       }
       return readAnswer(body, status)
     } catch (error) {
-      const reason: unknown = over.signal.aborted ? over.signal.reason : error
-      return { kind: 'failed', message: messageOf(reason), retryAfterMs: null }
-    } finally {
-      clearTimeout(timer)
-      closed.signal.removeEventListener('abort', onClosed)
+      return { kind: 'failed', message: messageOf(error), retryAfterMs: null }
     }
   }
 
