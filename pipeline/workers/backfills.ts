@@ -109,8 +109,12 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     stop: AbortSignal,
     onPage: (page: { readonly transactions: number }) => void = () => {},
   ): Promise<BackfillJob> {
-    const begun = opened.newestSlot === null ? await begin(opened) : opened
-    const since = (await coverage.of([begun.wallet])).get(begun.wallet)
+    let since = await coveredSince(opened.wallet)
+    let begun = opened
+    if (opened.newestSlot === null) {
+      begun = await begin(opened, since)
+      if (opened.reason === 'added') since = await coveredSince(opened.wallet)
+    }
     const coveredFrom = begun.reason === 'gap' ? null : (since?.slot ?? null)
     const { job, oldest } = await backfillWallet(begun, address, coveredFrom, deps, stop, onPage)
     if (options.hasFold ?? true) await untilInBooks({ store, log }, [job.wallet], stop)
@@ -118,9 +122,12 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     return job
   }
 
-  async function begin(job: BackfillJob): Promise<BackfillJob> {
+  async function coveredSince(wallet: number): Promise<Since | undefined> {
+    return (await coverage.of([wallet])).get(wallet)
+  }
+
+  async function begin(job: BackfillJob, since: Since | undefined): Promise<BackfillJob> {
     // Up to where live data begins, which a server may not have reached.
-    const since = (await coverage.of([job.wallet])).get(job.wallet)
     const newestSlot = await newestFrom(rpc, job.range.toSlot ?? since?.slot ?? 0)
     const begun = { ...job, newestSlot }
     // A wallet that joined has been in the subscription since before this slot.
@@ -216,16 +223,14 @@ export function createBackfills(options: BackfillsOptions): Backfills {
           job.state === 'done' ? [job] : [await work(job, address, ended.signal, tell)]
         const done = [first]
         // What came since a cut that nobody followed live.
-        const newest = first.newestSlot ?? 0
-        const since = (await coverage.of([wallet])).get(wallet)
-        if (resumed && range.toSlot === null && (since === undefined || since.slot > newest + 1)) {
-          const rest = newJob(
-            wallet,
-            'operator',
-            { fromSlot: newest + 1, toSlot: null },
-            Date.now(),
-          )
-          done.push(await work(rest, address, ended.signal, tell))
+        if (resumed && range.toSlot === null) {
+          const newest = first.newestSlot ?? 0
+          const since = await coveredSince(wallet)
+          if (since === undefined || since.slot > newest + 1) {
+            const later = { fromSlot: newest + 1, toSlot: null }
+            const rest = newJob(wallet, 'operator', later, Date.now())
+            done.push(await work(rest, address, ended.signal, tell))
+          }
         }
         progress.wallets += 1
         onProgress({ ...progress })
@@ -236,7 +241,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
           transactions: sum((job) => job.transactions),
           records: sum((job) => job.records),
           missing: sum((job) => job.missing),
-          completeSince: (await coverage.of([wallet])).get(wallet)?.time ?? null,
+          completeSince: (await coveredSince(wallet))?.time ?? null,
         }
       })
     } catch (error) {
