@@ -28,7 +28,8 @@ export function PositionHistory(props: {
     <>
       <p class="about">
         Summed from the token’s swaps ({creditsText(SWAPS_PRICE)} for 200 of them, of all tracked
-        wallets).
+        wallets). Profit is counted here as in the metrics, oldest lot first; in the list above,
+        which knows sums alone, at the average price.
       </p>
       <form
         class="inline-form"
