@@ -96,14 +96,15 @@ export class Credits {
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#working
-    await this.#everySecond()
+    await this.#everySecond(0)
   }
 
-  async #everySecond(): Promise<void> {
+  /** Usage goes on while it is rolled up: what has come since, less than `leave` uses, is left for the next time. */
+  async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     try {
       await this.#payBack()
       await this.#meter.releaseExpiredBlocks()
-      for (let more = true; more; ) more = await this.#ledger.rollUp()
+      while ((await this.#ledger.rollUp()) > leave);
       if (this.#seconds++ % RELOAD_SECONDS === 0) await this.#ledger.reloadGranted()
       if (this.#failing) this.#logger.info('usage is rolled up again')
       this.#failing = false
@@ -145,3 +146,5 @@ const MAX_OWED = 100_000
 /** As long as the meter remembers a request. */
 const OWED_MS = 55_000
 const RELOAD_SECONDS = 30
+/** What is written for so little costs more than it brings. */
+const LEFT_FOR_LATER = 1000

@@ -91,11 +91,11 @@ export class Ledger {
     throw outpaced()
   }
 
-  /** Enters a stretch of the meter's stream; false when there was none. */
-  async rollUp(): Promise<boolean> {
+  /** Enters a stretch of the meter's stream; gives how many uses of credits were in it, 0 when there was none. */
+  async rollUp(): Promise<number> {
     const epoch = await this.#meter.epoch()
     const range = await this.#meter.beginRollUp(epoch, await this.#rolledTo(epoch))
-    if (range === null) return false
+    if (range === null) return 0
     const [usage_ms, usage_sequence] = range.to.split('-')
     const place = { cause: 'usage', reason: '', usage_ms, usage_sequence }
     const key = `usage:${epoch}:${range.from}`
@@ -108,7 +108,7 @@ export class Ledger {
         ),
     ])
     await this.#meter.endRollUp(epoch, range.to)
-    return true
+    return range.entries
   }
 
   /**

@@ -156,11 +156,13 @@ class MemoryMeter implements Meter {
     }
     const { from, to } = this.#pending
     const usage = new Map<Account, number>()
+    let entries = 0
     for (const { id, account, credits } of this.#after(from)) {
+      entries++
       usage.set(account, (usage.get(account) ?? 0) + credits)
       if (id === to) break
     }
-    return { from, to, usage }
+    return { from, to, entries, usage }
   }
 
   async endRollUp(epoch: string, to: StreamId): Promise<void> {

@@ -100,7 +100,7 @@ contract(
     for (const id of ['r1', 'r2']) await meter.charge('a', 3, id)
     await meter.charge('b', 1, 'r3')
     const first = await meter.beginRollUp(epoch, STREAM_START)
-    t.deepEqual(first?.usage, new Map(Object.entries({ a: 6, b: 1 })))
+    t.deepEqual([first?.entries, first?.usage], [3, new Map(Object.entries({ a: 6, b: 1 }))])
     await meter.charge('a', 1, 'r4')
     t.deepEqual(await meter.beginRollUp(epoch, STREAM_START), first)
     await meter.endRollUp('another epoch', first?.to ?? '')

@@ -83,6 +83,8 @@ export interface LedgerSnapshot extends StreamPosition {
 export interface UsageRange {
   readonly from: StreamId
   readonly to: StreamId
+  /** How many entries of the stream it has. */
+  readonly entries: number
   readonly usage: ReadonlyMap<Account, number>
 }
 

@@ -139,11 +139,12 @@ for _, entry in ipairs(entries) do
   if not sums[account] then sums[account] = 0; order[#order + 1] = account end
   sums[account] = sums[account] + credits
 end
+local stretch = {pending[1], pending[2], #entries}
 for _, account in ipairs(order) do
-  pending[#pending + 1] = account
-  pending[#pending + 1] = sums[account]
+  stretch[#stretch + 1] = account
+  stretch[#stretch + 1] = sums[account]
 end
-return pending
+return stretch
 `
 
 const END_ROLL_UP = `

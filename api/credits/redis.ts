@@ -147,12 +147,12 @@ class RedisMeter implements Meter {
   }
 
   async beginRollUp(epoch: string, rolledTo: string): Promise<UsageRange | null> {
-    const [from, to, ...usage] = await this.#script('meterBeginRollUp', [
+    const [from, to, entries, ...usage] = await this.#script('meterBeginRollUp', [
       ...this.#keys('usage', 'epoch', 'pending', 'rolled'),
       ...[epoch, rolledTo, this.#limits.rollUpEntries],
     ])
     if (from === undefined || to === undefined) return null
-    return { from: String(from), to: String(to), usage: pairs(usage) }
+    return { from: String(from), to: String(to), entries: Number(entries), usage: pairs(usage) }
   }
 
   async endRollUp(epoch: string, to: string): Promise<void> {
