@@ -64,11 +64,11 @@ async function settled(store: Store): Promise<void> {
 const MOST_SECONDS = 300
 
 const SWAPS_PER_INSERT = 1_000_000
-/** When facts and positions were written: what is written in the last half minute is news to the API, and so many news are a flood, in which it keeps nothing. */
+/** When all this was written: what is written in the last half minute is news to the API, and so many news are a flood, in which it keeps nothing. */
 const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
-  program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports`
+  program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports, inserted_at`
 
 /** A valid address for each number: base58 of 32 bytes. */
 function mint(number: string): string {
@@ -87,7 +87,7 @@ function swapRows(from: number, count: number): string {
       base58Encode(concat(SHA256(toString(n)), SHA256(concat('s', toString(n))))), if(n % 4 = 3, 'sell', 'buy'),
       arrayElement(mints, m + 1), toUInt128(${LEAST_AMOUNT} + n + cityHash64(n, 3) % 10000 * ${MOST_SWAPS}), 6, if(in_usd, '${USDC}', '${WSOL}'), quote,
       arrayElement(['pumpswap', 'raydium_clmm', 'jupiter', 'orca_whirlpool'], 1 + n % 4), 'program', 'high', false, 0,
-      150000000000, if(in_usd, toUInt128(intDiv(quote * 1000000000000, 150000000000)), quote)
+      150000000000, if(in_usd, toUInt128(intDiv(quote * 1000000000000, 150000000000)), quote), ${LONG_AGO}
     FROM numbers(${from}, ${count})`
 }
 
@@ -145,7 +145,7 @@ export async function addSlot(
      SELECT if(is_late, {slot:UInt64} - 1 - cityHash64({stored:UInt64} + number) % ({slot:UInt64} - ${FIRST_SLOT}), {slot:UInt64}),
        {stored:UInt64} + number, {wallet:UInt32}, 0, {now:UInt32}, '', 'buy', ${mint(`{slot:UInt64} % ${MINTS}`)},
        toUInt128(${LEAST_AMOUNT} + {stored:UInt64} + number), 6, '${WSOL}', 1000000000, 'pumpswap',
-       'program', 'high', false, 0, 150000000000, 1000000000, if(is_late, 'backfill', 'no') FROM numbers(${swaps})`,
+       'program', 'high', false, 0, 150000000000, 1000000000, now64(3), if(is_late, 'backfill', 'no') FROM numbers(${swaps})`,
     { slot, stored, wallet, now },
   )
   await store.command(

@@ -1,0 +1,63 @@
+import { Agent, get } from 'node:http'
+import { percentile } from '../kit/figures.ts'
+import type { LoadOptions } from './load.ts'
+
+export interface Arrivals {
+  /** Milliseconds from when a request was due to the end of its answer: what waits for a connection waits. */
+  readonly p50: number
+  readonly p99: number
+  readonly answered: number
+  readonly failed: number
+}
+
+/**
+ * Asks for the paths in turn at an even pace, whatever the answers take, on at most so many connections, from this process. autocannon does not: at a given rate each of its
+ * connections asks as fast as it can until the second's share is used up, then rests; and it counts each wait of n milliseconds as n waits.
+ */
+export async function arrivals(
+  options: LoadOptions & { readonly perSecond: number },
+): Promise<Arrivals> {
+  const { url, key, paths, seconds, connections, perSecond } = options
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const headers = { authorization: `Bearer ${key}` }
+  const times: number[] = []
+  let failed = 0
+  const ask = (path: string, due: number) =>
+    new Promise<void>((resolve) => {
+      const fail = () => {
+        failed++
+        resolve()
+      }
+      get(`${url}${path}`, { agent, headers }, (answer) => {
+        answer.resume()
+        answer.once('error', fail)
+        answer.once('end', () => {
+          if (answer.statusCode !== 200) return fail()
+          times.push(performance.now() - due)
+          resolve()
+        })
+      }).once('error', fail)
+    })
+  const count = Math.round(perSecond * seconds)
+  const asked: Promise<void>[] = []
+  const started = performance.now()
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const dueCount = Math.min(count, ((performance.now() - started) * perSecond) / 1000)
+      while (asked.length < dueCount) {
+        const index = asked.length
+        asked.push(ask(paths[index % paths.length] ?? '', started + (index * 1000) / perSecond))
+      }
+      if (asked.length < count) return
+      clearInterval(timer)
+      resolve()
+    }, 1)
+  })
+  await Promise.all(asked)
+  agent.destroy()
+  const sorted = times.sort((a, b) => a - b)
+  return {
+    ...{ p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) },
+    ...{ answered: sorted.length, failed },
+  }
+}
