@@ -41,9 +41,11 @@ import type { FeedStatus } from './resources/status.ts'
 import { createMetricsReader } from './rows/metrics-reader.ts'
 import { OpenPositions } from './rows/open-positions.ts'
 import { PositionNews } from './rows/position-news.ts'
+import { RecentSwaps } from './rows/recent-swaps.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
-export interface AppDeps extends Omit<ResourceDeps, 'readMetrics' | 'openPositions'> {
+export interface AppDeps
+  extends Omit<ResourceDeps, 'readMetrics' | 'openPositions' | 'recentSwaps'> {
   readonly credits: Credits
   readonly accounts: Accounts
   readonly keyUses: KeyUses
@@ -78,12 +80,13 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
   const limitedMeanwhile = limitRateMeanwhile(deps.rateLimit, deps.trustedProxies)
   const loginLimited = limitRate(deps.loginLimit, deps.trustedProxies)
-  const { store, position } = deps
+  const { store, position, epoch } = deps
   const news = new PositionNews({ store, position })
   const resources = createResources({
     ...deps,
     readMetrics: createMetricsReader(store, position),
     openPositions: new OpenPositions({ store, news, position }),
+    recentSwaps: new RecentSwaps({ store, position, epoch }),
   })
   const answers = new MarkerCache<Rendered>(position, {
     maxWeight: MOST_CACHED_BYTES,

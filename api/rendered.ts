@@ -17,9 +17,20 @@ export interface Rendered {
 
 export type Encoding = 'br' | 'gzip'
 
+/** The body of an answer as JSON text, for one that is costly to make anew. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
 export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
-  const bytes = Buffer.from(answer.body === undefined ? '' : JSON.stringify(answer.body))
+  const { body } = answer
+  const text = body instanceof JsonText ? body.text : body === undefined ? '' : JSON.stringify(body)
+  const bytes = Buffer.from(text)
   const etag = stored === null ? null : `W/"${digest(bytes, `${stored.slot}:`)}"`
   return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
 }

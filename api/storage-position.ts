@@ -14,6 +14,8 @@ export interface StoragePosition {
   stored(): StoredSlot | null
   /** Wallets 1 to this number are tracked. */
   walletCount(): number
+  /** Whether a redecode has ever changed stored events: then rows of a mint may still lie under another. */
+  wasRedecoded(): boolean
   /**
    * Called with the next newest slot before it is one: reads what will be asked of it, so that nobody waits when it is. What the call gives is called in the
    * same turn in which the position moves. A rejection holds nothing up.
@@ -34,6 +36,7 @@ export function followStorage(
   const { store, logger } = deps
   let stored: StoredSlot | null = null
   let wallets = 0
+  let redecoded = false
   let timer: NodeJS.Timeout | undefined
   let reading: Promise<void> = Promise.resolve()
   let failing = false
@@ -44,6 +47,7 @@ export function followStorage(
     const [row] = await store.query<PositionRow>(POSITION)
     if (row === undefined) return
     wallets = Math.max(wallets, row.wallets)
+    redecoded = row.redecoded !== 0
     if (row.partitions === 0 || row.found < row.partitions) return
     const slot = Number(row.lowest)
     if (stored !== null && slot <= stored.slot) return
@@ -78,6 +82,7 @@ export function followStorage(
   return {
     stored: () => stored,
     walletCount: () => wallets,
+    wasRedecoded: () => redecoded,
     beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()
@@ -97,10 +102,12 @@ interface PositionRow {
   readonly found: number
   readonly partitions: number
   readonly wallets: number
+  readonly redecoded: number
 }
 
 /** The lowest slot over the partitions of the log, once each has one (see `sql/0013_progress.sql`). */
 const POSITION = `
   SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
-    max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets
+    max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets,
+    (SELECT count() > 0 FROM redecoded_wallets) AS redecoded
   FROM progress FINAL WHERE worker = 'fold'`

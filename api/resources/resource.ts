@@ -4,8 +4,10 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Session } from '../auth/tokens.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
+import type { JsonText } from '../rendered.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
+import type { RecentSwaps } from '../rows/recent-swaps.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
 /** What the documents say of a resource beside its schemas. */
@@ -79,7 +81,7 @@ export interface Resource<Input = never> {
 
 export interface Answer {
   readonly status?: number
-  /** Undefined with 204. */
+  /** Undefined with 204; a `JsonText` goes out as it is. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -106,7 +108,7 @@ export function resource<
   read?(input: Parts<Params, Query, RequestBody>, context: z.RefinementCtx): Input
   isHot?(input: Input): boolean
   mintOf?(input: Input): string
-  handle(input: Input): Promise<Answer & { readonly body: z.input<Body> }>
+  handle(input: Input): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
 }): Resource<Input> {
   const { params, query, requestBody = NO_BODY, read } = declaration
   // TypeScript does not see through a generic object.
@@ -168,5 +170,6 @@ export interface ResourceDeps {
   /** Of the log that the feed follows. */
   readonly epoch: number
   readonly readMetrics: MetricsReader
-  readonly openPositions: Pick<OpenPositions, 'ready' | 'held' | 'holdings'>
+  readonly openPositions: Pick<OpenPositions, 'ready' | 'held' | 'holdings' | 'ofWallet'>
+  readonly recentSwaps: Pick<RecentSwaps, 'page'>
 }

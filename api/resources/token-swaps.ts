@@ -71,8 +71,9 @@ export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) 
     mintOf: ({ mint }) => mint,
     async handle({ mint, limit, before }) {
       const stored = position.stored()
+      const of = { mint, wasRedecoded: position.wasRedecoded() }
       const found =
-        stored === null ? [] : await readNewestSwaps(store, stored.slot, before, limit + 1, mint)
+        stored === null ? [] : await readNewestSwaps(store, stored.slot, before, limit + 1, of)
       const swaps = found.slice(0, limit)
       const last = swaps.at(-1)
       const more = found.length > limit

@@ -1,8 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
+import fc from 'fast-check'
 import { USDC, WSOL } from '../../pipeline/domain/quote.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
+import { walletHoldingItem } from '../items/holding.ts'
+import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, markStored, positionRow, swapRow, trackWallets } from '../testing/rows.ts'
@@ -430,4 +433,33 @@ test.serial('what is no mint, alias, bound or cursor is refused (decisions D2, D
     )
     if (code !== 'not_found') t.is(creditsOf(answer)[0], '0', path)
   }
+})
+
+test('what is kept of holdings as text is what they render to, whatever changes and goes', (t) => {
+  const aRow = fc.record({
+    mint: fc.constantFrom(MINT, JUP, WIF),
+    decimals: fc.nat({ max: 9 }),
+    bought_amount: fc.bigInt({ min: 1n, max: 2n ** 128n - 1n }).map(String),
+    bought_lamports: fc.bigInt({ min: 0n, max: 2n ** 100n }).map(String),
+    first_trade_time: fc.nat({ max: T }),
+  })
+  const lists = fc.array(fc.array(aRow, { maxLength: 4 }), { minLength: 4, maxLength: 4 })
+  fc.assert(
+    fc.property(lists, fc.nat({ max: 2000 }), fc.array(fc.nat({ max: 7 })), (some, most, asks) => {
+      const texts = new WalletHoldingsText(most)
+      const rows = some.map((list) =>
+        list.map((row) => ({
+          ...row,
+          ...{ wallet: 1, sold_amount: '0', sold_lamports: '0', last_trade_time: T },
+        })),
+      )
+      // Of two wallets, each now and then with another list of the same rows and others.
+      for (const [at, which] of asks.entries()) {
+        const wallet = which % 2
+        const held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]
+        const expected = JSON.stringify(held.map((row) => walletHoldingItem(row, T + at)))
+        for (const list of [held, held]) t.is(texts.render(wallet, list, T + at), expected)
+      }
+    }),
+  )
 })

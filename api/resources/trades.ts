@@ -1,13 +1,11 @@
 import { z } from 'zod'
 import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import type { LateMark } from '../../pipeline/log/late-order.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
-import { MarkerCache } from '../marker-cache.ts'
-import { readLateKeys } from '../rows/feed-rows.ts'
-import { readNewestSwaps } from '../rows/newest-swaps.ts'
-import type { StoredSlot } from '../storage-position.ts'
+import { readSwapsPage, type SwapsPage } from '../rows/recent-swaps.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -22,41 +20,19 @@ const TradesAnswer = z
   .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
 export type TradesAnswer = z.infer<typeof TradesAnswer>
 
-/** The longest first page, and one more that tells whether there are others. */
-const HEAD = 101
-
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
-export function trades({ store, position, cursors, epoch, perturb }: ResourceDeps) {
-  /**
-   * The position of who has read this page and all after it (decisions F4): up to the newest trade, of late ones up to those that are stored whole. The others are
-   * `unsettled`: the feed will send them, so the page leaves them out.
-   */
-  async function headOf(newestOfAll: EventKey, stored: StoredSlot | null) {
-    if (stored === null) {
-      const cursor = cursors.encode('trades', newestOfAll, lateBefore(epoch, 0))
-      return { cursor, unsettled: new Set<string>() }
-    }
-    const settled = lateBefore(epoch, stored.slot)
-    const { unsettled, newest } = await readLateKeys(store, settled, newestOfAll)
-    // The id that this trade has on the feed says the same, unless something came late after it.
-    const live = lateBefore(epoch, newestOfAll.slot)
-    const late = newest === null || hasCome(newest, live) ? live : settled
-    return { cursor: cursors.encode('trades', newestOfAll, late), unsettled }
+export function trades({ store, position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
+  async function readPage(before: EventKey | null, limit: number): Promise<SwapsPage> {
+    const stored = position.stored()
+    if (stored === null) return NOTHING
+    return (
+      (await recentSwaps.page(before, limit)) ??
+      (await readSwapsPage(store, { slot: stored.slot, epoch }, before, limit))
+    )
   }
-
-  /** What every page needs of a marker, and the longest first page: read before the marker is the newest, if anybody asked since the last. */
-  async function readHead(stored: StoredSlot | null) {
-    const swaps = stored === null ? [] : await readNewestSwaps(store, stored.slot, null, HEAD)
-    return { swaps, ...(await headOf(swaps[0] ?? BEGINNING, stored)) }
-  }
-  const heads = new MarkerCache<Awaited<ReturnType<typeof readHead>>>(position, {
-    maxWeight: 1,
-    weigh: () => 1,
-  })
-  position.beforeMove((next) => heads.prepare(next, () => readHead(next)))
 
   return resource({
     path: '/trades',
@@ -101,20 +77,15 @@ export function trades({ store, position, cursors, epoch, perturb }: ResourceDep
     }),
     isHot: () => true,
     async handle({ limit, before }) {
-      const stored = position.stored()
-      const [{ swaps: head, cursor, unsettled }, older] = await Promise.all([
-        heads.get('head', readHead),
-        before === null || stored === null
-          ? null
-          : readNewestSwaps(store, stored.slot, before, limit + 1),
-      ])
-      const found = older ?? (before === null ? head : [])
+      const slot = position.stored()?.slot ?? 0
+      const { swaps: found, newest, late } = await readPage(before, limit + 1)
       const page = found.slice(0, limit)
-      const swaps = page.filter((swap) => !unsettled.has(eventKeyText(swap)))
+      // The others are unsettled: the feed will send them, so the page leaves them out (decisions F4).
+      const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
       const more = found.length > limit
       const last = page.at(-1)
       return {
-        headers: { 'X-Head-Cursor': cursor },
+        headers: { 'X-Head-Cursor': headCursor(newest ?? BEGINNING, late.newest, slot) },
         body: {
           count: swaps.length,
           limit,
@@ -125,4 +96,20 @@ export function trades({ store, position, cursors, epoch, perturb }: ResourceDep
       }
     },
   })
+
+  /** The position of who has read this page and all after it (decisions F4): up to the newest trade, of late ones up to those that are stored whole. */
+  function headCursor(head: EventKey, newestLate: LateMark | null, slot: number): string {
+    const settled = lateBefore(epoch, slot)
+    // The id that this trade has on the feed says the same, unless something came late after it.
+    const live = lateBefore(epoch, head.slot)
+    const isSame = newestLate === null || hasCome(newestLate, live)
+    return cursors.encode('trades', head, isSame ? live : settled)
+  }
+}
+
+/** Before the first marker. */
+const NOTHING: SwapsPage = {
+  swaps: [],
+  newest: null,
+  late: { unsettled: new Set(), newest: null },
 }

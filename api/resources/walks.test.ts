@@ -166,6 +166,7 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
       ...{
         walletCount: () => 3,
+        wasRedecoded: () => true,
         beforeMove: () => {},
         start: async () => {},
         stop: async () => {},
@@ -174,7 +175,13 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
     cursors: createCursorCodec(Buffer.alloc(32, 7)),
     epoch: 0,
     readMetrics: async () => new Map(),
-    openPositions: { ready: async () => false, held: () => NONE_HELD, holdings: () => NONE_HELD },
+    recentSwaps: { page: async () => null },
+    openPositions: {
+      ready: async () => false,
+      held: () => NONE_HELD,
+      holdings: () => NONE_HELD,
+      ofWallet: () => [],
+    },
   }
   return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below
 }

@@ -3,7 +3,13 @@ import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
 import type { Filter } from '../stream/filter.ts'
-import { type StoredSwap, type SwapRow, swapOfRow } from './swap-row.ts'
+import {
+  newestVersions,
+  type StoredSwap,
+  SWAP_COLUMNS,
+  type SwapRow,
+  swapOfRow,
+} from './swap-row.ts'
 
 /** A late swap's key and place. */
 export interface LateRow {
@@ -11,9 +17,7 @@ export interface LateRow {
   readonly mark: LateMark
 }
 
-interface VersionedRow extends SwapRow {
-  readonly version: string
-  readonly is_deleted: number
+interface LateSwapRow extends SwapRow {
   readonly late: 'no' | 'stream' | 'backfill'
 }
 
@@ -27,8 +31,7 @@ interface PlaceRow extends KeyRow {
 }
 
 const PLACE = 'epoch, passed_slot, partition, offset'
-const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program,
-    confidence, quote_mismatch, version, is_deleted, late`
+const COLUMNS = `${SWAP_COLUMNS}, late`
 const KEY = 'slot, tx_index, wallet, event_index'
 
 /**
@@ -53,22 +56,22 @@ export async function readStoredSwaps(
   const { after, toSlot, filter } = of
   for (let limit = of.limit; ; limit *= 2) {
     const [rows, allGaps] = await Promise.all([
-      store.query<VersionedRow>(swapsAfter(filter), {
+      store.query<LateSwapRow>(swapsAfter(filter), {
         ...{ ...after, toSlot, limit },
         ...(filter.wallets && { wallets: [...filter.wallets] }),
         ...(filter.mints && { mints: [...filter.mints] }),
       }),
       readGaps(store, after.slot, toSlot),
     ])
-    const groups = byKey(rows)
+    const newest = newestVersions(rows)
     const isFull = rows.length >= limit
     // The rows of the last key may go on beyond the page.
-    const complete = isFull ? groups.slice(0, -1) : groups
-    const last = complete.at(-1)?.[0]
+    const complete = isFull ? newest.slice(0, -1) : newest
+    const last = complete.at(-1)
     if (isFull && last === undefined) continue
     const end = isFull && last !== undefined ? keyOf(last) : endOfSlot(toSlot)
     const gaps = allGaps.filter((gap) => compareEventKeys(endOfSlot(gap.toSlot), end) <= 0)
-    return { swaps: newestOf(complete), gaps, end }
+    return { swaps: served(complete), gaps, end }
   }
 }
 
@@ -77,13 +80,22 @@ export async function readSwapsOf(
   store: Store,
   keys: readonly EventKey[],
 ): Promise<Map<string, StoredSwap>> {
-  if (keys.length === 0) return new Map()
-  const rows = await store.query<VersionedRow>(
+  const swaps = served(await readRowsOf(store, keys))
+  return new Map(swaps.map((swap) => [eventKeyText(swap), swap]))
+}
+
+/** The row that counts of each of these keys that is stored, deleted or not. */
+export async function readRowsOf(
+  store: Store,
+  keys: readonly EventKey[],
+): Promise<readonly LateSwapRow[]> {
+  if (keys.length === 0) return []
+  const rows = await store.query<LateSwapRow>(
     `SELECT ${COLUMNS} FROM swaps
      WHERE slot IN {slots:Array(UInt64)} AND (${KEY}) IN (${keys.map(tuple).join(', ')}) ORDER BY ${KEY} LIMIT 100000`,
     { slots: [...new Set(keys.map(({ slot }) => slot))] },
   )
-  return new Map(newestOf(byKey(rows)).map((swap) => [eventKeyText(swap), swap]))
+  return newestVersions(rows)
 }
 
 /** Which of these keys are stored, as `eventKeyText`. */
@@ -126,22 +138,25 @@ export async function readPlaces(store: Store, keys: readonly EventKey[]): Promi
   return rows.map(lateOf)
 }
 
-/** Keys at or before `end` of late swaps that had not come by `late`, and the mark of the newest one that had. */
-export async function readLateKeys(
-  store: Store,
-  late: LatePosition,
-  end: EventKey,
-): Promise<{ readonly unsettled: ReadonlySet<string>; readonly newest: LateMark | null }> {
+/** What there is of late swaps as of a position among them. */
+export interface LateKeys {
+  /** Those that had not come by it, as `eventKeyText`. */
+  readonly unsettled: ReadonlySet<string>
+  /** The newest one that had. */
+  readonly newest: LateMark | null
+}
+
+/** Late swaps as of `late`. Whoever has read swaps before sees the place of each late one of them. */
+export async function readLateKeys(store: Store, late: LatePosition): Promise<LateKeys> {
   const [unsettled, [newest]] = await Promise.all([
     readLate(store, late, null, MAX_UNSETTLED),
     store.query<PlaceRow>(
       `SELECT ${PLACE}, ${KEY} FROM late_swaps
-       WHERE (epoch, passed_slot) < (${late.epoch}, ${late.passedSlot}) ORDER BY epoch DESC, passed_slot DESC LIMIT 1`,
+       WHERE (epoch, passed_slot) < (${late.epoch}, ${late.passedSlot}) ORDER BY epoch DESC, passed_slot DESC, partition DESC, offset DESC LIMIT 1`,
     ),
   ])
-  const keys = unsettled.filter(({ key }) => key.slot <= end.slot)
   return {
-    unsettled: new Set(keys.map(({ key }) => eventKeyText(key))),
+    unsettled: new Set(unsettled.map(({ key }) => eventKeyText(key))),
     newest: newest ? lateOf(newest).mark : null,
   }
 }
@@ -185,21 +200,8 @@ function keyOf(row: KeyRow): EventKey {
   }
 }
 
-function byKey(rows: readonly VersionedRow[]): VersionedRow[][] {
-  const groups: VersionedRow[][] = []
-  let known = ''
-  for (const row of rows) {
-    const key = eventKeyText(keyOf(row))
-    if (key === known) groups.at(-1)?.push(row)
-    else groups.push([row])
-    known = key
-  }
-  return groups
-}
-
-function newestOf(groups: readonly VersionedRow[][]): StoredSwap[] {
-  return groups.flatMap((versions) => {
-    const newest = versions.reduce((a, b) => (BigInt(b.version) > BigInt(a.version) ? b : a))
-    return newest.is_deleted === 0 && newest.late !== 'backfill' ? [swapOfRow(newest)] : []
-  })
+function served(newest: readonly LateSwapRow[]): StoredSwap[] {
+  return newest
+    .filter(({ is_deleted, late }) => is_deleted === 0 && late !== 'backfill')
+    .map(swapOfRow)
 }

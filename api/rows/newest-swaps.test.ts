@@ -6,9 +6,7 @@ import { migrate } from '../../pipeline/store/migrate.ts'
 import type { QueryParams, Store } from '../../pipeline/store/store.ts'
 import { openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
-import type { SwapRow } from './swap-row.ts'
-
-type Row = SwapRow & { readonly version: string; readonly is_deleted: number }
+import type { SwapRow as Row } from './swap-row.ts'
 
 const small = (max: number) => fc.nat({ max })
 const aRow: fc.Arbitrary<Row> = fc
@@ -130,7 +128,9 @@ test.serial(
             .filter((row) => before === null || compareEventKeys(keyOf(row), before) < 0)
             .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
             .slice(0, limit + 1)
-          const swaps = await readNewestSwaps(store, 100, before, limit + 1, mint as Address)
+          const swaps = await readNewestSwaps(store, 100, before, limit + 1, {
+            ...{ mint: mint as Address, wasRedecoded: true },
+          })
           t.deepEqual(
             swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
             expected.map((row) => [eventKeyText(keyOf(row)), row.block_time, mint]),
@@ -160,7 +160,9 @@ test.serial(
       },
     }
     const before = { slot: 40_000, txIndex: 0, wallet: 1, eventIndex: 0 }
-    const found = await readNewestSwaps(spy, 50_000, before, 3, 'mint7' as Address)
+    const found = await readNewestSwaps(spy, 50_000, before, 3, {
+      ...{ mint: 'mint7' as Address, wasRedecoded: true },
+    })
     t.deepEqual(
       found.map(({ slot }) => slot),
       [39_907, 39_807, 39_707],

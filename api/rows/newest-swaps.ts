@@ -1,7 +1,13 @@
 import type { Address } from '../../pipeline/domain/address.ts'
-import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { type StoredSwap, type SwapRow, swapOfRow } from './swap-row.ts'
+import {
+  newestVersions,
+  type StoredSwap,
+  SWAP_COLUMNS,
+  type SwapRow,
+  swapOfRow,
+} from './swap-row.ts'
 
 /**
  * The newest `limit` swaps up to slot `stored`, of one mint where it is given, strictly older than `before` where that is given, newest first.
@@ -9,33 +15,30 @@ import { type StoredSwap, type SwapRow, swapOfRow } from './swap-row.ts'
  * A swap may be stored several times until a merge: of the rows of one key the newest version counts, and none when that one is deleted. They lie
  * side by side in the table's order, so this reads the end of the table alone; letting ClickHouse pick them (`LIMIT 1 BY`, or a sort by version
  * too) reads all of it: 190 ms instead of 8 ms over 3 million rows. Of a mint the rows come from projection `by_mint`, where a row that a later decoding
- * gave another mint still lies until a merge: what has been corrected is looked up by key.
+ * gave another mint still lies until a merge: once there was a redecode (`wasRedecoded`), what has been corrected is looked up by key.
  */
 export async function readNewestSwaps(
   store: Store,
   stored: number,
   before: EventKey | null,
   limit: number,
-  mint: Address | null = null,
+  of: { readonly mint: Address; readonly wasRedecoded: boolean } | null = null,
 ): Promise<StoredSwap[]> {
+  const mint = of?.mint ?? null
   const swaps: StoredSwap[] = []
   let position = before
   for (let rowLimit = limit + SPARE; ; ) {
     const rows = await readPage(store, stored, position, rowLimit, mint)
-    const groups = byKey(rows)
+    const newest = newestVersions(rows)
     // The rows of the last key may go on beyond the page.
-    const complete = rows.length < rowLimit ? groups : groups.slice(0, -1)
-    const found = complete.map((versions) =>
-      versions.reduce((a, b) => (BigInt(b.version) > BigInt(a.version) ? b : a)),
-    )
-    const corrected = mint === null ? new Map<string, bigint>() : await readCorrected(store, found)
-    for (const newest of found) {
-      const version = corrected.get(eventKeyText(swapOfRow(newest))) ?? 0n
-      if (newest.is_deleted === 0 && version <= BigInt(newest.version))
-        swaps.push(swapOfRow(newest))
+    const found = rows.length < rowLimit ? newest : newest.slice(0, -1)
+    const corrected = of?.wasRedecoded ? await readCorrected(store, found) : NONE
+    for (const row of found) {
+      const version = corrected.get(eventKeyText(swapOfRow(row))) ?? 0n
+      if (row.is_deleted === 0 && version <= BigInt(row.version)) swaps.push(swapOfRow(row))
     }
     if (swaps.length >= limit || rows.length < rowLimit) return swaps.slice(0, limit)
-    const last = complete.at(-1)?.[0]
+    const last = found.at(-1)
     if (last === undefined) rowLimit *= 2
     else position = swapOfRow(last)
   }
@@ -44,11 +47,6 @@ export async function readNewestSwaps(
 /** Rows beyond the page that are read for those that do not count. */
 const SPARE = 20
 
-interface VersionedRow extends SwapRow {
-  readonly version: string
-  readonly is_deleted: number
-}
-
 function readPage(
   store: Store,
   stored: number,
@@ -56,7 +54,7 @@ function readPage(
   limit: number,
   mint: Address | null,
 ) {
-  return store.query<VersionedRow>(page(before !== null, mint !== null), {
+  return store.query<SwapRow>(page(before !== null, mint !== null), {
     ...{ stored, limit },
     ...(before && { ...before }),
     ...(mint && { mint }),
@@ -64,10 +62,7 @@ function readPage(
 }
 
 /** The highest version of each swap in the slots of `rows` that was corrected, whatever its mint, by the text of its key. */
-async function readCorrected(
-  store: Store,
-  rows: readonly VersionedRow[],
-): Promise<Map<string, bigint>> {
+async function readCorrected(store: Store, rows: readonly SwapRow[]): Promise<Map<string, bigint>> {
   if (rows.length === 0) return new Map()
   const slots = [...new Set(rows.map((row) => Number(row.slot)))]
   const corrected = await store.query<Corrected>(CORRECTED, { slots })
@@ -79,7 +74,9 @@ async function readCorrected(
   )
 }
 
-interface Corrected extends Pick<VersionedRow, 'slot' | 'tx_index' | 'wallet' | 'event_index'> {
+const NONE: ReadonlyMap<string, bigint> = new Map()
+
+interface Corrected extends Pick<SwapRow, 'slot' | 'tx_index' | 'wallet' | 'event_index'> {
   readonly newest: string
 }
 
@@ -88,21 +85,8 @@ const CORRECTED = `
   SELECT slot, tx_index, wallet, event_index, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
   GROUP BY slot, tx_index, wallet, event_index LIMIT 1000000`
 
-function byKey(rows: readonly VersionedRow[]): VersionedRow[][] {
-  const groups: VersionedRow[][] = []
-  let key: EventKey | null = null
-  for (const row of rows) {
-    const next = swapOfRow(row)
-    if (key !== null && compareEventKeys(key, next) === 0) groups.at(-1)?.push(row)
-    else groups.push([row])
-    key = next
-  }
-  return groups
-}
-
 const page = (isOlder: boolean, isOfMint: boolean) => `
-  SELECT slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program,
-    confidence, quote_mismatch, version, is_deleted
+  SELECT ${SWAP_COLUMNS}
   FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
   ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
   SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1${isOfMint ? '' : ', optimize_use_projections = 0'}`

@@ -22,6 +22,8 @@ export class OpenPositions {
   #waiting: News[] = []
   #count = 0
   #byWallet = new Map<number, Map<string, OpenPosition>>()
+  /** Of wallets that were asked for, in order, until they change. */
+  readonly #sorted = new Map<number, readonly HeldPositionRow[]>()
   #byMint = new Map<string, HeldToken>()
   #tokens = new SortedList<HeldToken>(byHolders)
   #positions = new SortedList<OpenPosition>(byNewestTrade)
@@ -101,15 +103,21 @@ export class OpenPositions {
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): PageOf<HeldPositionRow> {
     const { wallet, minSeconds, maxSeconds } = filter
-    const all =
-      wallet === null
-        ? this.#positions.items
-        : [...(this.#byWallet.get(wallet)?.values() ?? [])].sort(byNewestTrade)
-    const isWithin = ({ first_trade_time }: OpenPosition) =>
+    const all = wallet === null ? this.#positions.items : this.ofWallet(wallet)
+    const isWithin = ({ first_trade_time }: HeldPositionRow) =>
       now - first_trade_time >= minSeconds &&
       (maxSeconds === null || now - first_trade_time <= maxSeconds)
     const found = minSeconds === 0 && maxSeconds === null ? all : all.filter(isWithin)
     return { rows: found.slice(offset, offset + limit), total: found.length }
+  }
+
+  /** All that one wallet holds, in the order of `readHoldings`; the same list until it changes. */
+  ofWallet(wallet: number): readonly HeldPositionRow[] {
+    const known = this.#sorted.get(wallet)
+    if (known !== undefined) return known
+    const held = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort(byNewestTrade)
+    this.#sorted.set(wallet, held)
+    return held
   }
 
   #take(news: News): void {
@@ -130,6 +138,7 @@ export class OpenPositions {
   #clear(): void {
     this.#count = 0
     this.#byWallet = new Map()
+    this.#sorted.clear()
     this.#byMint = new Map()
     this.#tokens = new SortedList(byHolders)
     this.#positions = new SortedList(byNewestTrade)
@@ -158,6 +167,7 @@ export class OpenPositions {
       if (known !== undefined && known.version >= version) continue
       const next = openPosition(row, version)
       if (known === undefined && next === null) continue
+      this.#sorted.delete(row.wallet)
       const token = this.#byMint.get(row.mint)
       if (!before.has(row.mint)) before.set(row.mint, token)
       if (known !== undefined) {

@@ -138,7 +138,7 @@ export function createTradeHistory(deps: {
       ...{ after: key, toSlot, filter, limit: TRADES_PER_PAGE },
     })
     // After the swaps: whoever sees a late one stored sees its place.
-    const { unsettled, newest } = await readLateKeys(store, late, end)
+    const { unsettled, newest } = await readLateKeys(store, late)
     const steps: Step[] = []
     const idOf = (own: EventKey) => {
       // The same position as live has, where that says the same: then its id is the same.

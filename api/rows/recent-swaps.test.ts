@@ -1,0 +1,181 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { Row, Store } from '../../pipeline/store/store.ts'
+import type { PrepareMove, StoredSlot } from '../storage-position.ts'
+import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { swapRow } from '../testing/rows.ts'
+import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
+
+/*
+ * What is kept of the newest swaps from one marker to the next, over a real store.
+ */
+
+const { CLICKHOUSE_URL } = process.env
+const EPOCH = 7
+let opened: TestStore
+let store: Store
+
+test.before(async () => {
+  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  store = opened.store
+})
+test.beforeEach(async () => {
+  await store.command('TRUNCATE TABLE swaps')
+  await store.command('TRUNCATE TABLE late_swaps')
+})
+test.after.always(() => opened.drop())
+
+/** Recent swaps, read as of slot 10 of a storage whose marker the test moves. */
+async function readAt10(most: number) {
+  let stored: StoredSlot = { slot: 10, blockTime: 0 }
+  let clock = 0
+  const preparations: PrepareMove[] = []
+  const position = {
+    stored: () => stored,
+    beforeMove: (prepare: PrepareMove) => preparations.push(prepare),
+  }
+  const recent = new RecentSwaps({ store, position, epoch: EPOCH, most, now: () => clock })
+  await recent.page(null, 1)
+  return {
+    recent,
+    wait(ms: number): void {
+      clock += ms
+    },
+    async moveTo(slot: number, later = 400): Promise<void> {
+      clock += later
+      const next = { slot, blockTime: slot }
+      const taken = await Promise.all(preparations.map((prepare) => prepare(next)))
+      stored = next
+      for (const take of taken) take()
+    },
+    fromStore: (before: EventKey | null, limit: number) =>
+      readSwapsPage(store, { slot: stored.slot, epoch: EPOCH }, before, limit),
+  }
+}
+
+/** The place among the late ones of a swap that came when slot `passed` had passed. */
+const latePlace = (row: Row, passed: number, offset: number): Row => ({
+  ...{ epoch: EPOCH, passed_slot: passed, partition: 0, offset, slot: row.slot },
+  ...{ tx_index: row.tx_index, wallet: row.wallet, event_index: row.event_index },
+})
+
+const small = (max: number) => fc.nat({ max })
+const aWrite = fc.record({
+  kind: fc.constantFrom('live', 'live', 'late', 'history', 'corrected', 'deleted', 'stored again'),
+  /** How far back in slots; of what is corrected, in swaps. */
+  back: small(8),
+  wallet: fc.integer({ min: 1, max: 3 }),
+})
+const steps = fc.array(fc.array(aWrite, { maxLength: 6 }), { minLength: 4, maxLength: 8 })
+
+test.serial(
+  'a page from memory is the page from the store, whatever is written between markers',
+  async (t) => {
+    let [fromMemory, asked] = [0, 0]
+    await fc.assert(
+      fc.asyncProperty(steps, async ([first = [], second = [], ...more]) => {
+        await store.command('TRUNCATE TABLE swaps')
+        await store.command('TRUNCATE TABLE late_swaps')
+        const known: Row[] = []
+        let offset = 0
+        const write = async (writes: typeof first, head: number) => {
+          const rows: Row[] = []
+          const places: Row[] = []
+          for (const { kind, back, wallet } of writes) {
+            const old = known.at(-1 - back)
+            if (kind === 'stored again') {
+              if (old !== undefined) rows.push({ ...old, version: 0, is_deleted: 0 })
+              continue
+            }
+            if (kind === 'corrected' || kind === 'deleted') {
+              if (old === undefined || rows.includes(old)) continue
+              const version = Number(old.version ?? 0) + 1
+              const isDeleted = kind === 'deleted' || old.is_deleted === 1
+              const row = { ...old, version, base_amount: version + 100, is_deleted: +isDeleted }
+              known[known.indexOf(old)] = row
+              rows.push(row)
+              continue
+            }
+            const slot = kind === 'live' ? head : Math.max(1, head - 1 - back)
+            const row = swapRow(slot, { wallet, tx_index: known.length })
+            if (kind === 'late') places.push(latePlace(row, head - 1 + (back % 2), offset++))
+            rows.push({ ...row, late: LATE[kind] })
+            known.push(row)
+          }
+          await store.insert('late_swaps', places)
+          await store.insert('swaps', rows)
+        }
+        await write(first, 9)
+        await write(second, 10)
+        const { recent, moveTo, fromStore } = await readAt10(6)
+        for (const [at, writes] of more.entries()) {
+          await recent.page(null, 1)
+          await write(writes, 11 + at)
+          await moveTo(11 + at)
+          const whole = await fromStore(null, 1000)
+          for (const [index, limit] of [0, 1, 3].flatMap((one) => [1, 4].map((n) => [one, n]))) {
+            const before = index === 0 ? null : (whole.swaps[(index ?? 0) - 1] ?? null)
+            const page = await recent.page(before, limit ?? 0)
+            asked++
+            if (page === null) continue
+            fromMemory++
+            const expected = await fromStore(before, limit ?? 0)
+            t.deepEqual(
+              { ...page, newest: page.newest && eventKeyText(page.newest) },
+              { ...expected, newest: expected.newest && eventKeyText(expected.newest) },
+            )
+          }
+        }
+      }),
+      { numRuns: 10 },
+    )
+    t.log(`${fromMemory} of ${asked} pages came from memory`)
+    t.true(fromMemory > asked / 2)
+  },
+)
+
+const LATE = { live: 'no', late: 'stream', history: 'backfill' } as const
+
+test.serial(
+  'what a marker has passed is there however long ago it was dated, late swaps too',
+  async (t) => {
+    await store.insert('swaps', [swapRow(1), swapRow(9)])
+    const { recent, moveTo, wait } = await readAt10(100)
+    const slots = async () => (await recent.page(null, 9))?.swaps.map(({ slot }) => slot)
+    t.deepEqual(await slots(), [9, 1])
+    const longAgo = { inserted_at: '2020-01-01 00:00:00.000' }
+    const late = swapRow(5, { ...longAgo, late: 'stream' })
+    await store.insert('late_swaps', [latePlace(late, 10, 0)])
+    await store.insert('swaps', [late, swapRow(11, longAgo)])
+    await moveTo(11)
+    t.deepEqual(await slots(), [11, 9, 5, 1])
+    // Nobody asks for a while: whoever asks again waits for what came since.
+    await moveTo(12)
+    await store.insert('swaps', [swapRow(13)])
+    await moveTo(13)
+    t.deepEqual(await slots(), [13, 11, 9, 5, 1])
+    // No marker moves, and history is fetched.
+    await store.insert('swaps', [swapRow(3, { late: 'backfill' })])
+    t.deepEqual(await slots(), [13, 11, 9, 5, 1])
+    wait(5000)
+    t.deepEqual(await slots(), [13, 11, 9, 5, 3, 1])
+  },
+)
+
+test.serial('while very much is written at once the store is asked', async (t) => {
+  const { recent, moveTo } = await readAt10(100)
+  t.deepEqual((await recent.page(null, 9))?.swaps, [])
+  await store.command(`
+    INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, program)
+    SELECT 11, number, 1, 0, 0, '', 'buy', 'mint', 1, 0, 'p' FROM numbers(30000)`)
+  await moveTo(11)
+  t.is(await recent.page(null, 9), null)
+  await moveTo(12, 30_000)
+  const places = async (before: EventKey | null, limit: number) =>
+    (await recent.page(before, limit))?.swaps.map(({ slot, txIndex }) => [slot, txIndex])
+  t.deepEqual(await places(null, 1), [[11, 29_999]])
+  const [last] = (await recent.page(null, 100))?.swaps.slice(-1) ?? []
+  t.is(last?.txIndex, 29_900)
+  t.is(await recent.page(last ?? null, 1), null, 'older than what is kept')
+})

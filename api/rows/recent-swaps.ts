@@ -1,0 +1,263 @@
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { hasCome, lateBefore } from '../cursor.ts'
+import type { StoragePosition, StoredSlot } from '../storage-position.ts'
+import { type LateKeys, type LateRow, readLate, readLateKeys, readRowsOf } from './feed-rows.ts'
+import { readNewestSwaps } from './newest-swaps.ts'
+import {
+  newestVersions,
+  type StoredSwap,
+  SWAP_COLUMNS,
+  type SwapRow,
+  swapOfRow,
+} from './swap-row.ts'
+
+/** Swaps of all wallets, newest first, and where they stand. */
+export interface SwapsPage {
+  readonly swaps: readonly StoredSwap[]
+  /** The newest stored swap of all; null without any. */
+  readonly newest: EventKey | null
+  /** Late swaps as of the marker: each that is among the swaps and has not settled is known here. */
+  readonly late: LateKeys
+}
+
+/**
+ * The newest stored swaps of all wallets, in memory (default 20,000, some 10 MB): read once, then brought to each marker by one read of what was stored since, so that a
+ * walk over recent trades asks the store nothing. What is older is not here, nor anything for half a minute after so much was written at once that it is not told what:
+ * then the store has to be asked.
+ *
+ * A read takes the slots since the last marker, the late swaps that have settled since, and what else was written: fetched history and corrections. The first two are
+ * exact. Of the last, rows become visible later than they are dated: each read goes back 5 s, and every 10 s one goes back 30 s, as long as a statement may take.
+ */
+export class RecentSwaps {
+  readonly #store: Store
+  readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
+  readonly #epoch: number
+  readonly #most: number
+  readonly #now: () => number
+  #isRead = false
+  /** Oldest first: every swap from `#from` on (null: from the first there is) up to slot `#slot`. */
+  #swaps: StoredSwap[] = []
+  #from: EventKey | null = null
+  #slot = 0
+  #late: LateKeys = { unsettled: new Set(), newest: null }
+  /** Milliseconds of the store's clock up to which rows were seen. */
+  #seenTo = 0
+  #followedAt = 0
+  #wentBackAt = 0
+  #notBefore = Number.NEGATIVE_INFINITY
+  /** Whether anybody asked since the last move: else nothing is read ahead. */
+  #isAsked = false
+  #refreshing: Promise<void> | null = null
+
+  constructor(deps: {
+    readonly store: Store
+    readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
+    /** Of the log that late swaps came by. */
+    readonly epoch: number
+    readonly most?: number
+    readonly now?: () => number
+  }) {
+    this.#store = deps.store
+    this.#position = deps.position
+    this.#epoch = deps.epoch
+    this.#most = deps.most ?? 20_000
+    this.#now = deps.now ?? Date.now
+    this.#position.beforeMove(async (next) => {
+      if (!this.#isRead || !this.#isAsked) return () => {}
+      this.#isAsked = false
+      return this.#follow(next)
+    })
+  }
+
+  /**
+   * The newest `limit` swaps strictly older than `before` (null: of all) as of the newest marker; null when the store has to be asked (`readSwapsPage`). Reads what is
+   * missing first, once for all who ask. Rejects when the store does not answer.
+   */
+  async page(before: EventKey | null, limit: number): Promise<SwapsPage | null> {
+    this.#isAsked = true
+    if (!this.#isCurrent() && this.#now() >= this.#notBefore) {
+      this.#refreshing ??= this.#refresh().finally(() => {
+        this.#refreshing = null
+      })
+      await this.#refreshing
+    }
+    if (!this.#isCurrent()) return null
+    const end = before === null ? this.#swaps.length : this.#placeOf(before)
+    if (end < limit && this.#from !== null) return null
+    return {
+      swaps: this.#swaps.slice(Math.max(0, end - limit), end).reverse(),
+      newest: this.#swaps.at(-1) ?? null,
+      late: this.#late,
+    }
+  }
+
+  #isCurrent(): boolean {
+    if (!this.#isRead || this.#now() - this.#followedAt >= MAX_AGE_MS) return false
+    return this.#slot === this.#position.stored()?.slot
+  }
+
+  async #refresh(): Promise<void> {
+    const stored = this.#position.stored()
+    if (stored === null) return
+    if (this.#isRead) (await this.#follow(stored))()
+    if (!this.#isRead && this.#now() >= this.#notBefore) await this.#read(stored)
+  }
+
+  async #read(stored: StoredSlot): Promise<void> {
+    const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
+    const swaps: StoredSwap[] = []
+    let isWhole = false
+    while (!isWhole && swaps.length < this.#most) {
+      const limit = Math.min(ROWS_AT_ONCE, this.#most - swaps.length)
+      const found = await readNewestSwaps(this.#store, stored.slot, swaps.at(-1) ?? null, limit)
+      swaps.push(...found)
+      isWhole = found.length < limit
+    }
+    this.#late = await readLateKeys(this.#store, lateBefore(this.#epoch, stored.slot))
+    this.#swaps = swaps.reverse()
+    this.#from = isWhole ? null : (swaps[0] ?? null)
+    this.#slot = stored.slot
+    this.#seenTo = Number(clock?.ms ?? 0)
+    this.#followedAt = this.#now()
+    this.#wentBackAt = this.#now()
+    this.#isRead = true
+  }
+
+  /** Reads what a later slot brings; what it gives takes it in. */
+  async #follow(next: StoredSlot): Promise<() => void> {
+    const now = this.#now()
+    const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
+    const rows = await this.#store.query<NewsRow>(NEWS, {
+      ...{ from: this.#from?.slot ?? 0, last: this.#slot, next: next.slot },
+      since: this.#seenTo - (goesBack ? GO_BACK_MS : OVERLAP_MS),
+    })
+    const isNew = ({ slot }: NewsRow) => Number(slot) > this.#slot
+    // After the swaps: whoever sees a late one stored sees its place.
+    const { late, settled } = await this.#readLate(next)
+    const changed = this.#unlike(rows.filter((row) => !isNew(row)))
+    const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
+    const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
+    // An old version may have been stored once more: of all versions of a key, the newest counts.
+    const found = isFlood ? [] : await readRowsOf(this.#store, [...others.values()])
+    return () => {
+      if (!this.#isRead || next.slot < this.#slot) return
+      if (isFlood) {
+        this.#isRead = false
+        this.#swaps = []
+        // Much since long ago is no flood: it is read anew.
+        if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
+        return
+      }
+      for (const row of [...newestVersions(rows.filter(isNew)), ...found]) this.#put(row)
+      for (const { written_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(written_ms))
+      if (goesBack) this.#wentBackAt = now
+      this.#followedAt = now
+      this.#slot = next.slot
+      this.#late = late
+      this.#trim()
+    }
+  }
+
+  /** Late swaps as of the next marker, and the keys of those that have settled since the last one of which nothing is known yet. */
+  async #readLate(next: StoredSlot): Promise<{ late: LateKeys; settled: EventKey[] }> {
+    const since = lateBefore(this.#epoch, this.#slot)
+    const places = await readLate(this.#store, since, null, MOST_OTHERS)
+    const position = lateBefore(this.#epoch, next.slot)
+    const hasSettled = ({ mark }: LateRow) => hasCome(mark, position)
+    const settled = places.filter(hasSettled)
+    const others = places.filter((place) => !hasSettled(place))
+    return {
+      late: {
+        unsettled: new Set(others.map(({ key }) => eventKeyText(key))),
+        newest: settled.at(-1)?.mark ?? this.#late.newest,
+      },
+      settled: settled
+        .map(({ key }) => key)
+        .filter((key) => this.#isWithin(key) && this.#at(key) === undefined),
+    }
+  }
+
+  /** The keys of rows that are not what is kept. */
+  #unlike(rows: readonly NewsRow[]): EventKey[] {
+    return rows.flatMap((row) => {
+      const swap = swapOfRow(row)
+      const known = this.#at(swap)
+      const isLike = known === undefined ? row.is_deleted !== 0 : known.version === swap.version
+      return isLike || !this.#isWithin(swap) ? [] : [swap]
+    })
+  }
+
+  #isWithin(key: EventKey): boolean {
+    return this.#from === null || compareEventKeys(key, this.#from) >= 0
+  }
+
+  #at(key: EventKey): StoredSwap | undefined {
+    const swap = this.#swaps[this.#placeOf(key)]
+    return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
+  }
+
+  #put(row: SwapRow): void {
+    const swap = swapOfRow(row)
+    const replaced = this.#at(swap) === undefined ? 0 : 1
+    const place = this.#placeOf(swap)
+    if (row.is_deleted !== 0) this.#swaps.splice(place, replaced)
+    else this.#swaps.splice(place, replaced, swap)
+  }
+
+  /** A quarter more than wanted is kept, so that not every marker moves all. */
+  #trim(): void {
+    if (this.#swaps.length <= this.#most * 1.25) return
+    this.#swaps = this.#swaps.slice(-this.#most)
+    this.#from = this.#swaps[0] ?? null
+  }
+
+  /** How many are strictly older than the key. */
+  #placeOf(key: EventKey): number {
+    let low = 0
+    let high = this.#swaps.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const swap = this.#swaps[middle]
+      if (swap !== undefined && compareEventKeys(swap, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+/** The same page from the store. */
+export async function readSwapsPage(
+  store: Store,
+  of: { readonly slot: number; readonly epoch: number },
+  before: EventKey | null,
+  limit: number,
+): Promise<SwapsPage> {
+  const swaps = await readNewestSwaps(store, of.slot, before, limit)
+  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, of.slot, null, 1)
+  return { swaps, newest, late: await readLateKeys(store, lateBefore(of.epoch, of.slot)) }
+}
+
+interface NewsRow extends SwapRow {
+  readonly written_ms: string
+}
+
+const ROWS_AT_ONCE = 2000
+/** Then it is looked whether something has changed though no marker moved. */
+const MAX_AGE_MS = 5000
+const OVERLAP_MS = 5000
+const GO_BACK_MS = 30_000
+const GO_BACK_EVERY_MS = 10_000
+/** Some 1,000 swaps a second. */
+const MOST_NEWS = 30_000
+/** Late, fetched and corrected swaps at once. */
+const MOST_OTHERS = 2000
+
+const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
+
+// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over.
+const NEWS = `
+  SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
+  WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
+    AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
+  ORDER BY slot, tx_index, wallet, event_index LIMIT ${MOST_NEWS} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`
