@@ -129,11 +129,13 @@ walk(
     nonces.answer((route) => route.abort())
     await connectButton(page).click()
     await signInButton(page).click()
+    const signInAgain = alert('The service does not answer.').getByRole('button')
+    await signInAgain.waitFor()
+    nonces.recover()
+
     const [first, ...others] = ASKING_PAGES
     let service = await standBetween(page, first)
-    nonces.recover()
-    await alert('The service does not answer.').getByRole('button', { name: 'Try again' }).click()
-
+    await signInAgain.click()
     for (const asking of [first, ...others]) {
       const { place, asks, isSample = false } = asking
       const isEnded = ['/usage', '/trending'].includes(place) // a wallet may sign in a few times a minute
