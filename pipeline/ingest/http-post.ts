@@ -30,11 +30,12 @@ export function createHttpPost(url: string, most: number): HttpPost {
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
     headers.push('authorization', `Basic ${Buffer.from(credentials).toString('base64')}`)
   }
-  const to = { method: 'POST', path: pathname + search, headers } as const
+  const path = pathname + search
   return {
     async post(body, withinMs) {
       const { status, fields, bytes } = await new Promise<Received>((resolve, reject) => {
-        pool.dispatch({ ...to, body }, receive({ most, withinMs }, resolve, reject))
+        const request = { method: 'POST', path, headers, body } as const
+        pool.dispatch(request, receive({ most, withinMs }, resolve, reject))
       })
       const isPacked = fields['content-encoding'] === 'gzip'
       const whole = isPacked ? await unpack(bytes, { maxOutputLength: most }) : bytes
