@@ -1,5 +1,5 @@
 -- One row is one swap of a tracked wallet: base against quote (published, it is called a trade).
--- Written by: the fold worker, before anything is derived from it. Read by: `/trades`, `/tokens/{mint}/swaps`, refolds, analysts (pub_swaps).
+-- Written by: the fold worker, before anything is derived from it. Read by: `/trades`, `/tokens/{mint}/swaps`, refolds, analysts (view `swaps`).
 -- Duplicates: rows of one event key are one swap; the highest `version` counts, and nothing does when that row is deleted. A read
 --   uses FINAL or `ORDER BY <key>, version DESC LIMIT 1 BY <key>`; it never waits for a merge.
 -- Units: raw token units, lamports, USD x 10^9 per SOL, unix seconds of the block.

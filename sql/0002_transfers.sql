@@ -1,5 +1,5 @@
 -- One row is one token transfer of a tracked wallet: a token moved in or out that no swap explains (never a quote coin).
--- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (pub_transfers).
+-- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (view `transfers`).
 -- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
 -- Units: raw token units, unix seconds of the block.
 -- Projection by_wallet: the same rows in a wallet's order, for refolds.

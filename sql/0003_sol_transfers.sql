@@ -1,5 +1,5 @@
 -- One row is SOL (or WSOL) moved in or out of a tracked wallet outside swaps: at most one a transaction and direction.
--- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (pub_sol_transfers).
+-- Written by: the fold worker, before anything is derived from it. Read by: refolds, analysts (view `sol_transfers`).
 -- Duplicates: as in swaps: rows of one event key are one transfer, the highest `version` counts.
 -- Units: lamports, unix seconds of the block.
 -- Projection by_wallet: the same rows in a wallet's order, for refolds.

@@ -1,5 +1,5 @@
 -- One row is what a tracked wallet's own account held after one transaction that names it, failed ones too.
--- Written by: the fold worker. Read by: refolds (the newest by slot and tx_index is the wallet's balance), analysts (pub_sol_balances).
+-- Written by: the fold worker. Read by: refolds (the newest by slot and tx_index is the wallet's balance), analysts (view `sol_balances`).
 -- Duplicates: rows of one (wallet, slot, tx_index) are one record, the highest `version` counts; FINAL where they are counted, argMax or max where not.
 -- Units: lamports, unix seconds of the block.
 CREATE TABLE IF NOT EXISTS sol_balances

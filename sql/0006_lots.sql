@@ -1,5 +1,5 @@
 -- One row is a lot: tokens that a wallet got in one event, what they cost, and what is left of them.
--- Written by: the fold worker, again each time something is taken from the lot. Read by: operators, analysts (pub_lots).
+-- Written by: the fold worker, again each time something is taken from the lot. Read by: operators, analysts (view `lots`).
 -- Duplicates: rows of one (wallet, mint, event key) are pictures of one lot; the highest `version` is the newest. Read with FINAL.
 -- Units: raw token units, lamports, unix seconds of the block. Lots are used up oldest first (FIFO).
 CREATE TABLE IF NOT EXISTS lots

@@ -1,5 +1,5 @@
 -- One row is a part of a lot that one sell or one transfer out took.
--- Written by: the fold worker. Read by: operators, analysts (pub_disposals).
+-- Written by: the fold worker. Read by: operators, analysts (view `disposals`).
 -- Duplicates: rows of one (wallet, mint, event key, lot key) are one disposal; the highest `version` counts. Read with FINAL.
 -- Units: raw token units, lamports, unix seconds of the block.
 -- Sum over one event: what it matched. Sum of amount and cost over one lot = what the lot has given.

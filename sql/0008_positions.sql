@@ -1,5 +1,5 @@
 -- One row is what one wallet did with one token: bought and sold by swaps alone, and what FIFO makes of swaps and transfers.
--- Written by: the fold worker, again whenever it changes. Read by: holdings, `/tokens/held`, wallet aggregates, analysts (pub_positions).
+-- Written by: the fold worker, again whenever it changes. Read by: holdings, `/tokens/held`, wallet aggregates, analysts (view `positions`).
 -- Duplicates: rows of one (wallet, mint) are pictures of one position; the highest `version` is the newest. Read with FINAL.
 -- Projection by_mint: the same rows in a mint's order. Index news: what was written lately, without reading the rest (infra/decisions/read-orders.md).
 -- Units: raw token units, lamports, unix seconds of the block. A token that only came or went by transfer has a row too, without trades.

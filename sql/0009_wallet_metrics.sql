@@ -1,6 +1,6 @@
 -- One row is the metrics of one wallet: exact sums and counts; averages, percentages and SOL figures are divided where they are shown.
 -- Written by: the fold worker, again whenever they change; a wallet without events has a row of defaults from the moment it is tracked.
--- Read by: `/wallets`, `/wallets/{alias}/metrics`, analysts (pub_wallet_metrics).
+-- Read by: `/wallets`, `/wallets/{alias}/metrics`, analysts (view `wallet_metrics`).
 -- Duplicates: rows of one wallet are pictures of it; the highest `version` is the newest. Read with FINAL.
 -- Units: lamports, seconds, score x 100.
 CREATE TABLE IF NOT EXISTS wallet_metrics
