@@ -98,7 +98,8 @@ export class Accounts {
 
   /**
    * Adds credits (or takes some, below zero) by an operator's decision, once for each key; gives what is left, or null: it is done, and the meter, which does not answer now, is told
-   * later. Rejects with `account_not_found`, and `invalid_argument` for the key of another sum.
+   * later. Rejects with `account_not_found`, and `invalid_argument` for the key of another sum or for more than there is to take: what the account spends in the moment between
+   * look and entry is not waited for. To take some, the meter has to answer.
    */
   async adjust(
     wallet: Address,
@@ -114,8 +115,15 @@ export class Accounts {
     )
     if (done !== undefined && Number(done.credits) !== credits)
       throw new ServiceError('invalid_argument', `--key: was used for ${done.credits} credits`)
-    if (done === undefined)
-      await this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
+    const append = () =>
+      this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
+    if (done === undefined && credits >= 0) await append()
+    if (done === undefined && credits < 0)
+      await this.#turns.take(`adjust:${wallet}`, async (turn) => {
+        await this.#requireLeft(wallet, -credits)
+        turn.require()
+        await append()
+      })
     return this.#ledger.tell(wallet).catch(() => null)
   }
 
@@ -137,6 +145,16 @@ export class Accounts {
       { key: keySha256 },
     )
     return row !== undefined && isSameHash(row.key_sha256, keySha256) ? row.wallet : null
+  }
+
+  /** Rejects when fewer credits are left, less those that connections of the feed hold. */
+  async #requireLeft(wallet: Address, credits: number): Promise<void> {
+    const left = Math.max(0, await this.#ledger.tell(wallet))
+    if (left >= credits) return
+    throw new ServiceError(
+      'invalid_argument',
+      `--credits: ${left} ${left === 1 ? 'is' : 'are'} left to take away; what connections of the feed hold comes back when they end`,
+    )
   }
 
   #inTurn<T>(wallet: Address, task: (turn: Turn) => Promise<T>): Promise<T> {

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { type Command, creditsOption, optionCommand, walletOption } from './command.ts'
 
 /**
- * `account credit`: adds a ledger entry to an account, once for each `--key`; negative credits take away. An unknown account is `account_not_found`. The key is made where the command
+ * `account credit`: adds a ledger entry to an account, once for each `--key`; negative credits take away, down to zero. An unknown account is `account_not_found`. The key is made where the command
  * was typed, so that whoever typed it can be told it when the answer is lost.
  */
 export const accountCredit: Command = {
   ...optionCommand({
     name: 'account credit',
-    usage: '--wallet <address> --credits <n> --reason <text> [--key <key>]',
+    usage: '--wallet <address> --credits <n, or -n to take away> --reason <text> [--key <key>]',
     options: {
       wallet: walletOption,
       credits: creditsOption(-1_000_000_000_000, 1_000_000_000_000),

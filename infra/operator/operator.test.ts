@@ -7,6 +7,7 @@ import { assignDeposit } from '../../api/billing/assign.ts'
 import { redeemPlans } from '../../api/billing/subscriptions.ts'
 import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
+import type { Meter } from '../../api/credits/meter.ts'
 import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
 import { createTurns } from '../../api/turns.ts'
 import { address } from '../../pipeline/domain/address.ts'
@@ -35,11 +36,13 @@ const TRACKED = [
 let opened: Awaited<ReturnType<typeof openEmbeddedStore>>
 let parts: OperatorParts
 let log: EventLog
+let meter: Meter
 
 test.before(async () => {
   opened = await openEmbeddedStore()
   const { store } = opened
   log = createMemoryLog({ logger, registry: createRegistry() }, { retryDelayMs: 1 })
+  meter = await openMeter({ kind: 'memory' }, logger)
   parts = {
     store,
     log: async () => log,
@@ -49,7 +52,7 @@ test.before(async () => {
     stop: new AbortController().signal,
     prices: pricesOf(readEnv(billingEnv, {})),
     turns: createTurns(null),
-    ...createMoney(store, await openMeter({ kind: 'memory' }, logger), logger, null),
+    ...createMoney(store, meter, logger, null),
   }
 })
 test.after.always(async () => {
@@ -111,6 +114,19 @@ test.serial('an account is made once, credited, and its books agree (decisions J
     await refused(...goodwill.map((word) => (word === '100' ? '1000' : word))),
     'invalid_argument: --key: was used for 100 credits',
   )
+  // Never below zero: not what a connection of the feed holds, and of two at once one.
+  const held = { connection: 'c', sequence: 1, spent: 0, wanted: 79 }
+  await meter.renewBlock(CUSTOMER, held)
+  const take = (credits: string) => [...credit.slice(0, -1), credits, '--reason', 'mistaken']
+  const tooMuch = (left: string) =>
+    `invalid_argument: --credits: ${left} left to take away; what connections of the feed hold comes back when they end`
+  t.is(await refused(...take('-502')), tooMuch('501 are'))
+  const outcomes = await Promise.allSettled([run(...take('-500')), run(...take('-500'))])
+  t.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+  t.is(await refused(...take('-2')), tooMuch('1 is'))
+  await meter.renewBlock(CUSTOMER, { ...held, sequence: 2, wanted: 0 })
+  t.like(await run(...take('-80')), { document: { balance_credits: 0 } })
+  t.is(await refused(...take('-1')), tooMuch('0 are'))
   t.deepEqual(await run('ledger', 'check'), {
     document: { accounts: 1, mismatches: [] },
     failed: false,
