@@ -64,7 +64,7 @@ export async function backfillWallet(
   stop: AbortSignal,
   onPage: (page: { readonly transactions: number }) => void,
 ): Promise<Walked> {
-  const { rpc, jobs, log } = deps
+  const { rpc, jobs } = deps
   const decode = decoderOf(begun.wallet, address)
   const known = await jobs.accounts(begun.wallet)
   const live = await rpc.getTokenAccountsByOwner(address)
@@ -81,48 +81,66 @@ export async function backfillWallet(
   )
   let job = begun
   let oldest: SignatureInfo | null = null
+  let storing = Promise.resolve()
   let saving = Promise.resolve()
-  for (;;) {
-    refuseStopped(stop)
-    const listed = await history.next()
-    if (listed === null) break
-    const page: WalletRecord[] = []
-    let transactions = 0
-    for (let infos = listed; infos.length > 0; ) {
-      const fetched = await fewAtOnce(infos, ASKED_AT_ONCE, (info) =>
-        fetchOne(info, decode, deps, stop),
-      )
-      transactions += infos.length
-      const accounts = new Set<Address>()
-      infos.forEach((info, at) => {
-        const found = fetched[at]
-        if (found === null || found === undefined) job = lost(job, info, coveredFrom)
-        else {
-          page.push(...found.records.filter(({ wallet }) => wallet === begun.wallet))
-          for (const account of found.accounts) accounts.add(account)
-        }
-        if (oldest === null || info.slot <= oldest.slot) oldest = info
-      })
-      const added = await keepAccounts(jobs, begun.wallet, [...accounts], history.accounts)
-      infos = await history.follow(added)
-    }
-    const records = await priced(page.sort(inKeyOrder), deps)
-    for (let at = 0; at < records.length; at += RECORDS_PER_APPEND)
-      await log.appendLate(records.slice(at, at + RECORDS_PER_APPEND), 'backfill')
-    for (const { kind } of records) deps.metrics.records.inc({ kind })
-    job = {
-      ...job,
-      position: history.position,
-      transactions: job.transactions + transactions,
-      records: job.records + records.length,
-    }
+  /** Appends a page, then notes the place behind it when the page is safe. */
+  const storePage = async (page: WalletRecord[], done: BackfillJob, transactions: number) => {
+    await append(page, deps)
     onPage({ transactions })
     await saving
-    saving = settle(job, deps, stop)
+    saving = settle(done, deps, stop)
     saving.catch(() => {}) // told by the next page, or at the end
   }
+  try {
+    for (;;) {
+      refuseStopped(stop)
+      const listed = await history.next()
+      if (listed === null) break
+      const page: WalletRecord[] = []
+      let transactions = 0
+      for (let infos = listed; infos.length > 0; ) {
+        const fetched = await fewAtOnce(infos, ASKED_AT_ONCE, (info) =>
+          fetchOne(info, decode, deps, stop),
+        )
+        transactions += infos.length
+        const accounts = new Set<Address>()
+        infos.forEach((info, at) => {
+          const found = fetched[at]
+          if (found === null || found === undefined) job = lost(job, info, coveredFrom)
+          else {
+            page.push(...found.records.filter(({ wallet }) => wallet === begun.wallet))
+            for (const account of found.accounts) accounts.add(account)
+          }
+          if (oldest === null || info.slot <= oldest.slot) oldest = info
+        })
+        const added = await keepAccounts(jobs, begun.wallet, [...accounts], history.accounts)
+        infos = await history.follow(added)
+      }
+      job = {
+        ...job,
+        position: history.position,
+        transactions: job.transactions + transactions,
+        records: job.records + page.length,
+      }
+      // The next page is asked for meanwhile; two are in memory.
+      await storing
+      storing = storePage(page, job, transactions)
+      storing.catch(() => {}) // told by the next page, or at the end
+    }
+  } finally {
+    await storing.catch(() => {}) // no append goes on behind a caller that was told of a failure
+  }
+  await storing
   await saving
   return { job, oldest }
+}
+
+/** Puts the records of a page on the log, in the order of their keys. */
+async function append(page: WalletRecord[], deps: BackfillDeps): Promise<void> {
+  const records = await priced(page.sort(inKeyOrder), deps)
+  for (let at = 0; at < records.length; at += RECORDS_PER_APPEND)
+    await deps.log.appendLate(records.slice(at, at + RECORDS_PER_APPEND), 'backfill')
+  for (const { kind } of records) deps.metrics.records.inc({ kind })
 }
 
 /** Notes the place when what lies behind it is safe. */
