@@ -44,8 +44,11 @@ export async function seed(store: Store, swaps: number): Promise<void> {
     const count = Math.min(SWAPS_PER_INSERT, swaps - from)
     await store.command(`INSERT INTO swaps (${COLUMNS}) ${swapRows(from, count)}`, params)
   }
-  await store.command(POSITIONS)
-  await store.command(FIRST_BUYS)
+  for (let from = 1; from <= WALLETS; from += WALLETS_AT_ONCE) {
+    const some = { from, to: from + WALLETS_AT_ONCE - 1 }
+    await store.command(POSITIONS, some)
+    await store.command(FIRST_BUYS, some)
+  }
   await store.command(METRICS, params)
   await settled(store)
 }
@@ -63,7 +66,9 @@ async function settled(store: Store): Promise<void> {
 
 const MOST_SECONDS = 300
 
-const SWAPS_PER_INSERT = 1_000_000
+/** No statement may take longer than the store allows. */
+const SWAPS_PER_INSERT = 500_000
+const WALLETS_AT_ONCE = 25
 /** When all this was written: what is written in the last half minute is news to the API, and so many news are a flood, in which it keeps nothing. */
 const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 
@@ -98,13 +103,13 @@ const POSITIONS = `
     sumIf(base_amount, side = 'buy') AS bought, sumIf(base_amount, side = 'sell') AS sold,
     toInt128(sumIf(ifNull(value_lamports, 0), side = 'buy')), toInt128(sumIf(ifNull(value_lamports, 0), side = 'sell')),
     minIf(toNullable(block_time), side = 'buy'), min(block_time), max(block_time), greatest(bought, sold) - sold, 0, 0, countIf(side = 'sell'), NULL, count(), ${LONG_AGO}
-  FROM swaps GROUP BY wallet, base_mint`
+  FROM swaps WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} GROUP BY wallet, base_mint`
 
 const FIRST_BUYS = `
   INSERT INTO first_buys (mint, wallet, slot, tx_index, event_index, block_time, amount, value_lamports, sol_price_usd_e9, version)
   SELECT base_mint, wallet, argMin(slot, key), argMin(tx_index, key), argMin(event_index, key), argMin(block_time, key),
     argMin(base_amount, key), argMin(value_lamports, key), argMin(sol_price_usd_e9, key), 1
-  FROM (SELECT *, (slot, tx_index, event_index) AS key FROM swaps WHERE side = 'buy') GROUP BY base_mint, wallet`
+  FROM (SELECT *, (slot, tx_index, event_index) AS key FROM swaps WHERE side = 'buy' AND wallet BETWEEN {from:UInt32} AND {to:UInt32}) GROUP BY base_mint, wallet`
 
 const METRICS = `
   INSERT INTO wallet_metrics (wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
