@@ -159,21 +159,57 @@ test('one query that reads may be run, and no other (decisions J3)', async (t) =
   t.deepEqual(await run('sql', 'SELECT toUInt64(18446744073709551615) AS n, 1 AS one'), {
     document: { items: [{ n: '18446744073709551615', one: 1 }] },
   })
-  for (const statement of [
-    'DROP TABLE swaps',
-    "INSERT INTO tracked_wallets VALUES (9, 'x', 1)",
-    'SELECT 1; DROP TABLE swaps',
-    'SYSTEM FLUSH LOGS',
-    '1) ; DROP TABLE swaps; SELECT * FROM (SELECT 1',
-    "SELECT 1 INTO OUTFILE '/tmp/x'",
-    'SELEC 1',
-    '',
-  ]) {
-    t.regex(await refused('sql', statement), /^invalid_argument: /, statement)
+  const readsOnly =
+    'reads only: one SELECT (also WITH ... SELECT or EXPLAIN SELECT), DESCRIBE TABLE <name>, or SHOW TABLES'
+  const unclosed =
+    'syntax error: a parenthesis or quote is not closed, or closed once too often, or the query ends too early'
+  for (const [statement, message] of [
+    ['DROP TABLE swaps', readsOnly],
+    ["INSERT INTO tracked_wallets VALUES (9, 'x', 1)", readsOnly],
+    ['SELECT 1; DROP TABLE swaps', readsOnly],
+    ['DESCRIBE TABLE swaps; DROP TABLE swaps', readsOnly],
+    ['SYSTEM FLUSH LOGS', readsOnly],
+    ['1) ; DROP TABLE swaps; SELECT * FROM (SELECT 1', readsOnly],
+    ["SELECT 1 INTO OUTFILE '/tmp/x'", readsOnly],
+    ['SELEC 1', readsOnly],
+    ['', readsOnly],
+    ['SELECT 1 FORMAT Pretty;', 'leave out FORMAT: the answer is JSON'],
+    ["SELECT 'ü',\n  2 2 2", 'syntax error in line 2, column 5: 2 2'],
+    ['SELECT (1', unclosed],
+    ["SELECT 'a", "syntax error in line 1, column 8: 'a"],
+    ['EXPLAIN DROP TABLE swaps', 'syntax error in line 1, column 14: TABLE swaps'],
+    [
+      'DESCRIBE TABLE swap',
+      'no such table: SHOW TABLES names them, SHOW TABLES FROM analyst the views',
+    ],
+  ] as const) {
+    t.is(await refused('sql', statement), `invalid_argument: ${message}`, statement)
   }
+  t.regex(await refused('sql', 'SELECT nothing FROM swaps'), /^invalid_argument: .*`nothing`/)
+  t.deepEqual(await run('sql', 'DESCRIBE TABLE first_buys;'), {
+    document: {
+      items: await opened.store.query(
+        "SELECT name, type, comment FROM system.columns WHERE database = currentDatabase() AND table = 'first_buys' ORDER BY position",
+      ),
+    },
+  })
+  for (const [statement, name] of [
+    ['desc analyst.swaps', 'time'],
+    ['show tables', 'swaps'],
+    ['SHOW TABLES FROM analyst ;\n', 'positions_at'],
+  ] as const) {
+    const { items } = (await run('sql', statement)).document as { items: { name: string }[] }
+    t.true(
+      items.some((item) => item.name === name),
+      statement,
+    )
+  }
+  const { items: plan } = (await run('sql', 'EXPLAIN SELECT 1')).document as { items: object[] }
+  t.deepEqual(Object.keys(plan[0] ?? {}), ['explain'])
   for (const statement of [
     'SELECT count() AS n FROM tracked_wallets WHERE wallet = 9',
-    'SELECT count() AS n FROM swaps WHERE wallet = 9 -- with a comment',
+    'SELECT count() AS n FROM swaps WHERE wallet = 9 -- with a comment;',
+    '/* one */ (WITH 9 AS w SELECT count() AS n FROM swaps WHERE wallet = w); ',
   ]) {
     t.deepEqual(await run('sql', statement), { document: { items: [{ n: '0' }] } })
   }
