@@ -30,13 +30,40 @@ const COMMANDS: readonly Command[] = [
   sql,
 ]
 
-/** What an operator who typed something else is told. */
-export const USAGE = [
-  'usage: npm run -s operator -- COMMAND',
-  ...COMMANDS.map(({ name, usage }) => `  ${name} ${usage}`.trimEnd()),
-].join('\n')
+/** How the commands are used that begin with the words of `args`; all, where none does. */
+export function usageOf(args: readonly string[]): string {
+  const named = find(args)?.command
+  const alike = alikeTo(args)
+  const told = named !== undefined ? [named] : alike.length > 0 ? alike : COMMANDS
+  return [
+    'usage: npm run -s operator -- COMMAND',
+    ...told.map(({ name, usage }) => `  ${name} ${usage}`.trimEnd()),
+    'What each does and prints: infra/operator/README.md',
+  ].join('\n')
+}
 
-/** Runs the command that `args` name. Rejects with `invalid_argument` and the usage when there is none. */
+/** The usage that `help`, `--help` or `COMMAND --help` asks for; null: it is another thing that is asked. */
+export function helpOf(args: readonly string[]): string | null {
+  if (args[0] === 'help') return usageOf(args.slice(1))
+  const flag = args.at(-1)
+  return flag === '--help' || flag === '-h' ? usageOf(args.slice(0, -1)) : null
+}
+
+/** The name of the command that `args` give; null when there is none. */
+export function nameOf(args: readonly string[]): string | null {
+  return find(args)?.command.name ?? null
+}
+
+/** What whoever names no command is refused with. */
+export function noCommand(args: readonly string[]): ServiceError {
+  const hint =
+    alikeTo(args)
+      .map(({ name }) => name)
+      .join(', ') || '--help lists them'
+  return new ServiceError('invalid_argument', `no such command: ${hint}`)
+}
+
+/** Runs the command that `args` name. Rejects with `invalid_argument` when there is none. */
 export function runCommand(
   args: readonly string[],
   parts: OperatorParts,
@@ -44,7 +71,7 @@ export function runCommand(
 ): Promise<Outcome> {
   const named = find(args)
   return named === null
-    ? Promise.reject(new ServiceError('invalid_argument', `no such command\n${USAGE}`))
+    ? Promise.reject(noCommand(args))
     : named.command.run(named.rest, parts, report)
 }
 
@@ -71,6 +98,10 @@ const UNCLEAR: ReadonlySet<ServiceErrorCode> = new Set([
   'closed',
   'internal',
 ])
+
+function alikeTo([word]: readonly string[]): readonly Command[] {
+  return COMMANDS.filter(({ name }) => name.split(' ')[0] === word)
+}
 
 function find(args: readonly string[]) {
   for (const command of COMMANDS) {

@@ -16,15 +16,27 @@ import { type DataConfig, loadDataConfig } from '../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../service/money.ts'
 import { keepsData } from '../service/preflight.ts'
 import type { Outcome } from './command.ts'
-import { failureOf, portableArgs, runCommand } from './commands.ts'
+import {
+  failureOf,
+  helpOf,
+  nameOf,
+  noCommand,
+  portableArgs,
+  runCommand,
+  usageOf,
+} from './commands.ts'
 import { reportTo } from './progress.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
 
 const args = portableArgs(process.argv.slice(2))
 const report = reportTo(process.stderr)
-const reply = await run()
-print(reply)
-process.exitCode = reply.kind === 'done' && !reply.outcome.failed ? 0 : 1
+const help = helpOf(process.argv.slice(2))
+if (help !== null) process.stdout.write(`${help}\n`)
+else {
+  const reply = await run()
+  print(reply)
+  process.exitCode = reply.kind === 'done' && !reply.outcome.failed ? 0 : 1
+}
 
 /** The one JSON document on stdout. */
 function print(reply: Reply): void {
@@ -36,6 +48,10 @@ function print(reply: Reply): void {
 async function run(): Promise<Reply> {
   let asked: Reply | null = null
   const done = await answer(async () => {
+    if (nameOf(args) === null) {
+      process.stderr.write(`${usageOf(args)}\n`)
+      throw noCommand(args)
+    }
     const config = loadDataConfig(process.env)
     if (keepsData(config)) asked = await askOperator(config.dataDir, args, report)
     return asked === null ? runHere(config) : { document: null }

@@ -20,7 +20,8 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { createMoney, openMeter } from '../service/money.ts'
-import { failureOf, portableArgs, runCommand, USAGE } from './commands.ts'
+import { startOperator } from '../whole-service/service-process.ts'
+import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
@@ -152,7 +153,37 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
     ),
     'account_not_found: this wallet has no account',
   )
-  t.is(await refused('account'), `invalid_argument: no such command\n${USAGE}`)
+  t.is(
+    await refused('account'),
+    'invalid_argument: no such command: account create, account credit',
+  )
+  t.is(await refused(), 'invalid_argument: no such command: --help lists them')
+})
+
+test('help is text for people; a mistake is a short document, with the usage beside it (decisions J3)', async (t) => {
+  const give = async (...args: string[]) => {
+    const command = startOperator({}, args)
+    t.teardown(() => command.kill())
+    return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
+  }
+  const usage = (...commands: string[]) =>
+    [
+      'usage: npm run -s operator -- COMMAND',
+      ...commands.map((command) => `  ${command}`),
+      'What each does and prints: infra/operator/README.md\n',
+    ].join('\n')
+  const [help, mistake] = await Promise.all([give('--help'), give('ledger')])
+  t.is(help.code, 0)
+  t.is(help.stdout, `${helpOf(['help'])}\n`)
+  t.true(help.stdout.split('\n').length > 12 && help.stdout.includes('\n  ledger check\n'))
+  t.deepEqual(mistake, {
+    code: 1,
+    stdout: '{"code":"invalid_argument","message":"no such command: ledger check"}\n',
+    stderr: usage('ledger check'),
+  })
+  t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
+  t.is(`${helpOf(['help', 'programs'])}\n`, usage('programs'))
+  t.is(helpOf(['sql', 'help']), null)
 })
 
 test('one query that reads may be run, and no other (decisions J3)', async (t) => {
@@ -321,10 +352,11 @@ test('commands reach the process that owns the data through its socket', async (
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const ask = (...args: string[]) => askOperator(folder, args, () => {})
   t.is(await ask('wallets'), null)
+  const logged: string[] = []
   const server = await serveOperator(
     folder,
     (args, report) => runCommand(args, parts, report),
-    logger,
+    createLogger('warn', { write: (line) => logged.push(line) }),
   )
   t.is(statSync(join(folder, 'operator.sock')).mode & 0o777, 0o600)
   t.deepEqual(await ask('sql', 'SELECT 1 AS one'), {
@@ -337,6 +369,8 @@ test('commands reach the process that owns the data through its socket', async (
     code: 'invalid_argument',
     message: answer?.kind === 'error' ? answer.message : '',
   })
+  t.like(JSON.parse(logged.join()), { command: 'sql', code: 'invalid_argument' })
+  t.false(logged.join().includes('DROP'))
   await server.close()
   t.is(await ask('wallets'), null)
   rmSync(folder, { recursive: true })

@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Outcome } from './command.ts'
+import { nameOf } from './commands.ts'
 import type { Progress, Report } from './progress.ts'
 
 /** How a command ended in the process that owns the data, as JSON over the socket. */
@@ -49,11 +50,14 @@ export async function serveOperator(
       underWay.delete(gone)
       gone.abort()
     })
+    let command: string | null = null
     const reply = await answer(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
+      command = nameOf(args)
       return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal)
     })
-    if (reply.kind === 'error') logger.warn({ code: reply.code }, 'operator command failed')
+    if (reply.kind === 'error')
+      logger.warn({ command, code: reply.code }, 'operator command failed')
     write(reply)
     response.end()
   })
