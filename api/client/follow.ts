@@ -150,8 +150,7 @@ async function* follow<Taken>(
         else if (message.type === 'snapshot_complete') after = message.cursor
         else if (message.type === 'balance_low') onNotice(message)
         else if (message.type === 'error') throw new FeedEnded(message.code, message.message)
-        else if (isFinal(message.type))
-          throw new FeedEnded(message.type, `the feed ended: ${message.type}`)
+        else if (isFinal(message.type)) throw new FeedEnded(message.type, FINAL[message.type])
         const taken = take(message)
         if (taken !== null) yield taken
       }
@@ -174,12 +173,18 @@ interface Wanted {
   readonly wallets?: readonly string[] | undefined
 }
 
-/** After these the same key, token or account gets nothing more by coming back; others are temporary. */
-function isFinal(type: string): type is LastWord {
-  return [
-    ...['balance_exhausted', 'superseded', 'key_rotated'],
-    ...['token_expired', 'token_revoked', 'pro_expired'],
-  ].includes(type)
+/** After these the same key, token or account gets nothing more by coming back; others are temporary. What would help, for people. */
+const FINAL = {
+  balance_exhausted: 'no credits are left: top up, then go on from the last id',
+  superseded: 'another program follows with this key, or another dashboard: stop one of the two',
+  key_rotated: 'this key was replaced: take the new one',
+  token_expired: 'the token has expired: log in again',
+  token_revoked: 'the token was taken back by a logout: log in again',
+  pro_expired: 'Pro has ended for this wallet: pay for it again',
+} as const satisfies Partial<Record<LastWord, string>>
+
+function isFinal(type: string): type is keyof typeof FINAL {
+  return Object.hasOwn(FINAL, type)
 }
 
 /** One connection: what it says, until it ends. What is not taken yet is kept, up to a bound; then the service waits. */
@@ -218,9 +223,12 @@ class FeedConnection {
     this.#socket.on('unexpected-response', (_request, response) => {
       const { statusCode = 0 } = response
       if (statusCode === 401)
-        this.#failure = new FeedEnded('unauthorized', 'key or token is not valid')
+        this.#failure = new FeedEnded(
+          'unauthorized',
+          'the key or token is not valid: take the newest one',
+        )
       else if (statusCode === 402)
-        this.#failure = new FeedEnded('insufficient_credits', 'no credits are left')
+        this.#failure = new FeedEnded('insufficient_credits', 'no credits are left: top up')
       else if (statusCode === 403)
         this.#failure = new FeedEnded('pro_required', 'the wallet has no active Pro')
       else if (statusCode < 500 && statusCode !== 429)

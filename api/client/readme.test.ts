@@ -1,9 +1,12 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import test from 'ava'
+import test, { type ExecutionContext } from 'ava'
+import type { ServerMessage } from '../stream/messages.ts'
+import { openEmbeddedStore } from '../testing/open-stores.ts'
+import { startApi } from '../testing/start-api.ts'
 
 /*
  * The README's programs, in a folder of a stranger that has this package.
@@ -18,12 +21,19 @@ test.after.always('remove', () => rmSync(folder, { recursive: true, force: true 
 
 const run = promisify(execFile)
 
-test('the TypeScript program compiles strictly against the types of the package', async (t) => {
+test('the TypeScript program compiles strictly against the types of the package, and says why it ends', async (t) => {
+  const opened = await openEmbeddedStore()
+  const api = await startApi(opened.store)
+  t.teardown(async () => {
+    await api.close()
+    await opened.drop()
+  })
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(ROOT, join(folder, 'node_modules/tracked-wallets'))
   symlinkSync(join(ROOT, 'node_modules/@types'), join(folder, 'node_modules/@types'))
   writeFileSync(join(folder, 'package.json'), '{"type": "module"}')
-  writeFileSync(join(folder, 'example.ts'), program('ts'))
+  const example = program('ts').replace('http://127.0.0.1:8080', api.url)
+  writeFileSync(join(folder, 'example.ts'), example)
   // What a call gives has its fields, and no others.
   writeFileSync(
     join(folder, 'types.ts'),
@@ -34,11 +44,95 @@ test('the TypeScript program compiles strictly against the types of the package'
     export const nothing = items[0]?.nothing`,
   )
   const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node']
-  const compile = run(process.execPath, [TSC, ...options, 'example.ts', 'types.ts'], {
-    cwd: folder,
-  })
-  await t.notThrowsAsync(compile.catch(({ stdout }) => Promise.reject(new Error(stdout))))
+  const tsc = await outcome(process.execPath, [TSC, ...options, 'example.ts', 'types.ts'])
+  t.deepEqual(tsc, { code: 0, stdout: '', stderr: '' })
+
+  const follow = (KEY: string) => outcome(process.execPath, ['example.js'], { KEY })
+  const ends = async (credits: number) => follow((await api.customer(credits)).key)
+  const { stderr, ...refused } = await follow('tw_no')
+  t.deepEqual(refused, { code: 1, stdout: '' })
+  t.regex(stderr, /^unauthorized: [^\n]+\n$/)
+  t.regex((await ends(0)).stderr, /^insufficient_credits: [^\n]+\n$/)
+  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up\n$/)
+  // Nothing is tracked here.
+  t.regex((await ends(9)).stderr, /^wallet_not_found: [^\n]+\n$/)
 })
+
+const hasPython = spawnSync('python3', ['--version']).status === 0
+
+;(hasPython ? test : test.skip)(
+  `the Python program prints trades and gaps, and says why it ends${hasPython ? '' : ' (there is no python3)'}`,
+  async (t) => {
+    writeFileSync(join(folder, 'websockets.py'), PLAYER)
+    writeFileSync(join(folder, 'example.py'), program('python'))
+    const gap = { type: 'gap', oldest: 'c1' } as const
+    t.deepEqual(await played(t, [gap, TRADE, { type: 'balance_exhausted' }]), {
+      code: 1,
+      stdout: "{'alias': 'W1'}\n",
+      stderr: `gap: trades before this position are in GET /trades alone: c1
+balance_exhausted: no credits are left: top up, then go on from the last id\n`,
+    })
+    const error = { type: 'error', code: 'invalid_cursor', message: 'no such place' } as const
+    const ends: [(ServerMessage | Refusal)[], RegExp][] = [
+      [[error], /^invalid_cursor: no such place\n$/],
+      [[{ type: 'superseded' }], /^superseded: [^\n]+\n$/],
+      [[{ type: 'key_rotated' }], /^key_rotated: [^\n]+\n$/],
+      [[{ status: 402, code: 'c', title: 'none left' }], /^c: none left\n$/],
+    ]
+    for (const [messages, sentence] of ends) {
+      const { code, stderr } = await played(t, messages)
+      t.is(code, 1)
+      t.regex(stderr, sentence)
+    }
+  },
+)
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly title: string
+}
+
+/** What the Python program does when it is sent these messages, or its handshake is refused. */
+function played(t: ExecutionContext, messages: readonly unknown[]) {
+  t.timeout(60_000)
+  return outcome('python3', ['example.py'], { KEY: 'tw_x', PLAYED: JSON.stringify(messages) })
+}
+
+const TRADE = { channel: 'trades', id: 'c2', data: { alias: 'W1' } }
+
+/** Stands for the package `websockets`: one connection, which says what `PLAYED` holds. */
+const PLAYER = `
+import json, os
+
+class ConnectionClosed(Exception): pass
+
+class InvalidStatus(Exception):
+    def __init__(self, played):
+        self.response = self
+        self.status_code = played["status"]
+        self.body = json.dumps(played).encode()
+
+class connect:
+    def __init__(self, url, additional_headers):
+        assert url.endswith("/ws") and additional_headers == {"Authorization": "Bearer tw_x"}
+        self.played = json.loads(os.environ["PLAYED"])
+    async def __aenter__(self):
+        if "status" in self.played[0]: raise InvalidStatus(self.played[0])
+        return self
+    async def __aexit__(self, *_): pass
+    async def send(self, text): assert json.loads(text)["action"] == "subscribe"
+    async def __aiter__(self):
+        for message in self.played: yield json.dumps(message)
+        raise SystemExit("the program did not end")
+`
+
+/** Runs a program of the stranger's folder to its end. */
+async function outcome(command: string, args: string[], env: NodeJS.ProcessEnv = {}) {
+  const options = { cwd: folder, env: { ...process.env, ...env }, timeout: 60_000 }
+  const ended = await run(command, args, options).catch((error) => error)
+  return { code: ended.code ?? 0, stdout: ended.stdout, stderr: ended.stderr }
+}
 
 /** The README's first block of a language. */
 function program(language: string): string {
