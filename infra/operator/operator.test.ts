@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
@@ -20,7 +21,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
 import { trackWallets } from '../../pipeline/workers/track-wallets.ts'
 import { createMoney, openMeter } from '../service/money.ts'
-import { startOperator } from '../whole-service/service-process.ts'
+import { ROOT, startOperator } from '../whole-service/service-process.ts'
 import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
@@ -184,6 +185,31 @@ test('help is text for people; a mistake is a short document, with the usage bes
   t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
   t.is(`${helpOf(['help', 'programs'])}\n`, usage('programs'))
   t.is(helpOf(['sql', 'help']), null)
+})
+
+test('beside a running service nothing is built: only where there is no build yet', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
+  const write = (path: string, text: string) => {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), text, { mode: 0o755 })
+  }
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: object
+  }
+  write('package.json', JSON.stringify({ type: 'module', scripts }))
+  for (const name of ['operator', 'servers']) {
+    const main = `dist/infra/${name}/main.js`
+    const build = `mkdir -p dist/infra/${name}; echo 'console.log("built", process.argv[2])' > ${main}`
+    write('node_modules/.bin/tsc', `#!/bin/sh\n${build}\n`)
+    const start = () => {
+      const options = { cwd: folder, encoding: 'utf8' as const }
+      return execFileSync('npm', ['run', '-s', name, '--', 'wallets'], options)
+    }
+    t.is(start(), 'built wallets\n')
+    write(main, 'console.log("as it was", process.argv[2])')
+    t.is(start(), 'as it was wallets\n')
+  }
+  rmSync(folder, { recursive: true })
 })
 
 test('one query that reads may be run, and no other (decisions J3)', async (t) => {
