@@ -26,11 +26,13 @@ export function Holdings(props: {
     return (
       <Empty>
         <p>It holds no token that it bought. Its closed positions count in the metrics above.</p>
+        <p class="about">{BY_SWAPS}</p>
       </Empty>
     )
   const largest = Math.max(...items.map((item) => Math.abs(realised(item))), 1e-9)
   return (
     <>
+      <p class="about">{BY_SWAPS}</p>
       <DataTable
         caption={`Tokens held: ${total}`}
         columns={[
@@ -76,6 +78,10 @@ export function Holdings(props: {
     </>
   )
 }
+
+/** Why the two counts may differ (decisions C18). */
+const BY_SWAPS =
+  'What counts as held here is bought less sold, by swaps alone. The metrics follow transfers too, so their “Tokens in open positions” may be more or fewer.'
 
 const realised = ({ position }: HoldingItem) => realisedByAverage(position)
 

@@ -140,6 +140,12 @@ function Aggregates(props: {
         rows={wallets}
         rowKey={({ wallet }) => wallet}
       />
+      {wallets.some(({ base_net }) => base_net.startsWith('-')) && (
+        <p class="about">
+          “Still held” is bought less sold, by swaps alone. Below zero, the wallet sold tokens that
+          it had not bought by a swap: they came by transfer.
+        </p>
+      )}
     </>
   )
 }
@@ -174,7 +180,7 @@ function aggregateColumns(decimals: number): readonly Column<WalletAggregateItem
     },
     amount('base_bought', 'Bought', 'Tokens bought by swaps'),
     amount('base_sold', 'Sold', 'Tokens sold by swaps'),
-    amount('base_net', 'Still held', 'Bought less sold; below zero where tokens came by transfer'),
+    amount('base_net', 'Still held', 'Bought less sold, by swaps alone'),
     {
       key: 'part',
       title: 'Of what it bought',

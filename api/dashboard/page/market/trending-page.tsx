@@ -61,17 +61,25 @@ function List({ view, rows }: { view: View<WatchlistView>; rows: WatchlistView['
       </Empty>
     )
   return (
-    <DataTable
-      caption={`${list.length} trending ${list.length === 1 ? 'token' : 'tokens'}${view.link.kind === 'live' ? ', live' : ''}`}
-      columns={columns}
-      rows={list}
-      rowKey={({ item }) => item.mint}
-      sorting={{ column: 'conviction', descending: true }}
-      more={{
-        label: ({ item }) => item.symbol || item.mint,
-        show: (row) => <Details row={row} now={now} />,
-      }}
-    />
+    <>
+      <DataTable
+        caption={`${list.length} trending ${list.length === 1 ? 'token' : 'tokens'}${view.link.kind === 'live' ? ', live' : ''}`}
+        columns={columns}
+        rows={list}
+        rowKey={({ item }) => item.mint}
+        sorting={{ column: 'conviction', descending: true }}
+        more={{
+          label: ({ item }) => item.symbol || item.mint,
+          show: (row) => <Details row={row} now={now} />,
+        }}
+      />
+      {list.some(({ item }) => item.sol_held === 0 && item.pct_held > 0) && (
+        <p class="about">
+          0 SOL held: what the holders bought has left their wallets by a transfer, or its price in
+          SOL is not known. Holders and percentages count swaps alone, so they still have it.
+        </p>
+      )}
+    </>
   )
 }
 
@@ -129,7 +137,7 @@ function columnsAt(now: number): readonly Column<WatchedRow>[] {
       key: 'held',
       title: 'Held',
       about:
-        'What the holders paid for what they still have, and how much that is of all they bought',
+        'What the holders paid for what is left in their wallets, transfers counted; and how much they still have of all they bought, by swaps alone',
       isFigure: true,
       value: ({ item }) => item.sol_held,
       cell: ({ item }) => (

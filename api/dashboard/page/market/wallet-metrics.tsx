@@ -42,6 +42,7 @@ export function WalletMetrics({ metrics }: { metrics: WalletMetricsItem }) {
             {
               name: 'Tokens in open positions',
               value: count(pnl.unrealized_token_count),
+              about: 'what came or left by a transfer counts too',
             },
           ]}
         />
