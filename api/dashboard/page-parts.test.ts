@@ -1,6 +1,9 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { z } from 'zod'
+import { parseAddress } from '../../pipeline/domain/address.ts'
+import { parseAlias } from '../../pipeline/domain/alias.ts'
+import { encodeBase58 } from '../../pipeline/domain/base58.ts'
 import { creditsFor as creditsOfService } from '../billing/terms.ts'
 import { declaredResources } from '../testing/declared-resources.ts'
 import {
@@ -15,6 +18,8 @@ import {
   unitsText,
 } from './page/amounts.ts'
 import type * as Answers from './page/answers.ts'
+import { topUpAmount } from './page/billing/top-up-amount.ts'
+import { isAlias, isTokenAddress } from './page/data/names.ts'
 import { match, placeOf } from './page/place.ts'
 
 /*
@@ -93,6 +98,56 @@ test('the credits that are shown beforehand are those that the service gives', (
       t.is(creditsFor(units, 6, creditsPerUsdt), BigInt(given))
     }),
   )
+})
+
+test('an amount that cannot be sent, or would buy nothing, is not to be paid, and the page says why', (t) => {
+  const plans = (credits_per_usdt: number): Answers.Plans => ({
+    payment_addresses: { pro_access: MINT, api_credits: MINT },
+    ...{ usdt_mint: MINT, usdt_decimals: 6, credits_per_usdt, plans: [] },
+  })
+  const cases: readonly [string, number, bigint | null, string][] = [
+    ['10', 1000, 10_000_000n, 'That is 10,000 credits, at 1,000 for one USDT.'],
+    ['0.001', 1000, 1000n, 'That is 1 credit, at 1,000 for one USDT.'],
+    ...(
+      [
+        ['0.000999', 1000, 'That would buy nothing: the first credit comes with 0.001 USDT.'],
+        ['0.3', 3, 'That would buy nothing: the first credit comes with 0.333334 USDT.'],
+        ['1', 0.1, 'That would buy nothing: the first credit comes with 10 USDT.'],
+        [
+          '18446744073709.551616',
+          1000,
+          'That is more than one payment can be: 18,446,744,073,709 USDT at most.',
+        ],
+        ['', 1000, 'Write an amount such as 10 or 12.50, with at most 6 decimals.'],
+      ] as const
+    ).map(([text, rate, words]): [string, number, null, string] => [text, rate, null, words]),
+  ]
+  for (const [text, rate, units, words] of cases)
+    t.deepEqual(topUpAmount(text, plans(rate)), { units, words }, text)
+  t.is(topUpAmount('18446744073709.551615', plans(1000)).units, 2n ** 64n - 1n)
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10_000_000_000 }), (millionths) => {
+      const rate = millionths / 1e6
+      const { words } = topUpAmount('0.000001', plans(rate))
+      const [, least = '0.000001'] = /comes with ([0-9.]+) USDT/.exec(words) ?? []
+      const units = parseUnits(least, 6) ?? 0n
+      t.true(creditsFor(units, 6, rate) > 0n)
+      t.is(creditsFor(units - 1n, 6, rate), 0n)
+    }),
+  )
+})
+
+test('what can be no token and no wallet is told without asking, as the service tells it', (t) => {
+  const bytes = fc.uint8Array({ minLength: 28, maxLength: 36 })
+  fc.assert(
+    fc.property(fc.oneof(bytes.map(encodeBase58), fc.string({ maxLength: 50 })), (text) => {
+      t.is(isTokenAddress(text), parseAddress(text) !== null)
+    }),
+  )
+  for (const text of [MINT, '1'.repeat(32), '1'.repeat(33), `${MINT} `, '0'.repeat(32), 'xyz', ''])
+    t.is(isTokenAddress(text), parseAddress(text) !== null, text)
+  for (const text of ['W1', 'W999', 'W0', 'W01', 'w1', 'W', 'W1234567890', '<b>', ''])
+    t.is(isAlias(text), parseAlias(text) !== null, text)
 })
 
 test('figures and spans as people read them', (t) => {

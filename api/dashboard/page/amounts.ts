@@ -24,7 +24,7 @@ export function unitsOfNumber(value: number, decimals: number): bigint | null {
 }
 
 /** Decimals of a rate of credits (`CREDITS_PER_USDT`). */
-const RATE_DECIMALS = 6
+export const RATE_DECIMALS = 6
 
 /** Credits for a payment in raw units, rounded down once, as the service does it (decisions E5). */
 export function creditsFor(units: bigint, decimals: number, creditsPerUsdt: number): bigint {

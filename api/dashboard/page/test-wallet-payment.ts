@@ -8,6 +8,9 @@ const USDT_DECIMALS = 6
 /** For the fee and the rent of the payee's token account. */
 const LAMPORTS = 10_000_000
 
+/** What the simulator's faucet gives at once: 1,000,000,000 USDT. */
+const MOST_RAW = 10n ** 15n
+
 type Bytes = Uint8Array<ArrayBuffer>
 
 /** Has the faucet give SOL and `rawAmount` raw units of USDT, and sends these to the associated account of `to`, which is opened where it is not there. Gives the signature; rejects with what the RPC says against it. */
@@ -18,6 +21,8 @@ export async function payUsdt(
   rawAmount: bigint,
 ): Promise<string> {
   const { address, privateKey } = payer
+  if (rawAmount > MOST_RAW)
+    throw new Error('the test wallet pays at most 1,000,000,000 USDT at once')
   await ask(rpcUrl, 'requestAirdrop', address, LAMPORTS)
   await ask(rpcUrl, 'requestUsdtAirdrop', address, Number(rawAmount))
   const latest = (await ask(rpcUrl, 'getLatestBlockhash')) as { value: { blockhash: string } } // as RPC has it

@@ -1,12 +1,13 @@
 import { useId, useState } from 'preact/hooks'
 import { balanceCame } from '../account/account.ts'
-import { creditsFor, creditsText, grouped, parseUnits } from '../amounts.ts'
+import { creditsText } from '../amounts.ts'
 import type { Credited, Plans } from '../answers.ts'
 import { ask } from '../ask.ts'
 import { Page, Shown } from '../components.tsx'
 import { useAsk } from '../use-ask.ts'
 import { CheckView } from './check-view.tsx'
 import { Payment } from './payment.tsx'
+import { topUpAmount } from './top-up-amount.ts'
 import { useCheck } from './use-check.ts'
 
 /** Credits for USDT: how many, where to pay, and whether it has come. */
@@ -25,9 +26,8 @@ export function TopUpPage() {
 }
 
 function TopUp({ plans }: { readonly plans: Plans }) {
-  const { usdt_decimals: decimals, credits_per_usdt: rate, payment_addresses: to } = plans
   const [text, setText] = useState('10')
-  const units = parseUnits(text, decimals)
+  const { units, words } = topUpAmount(text, plans)
   const { check, start, stop } = useCheck(lookForCredits, isCredited)
   const id = useId()
   return (
@@ -46,11 +46,15 @@ function TopUp({ plans }: { readonly plans: Plans }) {
         />
       </p>
       <p id={`${id}-credits`} role="status">
-        {units === null
-          ? `Write an amount such as 10 or 12.50, with at most ${decimals} decimals.`
-          : `That is ${creditsText(creditsFor(units, decimals, rate))}, at ${grouped(rate)} for one USDT.`}
+        {words}
       </p>
-      <Payment to={to.api_credits} units={units} plans={plans} label="API credits" paid={start} />
+      <Payment
+        to={plans.payment_addresses.api_credits}
+        units={units}
+        plans={plans}
+        label="API credits"
+        paid={start}
+      />
       <section aria-labelledby={`${id}-check`}>
         <h2 id={`${id}-check`}>Have you paid?</h2>
         <CheckView
