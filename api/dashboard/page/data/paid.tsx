@@ -108,6 +108,17 @@ export function PaidView<Body>(props: {
   )
 }
 
+/** A page of several parts that are paid for: without a key it asks for one once, in their place. `price`: of a part, in credits. */
+export function WithKey(props: {
+  /** What they are, after a verb. */
+  readonly what: string
+  readonly price: number
+  readonly children: ComponentChildren
+}) {
+  const [key] = useApiKey()
+  return key === null ? <KeyNeeded what={props.what} price={props.price} /> : props.children
+}
+
 function Offer({ what, price, load }: { what: string; price: number; load: () => void }) {
   const [{ isEager }, choose] = usePreferences()
   return (

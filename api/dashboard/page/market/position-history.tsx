@@ -8,6 +8,7 @@ import { Empty } from '../components.tsx'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { Amount, Time, TokenLink } from '../data/figure-text.tsx'
 import { amountFigure, numberFigure, solFigure } from '../data/figures.ts'
+import { isTokenAddress } from '../data/names.ts'
 import { PaidView } from '../data/paid.tsx'
 import { Side } from '../data/side.tsx'
 import { OlderSwaps } from './older-swaps.tsx'
@@ -36,7 +37,7 @@ export function PositionHistory(props: {
         onSubmit={(event) => {
           event.preventDefault()
           const given = text.trim()
-          const isAddress = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(given)
+          const isAddress = isTokenAddress(given)
           setIsWrong(!isAddress)
           if (isAddress) choose(given)
         }}

@@ -6,18 +6,27 @@ import { QUOTE_COINS } from '../data/coins.ts'
 import { type Column, DataTable } from '../data/data-table.tsx'
 import { Amount, FigureText, FullFigures, Sol, Time, WalletLink } from '../data/figure-text.tsx'
 import { percentFigure, shortAddress, usdFigure } from '../data/figures.ts'
-import { PaidView, usePaid } from '../data/paid.tsx'
+import { isTokenAddress } from '../data/names.ts'
+import { PaidView, usePaid, WithKey } from '../data/paid.tsx'
 import { Side } from '../data/side.tsx'
 import { aliasNumber } from '../data/sorting.ts'
 import type { PageProps } from '../routes.ts'
 import { OlderSwaps } from './older-swaps.tsx'
 import { TokenCharts } from './token-charts.tsx'
-import { useSwaps } from './use-swaps.ts'
+import { SWAPS_PRICE, useSwaps } from './use-swaps.ts'
 
 /** One token as the tracked wallets trade it. */
 export function TokenPage({ params }: PageProps) {
   const { mint = '' } = params
-  return <Token key={mint} mint={mint} />
+  if (isTokenAddress(mint)) return <Token key={mint} mint={mint} />
+  return (
+    <Page title="No such token">
+      <p>
+        <code class="address">{mint}</code> is no token address.{' '}
+        <a href="#/trades">See what is traded</a>.
+      </p>
+    </Page>
+  )
 }
 
 interface AggregatesAnswer {
@@ -47,42 +56,45 @@ function Token({ mint }: { mint: string }) {
           Look it up at explorer.solana.com (another site, in a new tab)
         </a>
       </p>
-      <FullFigures />
-      <h2>Swaps</h2>
-      <PaidView paid={first} what="its swaps">
-        {() =>
-          swaps.length === 0 ? (
-            <Empty>
-              <p>
-                No tracked wallet has traded this token. <a href="#/trades">See what they trade</a>.
-              </p>
-            </Empty>
-          ) : (
-            <>
-              <TokenCharts swaps={swaps} isWhole={isWhole} />
-              <DataTable
-                caption={`The newest ${swaps.length} swaps of tracked wallets`}
-                columns={SWAP_COLUMNS}
-                rows={swaps}
-                rowKey={(swap) => swaps.indexOf(swap)}
-              />
-              <OlderSwaps swaps={loaded} />
-            </>
-          )
-        }
-      </PaidView>
-      <h2>By wallet</h2>
-      <PaidView paid={aggregates} what="what each wallet did with it">
-        {({ body: { wallets } }) =>
-          wallets.length === 0 ? (
-            <Empty>
-              <p>No tracked wallet has traded this token.</p>
-            </Empty>
-          ) : (
-            <Aggregates wallets={wallets} decimals={decimals} />
-          )
-        }
-      </PaidView>
+      <WithKey what="its swaps and what each wallet did with it" price={SWAPS_PRICE}>
+        <FullFigures />
+        <h2>Swaps</h2>
+        <PaidView paid={first} what="its swaps">
+          {() =>
+            swaps.length === 0 ? (
+              <Empty>
+                <p>
+                  No tracked wallet has traded this token.{' '}
+                  <a href="#/trades">See what they trade</a>.
+                </p>
+              </Empty>
+            ) : (
+              <>
+                <TokenCharts swaps={swaps} isWhole={isWhole} />
+                <DataTable
+                  caption={`The newest ${swaps.length} swaps of tracked wallets`}
+                  columns={SWAP_COLUMNS}
+                  rows={swaps}
+                  rowKey={(swap) => swaps.indexOf(swap)}
+                />
+                <OlderSwaps swaps={loaded} />
+              </>
+            )
+          }
+        </PaidView>
+        <h2>By wallet</h2>
+        <PaidView paid={aggregates} what="what each wallet did with it">
+          {({ body: { wallets } }) =>
+            wallets.length === 0 ? (
+              <Empty>
+                <p>No tracked wallet has traded this token.</p>
+              </Empty>
+            ) : (
+              <Aggregates wallets={wallets} decimals={decimals} />
+            )
+          }
+        </PaidView>
+      </WithKey>
     </Page>
   )
 }

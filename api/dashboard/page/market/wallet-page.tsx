@@ -3,7 +3,8 @@ import type { HoldingItem } from '../../../items/holding.ts'
 import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
 import { Page } from '../components.tsx'
 import { FullFigures } from '../data/figure-text.tsx'
-import { PaidView, usePaid } from '../data/paid.tsx'
+import { isAlias } from '../data/names.ts'
+import { PaidView, usePaid, WithKey } from '../data/paid.tsx'
 import type { PageProps } from '../routes.ts'
 import { Holdings, type HoldingsAnswer } from './holdings.tsx'
 import { PositionHistory } from './position-history.tsx'
@@ -12,7 +13,15 @@ import { WalletMetrics } from './wallet-metrics.tsx'
 /** One tracked wallet: its metrics, what it holds, and how a position came to be. */
 export function WalletPage({ params }: PageProps) {
   const { alias = '' } = params
-  return <Wallet key={alias} alias={alias} />
+  if (isAlias(alias)) return <Wallet key={alias} alias={alias} />
+  return (
+    <Page title="No such wallet">
+      <p>
+        <code class="address">{alias}</code> is no alias of a wallet: they are W1, W2 and so on.{' '}
+        <a href="#/wallets">All wallets</a>
+      </p>
+    </Page>
+  )
 }
 
 function Wallet({ alias }: { alias: string }) {
@@ -27,27 +36,29 @@ function Wallet({ alias }: { alias: string }) {
       <p>
         <a href="#/wallets">All wallets</a>
       </p>
-      <FullFigures />
-      <h2>Metrics</h2>
-      <PaidView paid={metrics} what={`the metrics of ${alias}`}>
-        {({ body }) => <WalletMetrics metrics={body} />}
-      </PaidView>
-      <h2>Holdings</h2>
-      <PaidView paid={holdings} what={`the holdings of ${alias}`}>
-        {({ body }) => (
-          <Holdings
-            answer={body}
-            page={page}
-            turn={setPage}
-            choose={(chosen) => {
-              setMint(chosen)
-              document.getElementById('position')?.scrollIntoView()
-            }}
-          />
-        )}
-      </PaidView>
-      <h2 id="position">History of a position</h2>
-      <PositionHistory alias={alias} held={held} mint={mint} choose={setMint} />
+      <WithKey what={`the metrics and holdings of ${alias}`} price={1}>
+        <FullFigures />
+        <h2>Metrics</h2>
+        <PaidView paid={metrics} what={`the metrics of ${alias}`}>
+          {({ body }) => <WalletMetrics metrics={body} />}
+        </PaidView>
+        <h2>Holdings</h2>
+        <PaidView paid={holdings} what={`the holdings of ${alias}`}>
+          {({ body }) => (
+            <Holdings
+              answer={body}
+              page={page}
+              turn={setPage}
+              choose={(chosen) => {
+                setMint(chosen)
+                document.getElementById('position')?.scrollIntoView()
+              }}
+            />
+          )}
+        </PaidView>
+        <h2 id="position">History of a position</h2>
+        <PositionHistory alias={alias} held={held} mint={mint} choose={setMint} />
+      </WithKey>
     </Page>
   )
 }
