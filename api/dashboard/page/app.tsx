@@ -61,7 +61,7 @@ export function App() {
       <footer>
         <a href="/">About the service</a>
         <a href="/docs">Documentation</a>
-        <a href="/status">Status</a>
+        <a href="/#now">Status</a>
       </footer>
     </>
   )
