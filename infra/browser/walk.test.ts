@@ -192,6 +192,15 @@ walk(
       if (isSample) await inspect(visitor, `${place}, empty`)
       await service.leave()
     }
+
+    await page.evaluate("location.hash = '#/tokens/xyz'")
+    await main.getByText('xyz is no token address.').waitFor()
+    await page.evaluate("location.hash = '#/account'")
+    await page.route('**/auth/logout', (route) => route.abort())
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await alert('You are signed out here, but the service did not confirm it').waitFor()
+    await page.evaluate("location.hash = '#/wallets/W1'")
+    await main.getByLabel('API key', { exact: true }).waitFor() // and no second one
     // Chromium prints each answer that is none.
     t.deepEqual(
       visitor.faults.filter((fault) => !/Failed to load resource/.test(fault)),

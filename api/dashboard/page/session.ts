@@ -17,6 +17,7 @@ export type SignedOut = 'not_yet' | 'expired' | 'left'
 
 const session = createCell<Session | null>(null)
 const reason = createCell<SignedOut>('not_yet')
+const unrevoked = createCell<number | null>(null)
 const apiKey = createCell<string | null>(null)
 const unstoredKey = createCell<string | null>(null)
 
@@ -33,6 +34,16 @@ export function useSignedOut(): SignedOut {
   return useCell(reason)
 }
 
+/** Until when (unix seconds) the token of who has left may be valid still, for the service was not heard to take it back; null when it was. */
+export function useUnrevoked(): number | null {
+  return useCell(unrevoked)
+}
+
+/** The service did not say that it takes back the token of a session that was left. */
+export function notRevoked({ expiresAt }: Session): void {
+  unrevoked.set(expiresAt)
+}
+
 let ending: ReturnType<typeof setTimeout> | undefined
 
 export function beginSession(begun: Session): void {
@@ -45,6 +56,7 @@ export function beginSession(begun: Session): void {
 export function endSession(why: SignedOut): void {
   clearTimeout(ending)
   reason.set(why)
+  unrevoked.set(null)
   session.set(null)
   if (why !== 'left') return
   apiKey.set(null)

@@ -1,6 +1,6 @@
 import { refreshAccount } from './account/account.ts'
 import { ask, type Unanswered } from './ask.ts'
-import { beginSession, endSession } from './session.ts'
+import { beginSession, currentSession, endSession, notRevoked } from './session.ts'
 import { type Connected, disconnect, signText, walletWords } from './wallets.ts'
 
 export type SignedIn =
@@ -31,11 +31,15 @@ export async function signIn(connected: Connected): Promise<SignedIn> {
   return { kind: 'ok' }
 }
 
-/** Signs out: the token is taken back, the key forgotten, the wallet let go. What fails of the first is told; the page has forgotten the token in any case. */
-export async function signOut(): Promise<Unanswered | null> {
+/** Signs out: the token is taken back, the key forgotten, the wallet let go. Where the first fails, the page that asks to sign in says so (`useUnrevoked`); this page has forgotten the token in any case. */
+export async function signOut(): Promise<void> {
+  const left = currentSession()
   const asked = ask('/auth/logout', 'token', { method: 'POST' })
   endSession('left')
-  await disconnect()
+  void disconnect()
   const answered = await asked
-  return answered.kind === 'answer' ? null : answered
+  // A token that is refused is not valid any more.
+  const isOver =
+    answered.kind === 'answer' || (answered.kind === 'refused' && answered.status === 401)
+  if (left !== null && !isOver) notRevoked(left)
 }

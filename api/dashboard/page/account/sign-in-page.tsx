@@ -1,8 +1,9 @@
 import type { Wallet, WalletAccount } from '@wallet-standard/base'
 import { useState } from 'preact/hooks'
+import { timeText } from '../amounts.ts'
 import type { Unanswered } from '../ask.ts'
 import { Failure, focusIt, Page } from '../components.tsx'
-import { useSignedOut } from '../session.ts'
+import { useSignedOut, useUnrevoked } from '../session.ts'
 import { signIn } from '../sign-in.ts'
 import {
   chooseAccount,
@@ -17,6 +18,7 @@ import {
 export function SignInPage() {
   const connected = useConnected()
   const signedOut = useSignedOut()
+  const validUntil = useUnrevoked()
   const [accounts, setAccounts] = useState<readonly WalletAccount[]>([])
   const [doing, setDoing] = useState('')
   const [fault, setFault] = useState<string | Unanswered | null>(null)
@@ -50,6 +52,12 @@ export function SignInPage() {
     <Page title="Sign in" about="Your wallet is your account: connect it and sign one message.">
       {signedOut === 'expired' && (
         <p class="notice">Your sign-in has expired. Sign in again to go on where you were.</p>
+      )}
+      {validUntil !== null && (
+        <p class="notice" role="alert">
+          You are signed out here, but the service did not confirm it: the token of your last
+          sign-in may stay valid until {timeText(validUntil)}. This page has forgotten it.
+        </p>
       )}
       {connected === null ? (
         <WalletList isWaiting={isWaiting} choose={onConnect} />
