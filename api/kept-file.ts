@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { link, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { makeFolder } from '../pipeline/runtime/make-folder.ts'
 
 /**
  * The text of a file that is made at the first start and kept, for its owner's eyes alone. It is there whole or not at all, whenever the process ends; of several
@@ -9,7 +10,7 @@ import { dirname } from 'node:path'
 export async function keptFile(path: string, make: () => Promise<string>): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(unless('ENOENT'))
   if (kept !== undefined) return kept
-  await mkdir(dirname(path), { recursive: true })
+  makeFolder(dirname(path))
   const own = `${path}.${randomUUID()}`
   const file = await open(own, 'wx', 0o600)
   try {

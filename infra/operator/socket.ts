@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import type { Outcome } from './command.ts'
 import { nameOf } from './commands.ts'
 import type { Progress, Report } from './progress.ts'
@@ -39,7 +40,7 @@ export async function serveOperator(
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const path = socketPath(dataDir)
-  await mkdir(dataDir, { recursive: true })
+  makeFolder(dataDir)
   await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
   const underWay = new Set<AbortController>()
   const server = createServer(async (incoming, response) => {

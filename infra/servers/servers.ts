@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { clickhouse } from './clickhouse.ts'
 import { kafka } from './kafka.ts'
 import {
@@ -94,7 +95,7 @@ async function change(
 
 async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
   const place = placeOf(server, dir, state)
-  mkdirSync(place.dir, { recursive: true, mode: 0o700 })
+  makeFolder(place.dir, 0o700)
   const { file, args, env } = await server.prepare(place)
   const log = openSync(logFile(place), 'a', 0o600)
   const child = spawn(file, args, {
@@ -207,7 +208,7 @@ function firstClientPort(): number {
 async function withLock<T>(dir: string, work: () => Promise<T>): Promise<T> {
   readState(dir) // refuses a folder that is not ours before anything is written to it
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolder(dir, 0o700)
   } catch (cause) {
     throw new ServiceError('invalid_argument', `--data ${resolve(dir)}: cannot be made`, { cause })
   }

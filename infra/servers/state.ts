@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 
 const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
 export type ServerName = (typeof SERVER_NAMES)[number]
@@ -61,7 +55,7 @@ export function createState(portBase: number): ServersState {
 /** Replaces the file in one step. */
 export function writeState(dir: string, state: ServersState): void {
   try {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    makeFolder(dir, 0o700)
     const draft = `${stateFile(dir)}.${process.pid}`
     writeFileSync(draft, `${JSON.stringify(state, null, 2)}\n`, { mode: 0o600 })
     renameSync(draft, stateFile(dir))

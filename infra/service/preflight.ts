@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { access, stat } from 'node:fs/promises'
+import { access, mkdtemp, rmdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
-import { dirname, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import type { ServiceConfig } from './config.ts'
@@ -67,11 +67,22 @@ async function folderIsFree(dataDir: string): Promise<void> {
     () => existing.isFolder,
     () => false,
   )
-  if (usable) return
+  if (usable && (await canHold(existing.path))) return
+  const what = usable ? 'takes no folders' : existing.isFolder ? 'is not writable' : 'is no folder'
   throw new ServiceError(
     'bad_config',
-    `DATA_DIR: ${resolve(dataDir)} cannot be used: ${existing.path} is ${existing.isFolder ? 'not writable' : 'no folder'}`,
+    `DATA_DIR: ${resolve(dataDir)} cannot be used: ${existing.path} ${what}`,
   )
+}
+
+/** Whether a folder can be made there: some say that they are writable and are not (`/proc`, a disk that is full). Leaves nothing behind. */
+async function canHold(path: string): Promise<boolean> {
+  try {
+    await rmdir(await mkdtemp(join(path, '.tracked-wallets-')))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** What there is already of a path: itself, or the folder that it would be made in. */

@@ -498,6 +498,13 @@ refused({
   env: { DATA_DIR: join(wallets, 'data') },
   says: `DATA_DIR: ${join(wallets, 'data')} cannot be used: ${wallets} is no folder\n`,
 })
+// Node's recursive mkdir would turn there for ever.
+for (const DATA_DIR of existsSync('/proc') ? ['/proc/x', '/proc/x/y'] : [])
+  refused({
+    title: `a data folder that cannot be made: ${DATA_DIR}`,
+    env: { DATA_DIR },
+    says: `DATA_DIR: ${DATA_DIR} cannot be used: /proc takes no folders\n`,
+  })
 const changed = file('changed.txt', w1, other, ...truth.wallets.slice(2))
 refused({
   title: 'a wallet that was changed',

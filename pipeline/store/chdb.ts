@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
+import { makeFolder } from '../runtime/make-folder.ts'
 import { createClientStore } from './client-store.ts'
 import type { Store } from './store.ts'
 
@@ -24,7 +25,7 @@ export async function openChdb(folder: string): Promise<Store> {
   const { createChdbConnection } = loadChdb()
   let client: ReturnType<typeof createClient>
   try {
-    mkdirSync(path, { recursive: true })
+    makeFolder(path)
     client = createClient({
       connection: createChdbConnection({ path }),
       log: { level: ClickHouseLogLevel.OFF },

@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process'
+import { rmSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import test from 'ava'
 import { ServiceError } from '../domain/service-error.ts'
 import { createLogger } from '../runtime/logger.ts'
@@ -40,6 +42,17 @@ test('a second process on the same folder is told so', (t) => {
     [child.status, child.stdout],
     [3, 'bad_config DATA_DIR: another process owns the data; stop it, or set another folder\n'],
   )
+})
+
+test('a folder that cannot be made is told', async (t) => {
+  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to nowhere.
+  const link = join(chdbFolder, 'link')
+  symlinkSync(join(chdbFolder, 'nowhere'), link)
+  for (const path of ['/proc/x/y', join(link, 'store')])
+    await t.throwsAsync(createStore({ kind: 'chdb', path }), {
+      message: `DATA_DIR: the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`,
+    })
+  rmSync(link)
 })
 
 test('an unreachable server and a refused user are named without the password', async (t) => {
