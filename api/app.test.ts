@@ -486,6 +486,43 @@ test.serial('refusals: status, code and fields, in the order of decisions D1 and
   t.regex(large, /^HTTP\/1.1 413 .*"code":"payload_too_large"/s)
 })
 
+test.serial('a 401 says what came and what is needed, and nothing of it', async (t) => {
+  const { key, wallet } = await api.customer(10)
+  const token = await api.token(wallet)
+  const needed = {
+    key: 'Here an API key is needed: Authorization: Bearer tw_<...>.',
+    token:
+      'Here a dashboard token is needed, from POST /auth/login: Authorization: Bearer <token>.',
+    either:
+      'An API key is needed, or for the dashboard a token from POST /auth/login: Authorization: Bearer <...>.',
+  }
+  const badKey = 'This API key is not valid: it was replaced, or is mistyped.'
+  const badToken =
+    'This dashboard token is not valid: it has expired, was taken back, or is mistyped. POST /auth/login gives a new one.'
+  const neither = 'What came is neither an API key nor a dashboard token.'
+  const table: [string, string | undefined, string][] = [
+    ['/trades', undefined, `No credential came. ${needed.key}`],
+    ['/trades', token, `This is a dashboard token. ${needed.key}`],
+    ['/trades', `${key}x`, badKey],
+    ['/trades', 'null', `${neither} ${needed.key}`],
+    ['/me/api', undefined, `No credential came. ${needed.token}`],
+    // Whether the key is valid is not said.
+    ['/me/api', key, `This is an API key. ${needed.token}`],
+    ['/me/api', 'tw_x', `This is an API key. ${needed.token}`],
+    ['/me/usage', `${token.slice(0, -8)}AAAAAAAA`, badToken],
+    ['/me/usage', 'a.b', `${neither} ${needed.token}`],
+    ['/ws', undefined, `No credential came. ${needed.either}`],
+    ['/ws', 'tw_x', badKey],
+    ['/ws', 'a.b.c', badToken],
+    ['/ws', 'null', `${neither} ${needed.either}`],
+  ]
+  for (const [path, credential, title] of table) {
+    const { status, body } = await get(path, credential)
+    t.deepEqual([status, body.code, body.detail], [401, 'unauthorized', 'unauthorized'], path)
+    t.is(body.title as unknown, title, path)
+  }
+})
+
 test.serial(
   'a request that asks for an upgrade is refused, or answered, like any other',
   async (t) => {

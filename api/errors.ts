@@ -48,9 +48,14 @@ export class ApiError extends Error {
       readonly headers?: Record<string, string>
       readonly errors?: readonly ParameterError[]
       readonly cause?: unknown
+      /** A sentence that says more than the one of the code. */
+      readonly title?: string
     } = {},
   ) {
-    super(PROBLEMS[code][1], options.cause === undefined ? undefined : { cause: options.cause })
+    super(
+      options.title ?? PROBLEMS[code][1],
+      options.cause === undefined ? undefined : { cause: options.cause },
+    )
     this.code = code
     this.status = PROBLEMS[code][0]
     this.headers = options.headers ?? {}
