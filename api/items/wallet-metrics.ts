@@ -61,7 +61,14 @@ export const WalletMetricsItem = z
         description: 'Tokens of which swaps sold more than they bought',
       }),
       active_times: z
-        .array(z.strictObject({ hour_utc: z.int().min(0).max(23), tx_count: count }))
+        .array(
+          z.strictObject({
+            hour_utc: z.int().min(0).max(23).meta({ description: 'Hour of the day, UTC' }),
+            tx_count: count.meta({
+              description: 'Distinct transactions in that hour, over all days',
+            }),
+          }),
+        )
         .max(3)
         .meta({ description: 'The three UTC hours with most transactions, most first' }),
     }),

@@ -11,7 +11,9 @@ const changePct = z.number().meta({
     'Percent since one hour ago; 0 without an hour of history or while not known, 100 from nothing to something',
 })
 const momentum = (value: z.ZodType<number | null>, description: string) =>
-  z.strictObject({ value: value.meta({ description }), change_pct: changePct, trend })
+  z
+    .strictObject({ value: value.meta({ description }), change_pct: changePct, trend })
+    .meta({ description })
 const mcap = z.number().min(0).nullable()
 
 /** A token of the trending watchlist (contract 2.7, decisions G1 to G4). */
@@ -43,15 +45,17 @@ export const WatchlistItem = z
     band_max: mcap.meta({ description: 'Highest entry market cap among holders' }),
     buy_volume: sol.meta({ description: 'SOL of buys in the last hour' }),
     sell_volume: sol.meta({ description: 'SOL of sells in the last hour' }),
-    momentum: z.strictObject({
-      mcap: momentum(mcap, 'Market cap in USD'),
-      holders: momentum(count, 'Tracked wallets that hold it'),
-      volume1h: momentum(sol, 'SOL traded in the last hour'),
-      liquidity: momentum(
-        sol.nullable(),
-        'SOL in the pool of the last swap, doubled; null while not known',
-      ),
-    }),
+    momentum: z
+      .strictObject({
+        mcap: momentum(mcap, 'Market cap in USD'),
+        holders: momentum(count, 'Tracked wallets that hold it'),
+        volume1h: momentum(sol, 'SOL traded in the last hour'),
+        liquidity: momentum(
+          sol.nullable(),
+          'SOL in the pool of the last swap, doubled; null while not known',
+        ),
+      })
+      .meta({ description: 'Each figure as it is, and against one hour ago' }),
     state: z.enum(['discovered', 'accumulating', 'distributing', 'holding']).meta({
       description:
         '`discovered` in the first 10 minutes on the list, then by the SOL of the last hour: `accumulating` when buys exceed 1.2 x sells, `distributing` the other way round, else `holding`',

@@ -44,8 +44,11 @@ export function readyz(checks: () => Readonly<Record<string, ReadyCheck>>) {
     params: NONE,
     query: NONE,
     answer: z.strictObject({
-      ready: z.boolean(),
-      checks: z.record(z.string(), z.enum(['ok', 'failed'])),
+      ready: z.boolean().meta({ description: 'Every check is `ok`' }),
+      checks: z.record(z.string(), z.enum(['ok', 'failed'])).meta({
+        description:
+          'By name what this process needs for its roles, such as `store` (ClickHouse or chDB), `schema` (its tables), `log` (Kafka or memory), `meter` (Redis or memory) and `marker` (a first slot is stored and sent)',
+      }),
     }),
     async handle() {
       const { ready, checks: states } = await readReadiness(checks())

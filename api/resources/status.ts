@@ -22,12 +22,17 @@ const StatusAnswer = z
   .strictObject({
     ingest: Stage,
     storage: Stage,
-    metrics: z.strictObject({ slot }),
+    metrics: z
+      .strictObject({ slot })
+      .meta({ description: 'The newest slot whose events are in the metrics of wallets' }),
     feed: z.strictObject({
       slot,
       connections: count.meta({ description: 'Open feed connections of this process' }),
     }),
-    lag_seconds: seconds.nullable(),
+    lag_seconds: seconds.nullable().meta({
+      description:
+        'Now less the block time of the slot that the feed has sent; null before the first',
+    }),
   })
   .meta({ id: 'StatusAnswer', description: 'How far each stage is.' })
 export type StatusAnswer = z.infer<typeof StatusAnswer>
