@@ -52,7 +52,7 @@ test('one message names every bad key and what was expected, and repeats no valu
         '  KAFKA_SASL: expected mechanism:user:password with plain, scram-sha-256 or scram-sha-512, for example scram-sha-512:service:...',
         '  SOL_PRICE_MAX_AGE_SECONDS: expected an integer from 1 to 10000000, for example 3600',
         '  METRICS_PORT: expected an integer from 0 to 65535, for example 9464',
-        '  LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, for example fatal',
+        '  LOG_LEVEL: expected one of fatal, error, warn, info, debug, trace, silent, for example info',
       ],
     },
   )

@@ -58,9 +58,10 @@ export const pipelineEnv = {
   ).optional(),
   DATA_DIR: envString().default('.data'),
   METRICS_PORT: envInteger(0, 65535, 9464).default(9464),
-  LOG_LEVEL: envChoice(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default(
+  LOG_LEVEL: envChoice(
+    ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
     'info',
-  ),
+  ).default('info'),
 }
 
 /** The part of a Kafka connection that is configuration. */

@@ -38,18 +38,31 @@ test('plans, rates and addresses are read, and what is wrong with them stops the
       /CREDITS_PER_USDT: expected a number above 0/,
     )
   const plan = { plan: 'a', usdt: 5, days: 3 }
-  for (const bad of [
-    ...['{', '{}', '[]', '[1]'],
-    ...[{ usdt: 0 }, { usdt: -5 }, { usdt: 0.0000001 }, { usdt: '5' }].map((change) =>
-      JSON.stringify([{ ...plan, ...change }]),
+  const name = 'plan has to be 1 to 32 letters, digits, - and _'
+  const usdt = 'usdt has to be a number above 0 with at most 6 decimals'
+  const days = 'days has to be an integer from 1 to 36500'
+  for (const [bad, fault] of [
+    ['{', 'expected JSON'],
+    ['{}', 'expected a list of 1 to 100 plans'],
+    ['[]', 'expected a list of 1 to 100 plans'],
+    ['[1]', `plan 1: ${name}; plan 1: ${usdt}; plan 1: ${days}`],
+    ...[0, -5, 0.0000001, '5'].map(
+      (wrong) => [[{ ...plan, usdt: wrong }], `plan 1 (a): ${usdt}`] as const,
     ),
-    ...[{ days: 0 }, { days: 1.5 }, { plan: '' }, { plan: 'a b' }].map((change) =>
-      JSON.stringify([{ ...plan, ...change }]),
-    ),
-    JSON.stringify([plan, { ...plan, usdt: 6 }]), // one name twice
-    JSON.stringify([plan, { ...plan, plan: 'b' }]), // one price twice
-  ])
-    t.regex(faults({ ...set, PLANS: bad }), /PLANS: expected plans as JSON/, bad)
+    [[plan, { plan: 'b', usdt: 0, days: 0 }], `plan 2 (b): ${usdt}; plan 2 (b): ${days}`],
+    [[{ ...plan, days: 1.5 }], `plan 1 (a): ${days}`],
+    [[{ ...plan, plan: '' }], `plan 1: ${name}`],
+    [[{ ...plan, plan: 'a b' }], `plan 1: ${name}`],
+    [[plan, { ...plan, usdt: 6 }], 'two plans have the name a: names have to differ'],
+    [
+      [plan, { ...plan, plan: 'b' }],
+      'plans a and b have one price: what is paid tells what is bought',
+    ],
+  ] as const)
+    t.is(
+      faults({ ...set, PLANS: typeof bad === 'string' ? bad : JSON.stringify(bad) }),
+      `bad configuration:\n  PLANS: ${fault}; for example [{"plan":"monthly","usdt":49,"days":30}]`,
+    )
 })
 
 test('credits are rounded down once, exactly (E5)', (t) => {

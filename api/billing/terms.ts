@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 import { type PaymentAddresses, USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
 import { USDT } from '../../pipeline/domain/quote.ts'
@@ -32,6 +33,14 @@ const addressText = envText(
   (text) => parseAddress(text) ?? undefined,
 )
 
+const plansText = z.string().transform((text, context): readonly Plan[] => {
+  const read = readPlans(text)
+  if (typeof read !== 'string') return read
+  const example = 'for example [{"plan":"monthly","usdt":49,"days":30}]'
+  context.addIssue({ code: 'custom', message: `${read}; ${example}` })
+  return z.NEVER
+})
+
 /** The environment of billing (decisions J2). */
 export const billingEnv = {
   PAYMENT_ADDRESS_PRO: addressText.optional(),
@@ -40,11 +49,7 @@ export const billingEnv = {
   CREDITS_PER_USDT: envText('a number above 0 with at most 6 decimals', '1000', (text) =>
     (raw(text) ?? 0n) > 0n ? Number(text) : undefined,
   ).default(1000),
-  PLANS: envText(
-    'plans as JSON, no two of one name or price: usdt above 0 with at most 6 decimals, days from 1 to 36500',
-    '[{"plan":"monthly","usdt":49,"days":30}]',
-    readPlans,
-  ).default([
+  PLANS: plansText.default([
     { plan: 'trial', usdt: 5, price: 5_000_000n, days: 3 },
     { plan: 'monthly', usdt: 49, price: 49_000_000n, days: 30 },
   ]),
@@ -94,29 +99,46 @@ function raw(text: string): bigint | null {
   return whole === '' ? null : BigInt(whole) * SCALE + BigInt(fraction.padEnd(USDT_DECIMALS, '0'))
 }
 
-function readPlans(text: string): readonly Plan[] | undefined {
+/** The plans, or what is wrong with them: of each plan every fault, by its place in the list and, where it has one, its name. */
+function readPlans(text: string): readonly Plan[] | string {
   let json: unknown
   try {
     json = JSON.parse(text)
   } catch {
-    return undefined
+    return 'expected JSON'
   }
-  if (!Array.isArray(json) || json.length === 0 || json.length > 100) return undefined
-  const plans = json.map(readPlan)
-  const isDistinct = (key: 'plan' | 'price') =>
-    new Set(plans.map((plan) => plan?.[key])).size === plans.length
-  if (plans.includes(undefined) || !isDistinct('plan') || !isDistinct('price')) return undefined
-  return plans as Plan[] // no undefined is left
+  if (!Array.isArray(json) || json.length === 0 || json.length > 100)
+    return 'expected a list of 1 to 100 plans'
+  const read = json.map(readPlan)
+  const plans = read.flatMap(({ plan }) => plan ?? [])
+  const faults = read.flatMap(({ name, faults }, at) =>
+    faults.map((fault) => `plan ${at + 1}${name === null ? '' : ` (${name})`}: ${fault}`),
+  )
+  plans.forEach(({ plan, price }, at) => {
+    const before = plans.slice(0, at)
+    if (before.some((other) => other.plan === plan))
+      faults.push(`two plans have the name ${plan}: names have to differ`)
+    const other = before.find((other) => other.price === price)
+    if (other !== undefined)
+      faults.push(
+        `plans ${other.plan} and ${plan} have one price: what is paid tells what is bought`,
+      )
+  })
+  return faults.length === 0 ? plans : faults.join('; ')
 }
 
-function readPlan(json: unknown): Plan | undefined {
-  if (typeof json !== 'object' || json === null) return undefined
-  const { plan, usdt, days } = json as Record<string, unknown> // an object
-  if (typeof plan !== 'string' || !/^[A-Za-z0-9_-]{1,32}$/.test(plan)) return undefined
-  if (typeof usdt !== 'number' || typeof days !== 'number') return undefined
-  const price = raw(String(usdt))
-  if (price === null || price === 0n) return undefined
-  return Number.isInteger(days) && days >= 1 && days <= 36_500
-    ? { plan, usdt, price, days }
-    : undefined
+function readPlan(json: unknown) {
+  const { plan, usdt, days } = (typeof json === 'object' && json !== null ? json : {}) as Record<
+    string,
+    unknown
+  > // an object
+  const name = typeof plan === 'string' && /^[A-Za-z0-9_-]{1,32}$/.test(plan) ? plan : null
+  const price = typeof usdt === 'number' ? (raw(String(usdt)) ?? 0n) : 0n
+  const isSpan = typeof days === 'number' && Number.isInteger(days) && days >= 1 && days <= 36_500
+  const faults: string[] = []
+  if (name === null) faults.push('plan has to be 1 to 32 letters, digits, - and _')
+  if (price === 0n) faults.push('usdt has to be a number above 0 with at most 6 decimals')
+  if (!isSpan) faults.push('days has to be an integer from 1 to 36500')
+  if (name === null || price === 0n || !isSpan) return { name, faults, plan: null }
+  return { name, faults, plan: { plan: name, usdt: Number(usdt), price, days } }
 }

@@ -174,6 +174,11 @@ function contradictions(values: ServiceEnv): string[] {
   if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
     need('WALLETS_FILE', 'with YELLOWSTONE_ENDPOINT: one base58 address a line')
   }
+  if (values.YELLOWSTONE_ENDPOINT === undefined && values.YELLOWSTONE_X_TOKEN !== undefined) {
+    faults.push(
+      'YELLOWSTONE_X_TOKEN: has no use without YELLOWSTONE_ENDPOINT, the server that it is for',
+    )
+  }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
     faults.push('SIMULATOR_BLOCKS: has no use with YELLOWSTONE_ENDPOINT; set one of them')
   }

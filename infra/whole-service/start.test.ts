@@ -357,6 +357,11 @@ refused({
 `,
 })
 refused({
+  title: 'a token of a stream and no stream',
+  env: { YELLOWSTONE_X_TOKEN: PASSWORD },
+  says: 'bad configuration:\n  YELLOWSTONE_X_TOKEN: has no use without YELLOWSTONE_ENDPOINT, the server that it is for\n',
+})
+refused({
   title: 'a server and no secrets',
   env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
   says: `bad configuration:

@@ -39,8 +39,8 @@ export function envUrl(schemes: readonly string[], example: string): EnvType<URL
   )
 }
 
-export function envChoice<const T extends string>(choices: readonly T[]): EnvType<T> {
-  return envText(`one of ${choices.join(', ')}`, choices[0] ?? '', (text) =>
+export function envChoice<const T extends string>(choices: readonly T[], example: T): EnvType<T> {
+  return envText(`one of ${choices.join(', ')}`, example, (text) =>
     choices.find((choice) => choice === text),
   )
 }
