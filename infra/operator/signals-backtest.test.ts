@@ -262,7 +262,7 @@ test.serial('what is wrong with a backtest is said', async (t) => {
   )
   t.is(
     await refused('--strategy', join(folder, 'absent'), '--from', '1'),
-    `bad_config: --strategy: cannot read ${join(folder, 'absent')}`,
+    `bad_config: --strategy: cannot read ${join(folder, 'absent')}: there is no such file`,
   )
 })
 

@@ -5,15 +5,17 @@ import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
+import { checkFiles } from './check-files.ts'
 import type { ServiceConfig } from './config.ts'
 import { reach, type Target, targetOf } from './reach.ts'
 
 /**
- * Looks, with nothing opened or written yet, whether what the configuration names can be had: the servers, the ports, the data folder. Rejects
+ * Looks, with nothing opened or written yet, whether what the configuration names can be had: the files, the servers, the ports, the data folder. Rejects
  * with a ServiceError that names the key at fault (decisions J1, J2). What is lost later is another matter: then the service waits for it.
  */
 export async function preflight(config: ServiceConfig): Promise<void> {
   const { api, roles, metricsPort, dataDir } = config
+  await checkFiles(config)
   await reach(serversOf(config))
   if (roles.has('api')) await portIsFree('PORT', api.HOST, api.PORT)
   if (metricsPort !== 0) await portIsFree('METRICS_PORT', api.HOST, metricsPort)
@@ -39,16 +41,25 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[
   return targets
 }
 
+/** Of listen(2) and getaddrinfo(3). */
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'there is no host of this name',
+  EAI_AGAIN: 'the name of the host cannot be looked up now',
+  EACCES: 'this user may not',
+}
+
 async function portIsFree(key: string, host: string, port: number): Promise<void> {
   const server = createServer()
   try {
     server.listen(port, host)
     await once(server, 'listening')
   } catch (cause) {
-    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE'
-    const why = taken
-      ? `${key}: port ${port} is taken by another process; set another, or 0`
-      : `HOST, ${key}: cannot listen on ${host}:${port}`
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    const why =
+      code === 'EADDRINUSE'
+        ? `${key}: port ${port} is taken by another process; set another, or 0`
+        : `HOST, ${key}: cannot listen on ${host}:${port}: ${LISTEN_FAULTS[code] ?? code}`
     throw new ServiceError('bad_config', why, { cause })
   } finally {
     server.close()

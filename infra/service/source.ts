@@ -3,6 +3,7 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
+import { readFault } from '../../pipeline/runtime/read-fault.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { SourceConfig } from './config.ts'
 
@@ -79,6 +80,8 @@ async function readWalletsFile(file: string): Promise<WalletList> {
 /** The text of a file that a key of the environment names; rejects with `bad_config`, naming key and file. */
 export async function readTextFile(key: string, file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ServiceError('bad_config', `${key}: cannot read ${file}`, { cause })
+    throw new ServiceError('bad_config', `${key}: cannot read ${file}: ${readFault(cause)}`, {
+      cause,
+    })
   })
 }

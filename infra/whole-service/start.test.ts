@@ -370,43 +370,46 @@ refused({
 `,
 })
 refused({
-  title: 'a file of keys that is absent',
-  env: { JWT_KEYS_FILE: absent },
-  says: `JWT_KEYS_FILE: cannot read ${absent}\n`,
+  title: 'files that cannot be read, and one that holds what it should not',
+  env: {
+    WALLETS_FILE: file('one-wallet.txt', 'W1'),
+    SOL_PRICES_FILE: absent,
+    STRATEGIES_FILE: folder,
+    JWT_KEYS_FILE: absent,
+    SIMULATOR_BLOCKS: `${wallets},${absent},${folder}`,
+  },
+  says: `bad configuration:
+  WALLETS_FILE: line 1 of ${join(folder, 'one-wallet.txt')} is not a base58 address of 32 bytes
+  SOL_PRICES_FILE: cannot read ${absent}: there is no such file
+  STRATEGIES_FILE: cannot read ${folder}: it is a folder
+  JWT_KEYS_FILE: cannot read ${absent}: there is no such file
+  SIMULATOR_BLOCKS: cannot read ${absent}: there is no such file
+  SIMULATOR_BLOCKS: cannot read ${folder}: it is a folder
+`,
 })
 refused({
   title: 'a file of keys that holds none',
   env: {
     JWT_KEYS_FILE: file('no-keys.json', JSON.stringify({ keys: [{ kty: 'oct', k: PASSWORD }] })),
   },
-  says: `JWT_KEYS_FILE: expected a JWK set of Ed25519 keys, {"keys":[{"kty":"OKP","crv":"Ed25519","x":"...","d":"..."}]}\n`,
+  says: `bad configuration:\n  JWT_KEYS_FILE: expected a JWK set of Ed25519 keys, {"keys":[{"kty":"OKP","crv":"Ed25519","x":"...","d":"..."}]}\n`,
 })
 refused({
   title: 'one port for two purposes',
   env: { PORT: '18080', METRICS_PORT: '18080' },
   says: 'bad configuration:\n  METRICS_PORT: has to be another than PORT\n',
 })
-refused({
-  title: 'a file of wallets that is absent',
-  env: { WALLETS_FILE: absent },
-  says: `WALLETS_FILE: cannot read ${absent}\n`,
-})
 const badWallet = file('bad-wallet.txt', '# tracked', w1, 'W2')
 refused({
   title: 'a line of wallets that is no address',
   env: { WALLETS_FILE: badWallet },
-  says: `WALLETS_FILE: line 3 of ${badWallet} is not a base58 address of 32 bytes\n`,
+  says: `bad configuration:\n  WALLETS_FILE: line 3 of ${badWallet} is not a base58 address of 32 bytes\n`,
 })
 const twice = file('twice.txt', w1, w2, `${w1} # again`)
 refused({
   title: 'a wallet listed twice',
   env: { WALLETS_FILE: twice },
-  says: `WALLETS_FILE: line 3 of ${twice} repeats the address of line 1\n`,
-})
-refused({
-  title: 'a file of strategies that is absent',
-  env: { STRATEGIES_FILE: absent },
-  says: `STRATEGIES_FILE: cannot read ${absent}\n`,
+  says: `bad configuration:\n  WALLETS_FILE: line 3 of ${twice} repeats the address of line 1\n`,
 })
 const badStrategies = file(
   'bad-strategies.json',
@@ -417,26 +420,17 @@ const badStrategies = file(
 refused({
   title: 'a file of strategies with faults',
   env: { STRATEGIES_FILE: badStrategies },
-  says: `STRATEGIES_FILE: 2 faults in ${badStrategies}:
-  line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; is age_seconds meant?
-  line 2:84, strategy x, conditions[0].op: expected one of >= > <= < = !=
+  says: `bad configuration:
+  STRATEGIES_FILE: 2 faults in ${badStrategies}:
+    line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; is age_seconds meant?
+    line 2:84, strategy x, conditions[0].op: expected one of >= > <= < = !=
 `,
 })
 const badPrices = file('bad-prices.csv', 'unix_seconds,usd', '1700000000,61.25', '1700000060,cheap')
 refused({
   title: 'a line of prices that is none',
   env: { SOL_PRICES_FILE: badPrices },
-  says: `SOL_PRICES_FILE: line 3 of ${badPrices} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"\n`,
-})
-refused({
-  title: 'a file of prices that is absent',
-  env: { SOL_PRICES_FILE: absent },
-  says: `SOL_PRICES_FILE: cannot read ${absent}\n`,
-})
-refused({
-  title: 'recorded blocks that are absent',
-  env: { SIMULATOR_BLOCKS: absent },
-  says: `SIMULATOR_BLOCKS: ${absent}: ENOENT: no such file or directory, open '${absent}'\n`,
+  says: `bad configuration:\n  SOL_PRICES_FILE: line 3 of ${badPrices} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"\n`,
 })
 const noJson = file('no-json.jsonl', '', '{"slot":')
 refused({
@@ -491,7 +485,7 @@ refused({
 refused({
   title: 'an address that is not of this machine',
   env: { HOST: '192.0.2.1' },
-  says: 'HOST, PORT: cannot listen on 192.0.2.1:0\n',
+  says: 'HOST, PORT: cannot listen on 192.0.2.1:0: this machine has no such address\n',
 })
 refused({
   title: 'a data folder that is a file',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
+import { readFault } from '../../../pipeline/runtime/read-fault.ts'
 import { infoFromJson, type TransactionJson } from '../rpc/transaction-json.ts'
 
 /** A block as it was recorded. */
@@ -55,7 +56,7 @@ function readText(file: string): string {
     const bytes = readFileSync(file)
     return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
   } catch (error) {
-    throw badBlocks(`${file}: ${error instanceof Error ? error.message : 'cannot be read'}`)
+    throw badBlocks(`cannot read ${file}: ${readFault(error)}`)
   }
 }
 

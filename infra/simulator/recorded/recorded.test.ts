@@ -147,7 +147,10 @@ test('a bad file of recorded blocks is named with its line', async (t) => {
     return file
   }
   const cases: [string, RegExp][] = [
-    [join(folder, 'absent.jsonl'), /^SIMULATOR_BLOCKS: .*absent\.jsonl: ENOENT/],
+    [
+      join(folder, 'absent.jsonl'),
+      /^SIMULATOR_BLOCKS: cannot read .*absent\.jsonl: there is no such file$/,
+    ],
     [write(''), /^SIMULATOR_BLOCKS: no block in /],
     [write('{"slot":1'), /^SIMULATOR_BLOCKS: .*, line 1: not JSON$/],
     [write('\n{"transaction":{}}'), /^SIMULATOR_BLOCKS: .*, line 2: no slot$/],

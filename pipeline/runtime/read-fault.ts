@@ -1,0 +1,14 @@
+/** Why a file cannot be read, in words for whoever named it. */
+export function readFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return WORDS[code] ?? (error instanceof Error ? error.message : String(error))
+}
+
+/** Of errno(3). */
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a folder',
+  EACCES: 'this user may not read it',
+  EPERM: 'this user may not read it',
+}
