@@ -77,8 +77,7 @@ export function trades({ store, position, recentSwaps, cursors, epoch, perturb }
     }),
     isHot: () => true,
     async handle({ limit, before }) {
-      const slot = position.stored()?.slot ?? 0
-      const { swaps: found, newest, late } = await readPage(before, limit + 1)
+      const { swaps: found, slot, newest, late } = await readPage(before, limit + 1)
       const page = found.slice(0, limit)
       // The others are unsettled: the feed will send them, so the page leaves them out (decisions F4).
       const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
@@ -110,6 +109,7 @@ export function trades({ store, position, recentSwaps, cursors, epoch, perturb }
 /** Before the first marker. */
 const NOTHING: SwapsPage = {
   swaps: [],
+  slot: 0,
   newest: null,
   late: { unsettled: new Set(), newest: null },
 }

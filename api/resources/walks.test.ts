@@ -14,6 +14,7 @@ import { trades } from './trades.ts'
  * pages can be compared with what the rows say.
  */
 
+const codec = createCursorCodec(Buffer.alloc(32, 7))
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
@@ -158,7 +159,11 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-function resourceOf(stored: Stored, mint: string | null): Resource {
+function resourceOf(
+  stored: Stored,
+  mint: string | null,
+  recentSwaps: ResourceDeps['recentSwaps'] = { page: async () => null },
+): Resource {
   const deps: ResourceDeps = {
     store,
     perturb: null,
@@ -172,10 +177,10 @@ function resourceOf(stored: Stored, mint: string | null): Resource {
         stop: async () => {},
       },
     },
-    cursors: createCursorCodec(Buffer.alloc(32, 7)),
+    cursors: codec,
     epoch: 0,
     readMetrics: async () => new Map(),
-    recentSwaps: { page: async () => null },
+    recentSwaps,
     openPositions: {
       ready: async () => false,
       held: () => NONE_HELD,
@@ -213,3 +218,22 @@ for (const [path, mint] of [
       )
     },
   )
+
+test('the head cursor is of the marker that the page is of, though it moves while the page is read (decisions F4)', async (t) => {
+  const newest = { slot: 9, txIndex: 0, wallet: 1, eventIndex: 0 }
+  const mark = { epoch: 0, passedSlot: 12, partition: 0, offset: 5 }
+  const stored = new Stored()
+  stored.head = 11
+  const resource = resourceOf(stored, null, {
+    async page() {
+      stored.head = 13
+      return { swaps: [], slot: 13, newest, late: { unsettled: new Set(), newest: mark } }
+    },
+  })
+  const input = resource.input.parse({ params: {}, query: {}, body: {} })
+  const { headers } = await resource.handle(input as never)
+  t.deepEqual(codec.decodePosition(headers?.['X-Head-Cursor'] ?? ''), {
+    key: newest,
+    late: { epoch: 0, passedSlot: 13, offsets: [] },
+  })
+})

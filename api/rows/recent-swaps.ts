@@ -15,6 +15,8 @@ import {
 /** Swaps of all wallets, newest first, and where they stand. */
 export interface SwapsPage {
   readonly swaps: readonly StoredSwap[]
+  /** The newest wholly stored slot, as of which all this is. */
+  readonly slot: number
   /** The newest stored swap of all; null without any. */
   readonly newest: EventKey | null
   /** Late swaps as of the marker: each that is among the swaps and has not settled is known here. */
@@ -87,6 +89,7 @@ export class RecentSwaps {
     if (end < limit && this.#from !== null) return null
     return {
       swaps: this.#swaps.slice(Math.max(0, end - limit), end).reverse(),
+      slot: this.#slot,
       newest: this.#swaps.at(-1) ?? null,
       late: this.#late,
     }
@@ -233,9 +236,10 @@ export async function readSwapsPage(
   before: EventKey | null,
   limit: number,
 ): Promise<SwapsPage> {
-  const swaps = await readNewestSwaps(store, of.slot, before, limit)
-  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, of.slot, null, 1)
-  return { swaps, newest, late: await readLateKeys(store, lateBefore(of.epoch, of.slot)) }
+  const { slot, epoch } = of
+  const swaps = await readNewestSwaps(store, slot, before, limit)
+  const [newest = null] = before === null ? swaps : await readNewestSwaps(store, slot, null, 1)
+  return { swaps, slot, newest, late: await readLateKeys(store, lateBefore(epoch, slot)) }
 }
 
 interface NewsRow extends SwapRow {
