@@ -4,6 +4,7 @@ import { hasCome, lateBefore } from '../cursor.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { type LateKeys, type LateRow, readLate, readLateKeys, readRowsOf } from './feed-rows.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
+import { SortedList } from './sorted-list.ts'
 import {
   newestVersions,
   type StoredSwap,
@@ -39,7 +40,7 @@ export class RecentSwaps {
   readonly #now: () => number
   #isRead = false
   /** Oldest first: every swap from `#from` on (null: from the first there is) up to slot `#slot`. */
-  #swaps: StoredSwap[] = []
+  #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
   #slot = 0
   #late: LateKeys = { unsettled: new Set(), newest: null }
@@ -85,12 +86,13 @@ export class RecentSwaps {
       await this.#refreshing
     }
     if (!this.#isCurrent()) return null
-    const end = before === null ? this.#swaps.length : this.#placeOf(before)
+    const { items } = this.#swaps
+    const end = before === null ? items.length : this.#placeOf(before)
     if (end < limit && this.#from !== null) return null
     return {
-      swaps: this.#swaps.slice(Math.max(0, end - limit), end).reverse(),
+      swaps: items.slice(Math.max(0, end - limit), end).reverse(),
       slot: this.#slot,
-      newest: this.#swaps.at(-1) ?? null,
+      newest: items.at(-1) ?? null,
       late: this.#late,
     }
   }
@@ -109,17 +111,18 @@ export class RecentSwaps {
 
   async #read(stored: StoredSlot): Promise<void> {
     const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
-    const swaps: StoredSwap[] = []
+    const newest: StoredSwap[] = []
     let isWhole = false
-    while (!isWhole && swaps.length < this.#most) {
-      const limit = Math.min(ROWS_AT_ONCE, this.#most - swaps.length)
-      const found = await readNewestSwaps(this.#store, stored.slot, swaps.at(-1) ?? null, limit)
-      swaps.push(...found)
+    while (!isWhole && newest.length < this.#most) {
+      const limit = Math.min(ROWS_AT_ONCE, this.#most - newest.length)
+      const found = await readNewestSwaps(this.#store, stored.slot, newest.at(-1) ?? null, limit)
+      newest.push(...found)
       isWhole = found.length < limit
     }
-    this.#late = await readLateKeys(this.#store, lateBefore(this.#epoch, stored.slot))
-    this.#swaps = swaps.reverse()
-    this.#from = isWhole ? null : (swaps[0] ?? null)
+    const late = await readLateKeys(this.#store, lateBefore(this.#epoch, stored.slot))
+    await this.#swaps.fill(newest)
+    this.#late = late
+    this.#from = isWhole ? null : (newest.at(-1) ?? null)
     this.#slot = stored.slot
     this.#seenTo = Number(clock?.ms ?? 0)
     this.#followedAt = this.#now()
@@ -147,12 +150,12 @@ export class RecentSwaps {
       if (!this.#isRead || next.slot < this.#slot) return
       if (isFlood) {
         this.#isRead = false
-        this.#swaps = []
+        this.#swaps.keepLast(0)
         // Much since long ago is no flood: it is read anew.
         if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
         return
       }
-      for (const row of [...newestVersions(rows.filter(isNew)), ...found]) this.#put(row)
+      this.#take([...newestVersions(rows.filter(isNew)), ...found])
       for (const { written_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(written_ms))
       if (goesBack) this.#wentBackAt = now
       this.#followedAt = now
@@ -196,36 +199,35 @@ export class RecentSwaps {
   }
 
   #at(key: EventKey): StoredSwap | undefined {
-    const swap = this.#swaps[this.#placeOf(key)]
+    const swap = this.#swaps.items[this.#placeOf(key)]
     return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
   }
 
-  #put(row: SwapRow): void {
-    const swap = swapOfRow(row)
-    const replaced = this.#at(swap) === undefined ? 0 : 1
-    const place = this.#placeOf(swap)
-    if (row.is_deleted !== 0) this.#swaps.splice(place, replaced)
-    else this.#swaps.splice(place, replaced, swap)
+  /** Of a key that comes twice, as a late swap of a new slot does, both rows are the one that counts. */
+  #take(rows: readonly SwapRow[]): void {
+    const swaps = new Map(rows.map((row) => [eventKeyText(swapOfRow(row)), row]))
+    const removed: StoredSwap[] = []
+    const added: StoredSwap[] = []
+    for (const row of swaps.values()) {
+      const swap = swapOfRow(row)
+      if (!this.#isWithin(swap)) continue
+      const known = this.#at(swap)
+      if (known !== undefined) removed.push(known)
+      if (row.is_deleted === 0) added.push(swap)
+    }
+    this.#swaps.change(removed, added)
   }
 
   /** A quarter more than wanted is kept, so that not every marker moves all. */
   #trim(): void {
-    if (this.#swaps.length <= this.#most * 1.25) return
-    this.#swaps = this.#swaps.slice(-this.#most)
-    this.#from = this.#swaps[0] ?? null
+    if (this.#swaps.items.length <= this.#most * 1.25) return
+    this.#swaps.keepLast(this.#most)
+    this.#from = this.#swaps.items[0] ?? null
   }
 
   /** How many are strictly older than the key. */
   #placeOf(key: EventKey): number {
-    let low = 0
-    let high = this.#swaps.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const swap = this.#swaps[middle]
-      if (swap !== undefined && compareEventKeys(swap, key) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
+    return this.#swaps.countBefore((swap) => compareEventKeys(swap, key) >= 0)
   }
 }
 

@@ -43,6 +43,11 @@ export class SortedList<T> {
     this.#items = merged(kept, [...added].sort(this.#compare), this.#compare)
   }
 
+  /** Takes out all but the last so many. */
+  keepLast(count: number): void {
+    this.#items = count === 0 ? [] : this.#items.slice(-count)
+  }
+
   /** How many items come before the first for which `isBehind` holds; it holds for all after that one too. */
   countBefore(isBehind: (item: T) => boolean): number {
     let low = 0
