@@ -1,5 +1,6 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
+import { GO_BACK_EVERY_MS, GO_BACK_MS, type Look, LookBack } from './look-back.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
 /** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
@@ -30,7 +31,7 @@ export interface News {
  * holds. A swap changes the position of its wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one and a price that was
  * filled in do too. So a mint without news has the same swaps, positions and sums as before.
  *
- * Rows become visible later than they are dated: each read goes back 5 s, and every 10 s one goes back 30 s, which is as long as a statement may take. What a
+ * Each read looks back as `LookBack` says. What a
  * worker has stored beyond the marker is told again until the marker has passed it. While very much is written at once, as when every wallet is folded again,
  * all may have changed at each marker, and once more when that has ended.
  */
@@ -41,9 +42,7 @@ export class PositionNews {
   readonly #listeners: ((news: News) => void)[] = []
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
-  /** Milliseconds of the store's clock up to which rows were seen; null before the first read. */
-  #seenTo: number | null = null
-  #wentBackAt = 0
+  readonly #lookBack = new LookBack()
   /** What was told lately, each by its version: within two generations, so that memory is bounded by the time. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
@@ -104,41 +103,33 @@ export class PositionNews {
   /** Reads what was written; what it gives tells it. */
   async #read(stored: StoredSlot | null): Promise<() => void> {
     if (stored === null) return () => {}
-    if (this.#seenTo === null) {
-      const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
-      this.#seenTo = Number(clock?.ms ?? 0)
-      this.#wentBackAt = this.#now()
+    if (!this.#lookBack.hasBegun) {
+      await this.#lookBack.begin(this.#store, this.#now)
       return () => {}
     }
-    const now = this.#now()
-    const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
-    const since = this.#seenTo - (goesBack ? GO_BACK_MS : OVERLAP_MS)
+    const look = this.#lookBack.next(this.#now())
+    const { since } = look
     const [rows, facts] = await Promise.all([
-      this.#store.query<PositionPicture & { readonly inserted_ms: string }>(NEWS, { since }),
+      this.#store.query<WrittenPicture>(NEWS, { since }),
       this.#store.query<{ readonly mint: string; readonly version: string }>(FACTS, { since }),
     ])
     return () => {
-      if (goesBack) this.#wentBackAt = now
-      this.#digest({ rows, facts, goesBack, now, stored })
+      this.#lookBack.took(look, rows)
+      this.#digest({ rows, facts, look, stored })
     }
   }
 
   #digest({
     rows,
     facts,
-    goesBack,
-    now,
+    look: { goesBack, now },
     stored,
   }: {
-    readonly rows: readonly (PositionPicture & { readonly inserted_ms: string })[]
+    readonly rows: readonly WrittenPicture[]
     readonly facts: readonly { readonly mint: string; readonly version: string }[]
-    readonly goesBack: boolean
-    readonly now: number
+    readonly look: Look
     readonly stored: StoredSlot
   }): void {
-    let seenTo = this.#seenTo ?? 0
-    for (const { inserted_ms } of rows) seenTo = Math.max(seenTo, Number(inserted_ms))
-    this.#seenTo = seenTo
     const wasFlood = this.#isFlood
     const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
     // It has ended when a long look back finds little again.
@@ -189,19 +180,18 @@ export class PositionNews {
   }
 }
 
+interface WrittenPicture extends PositionPicture {
+  readonly written_ms: string
+}
+
 const MAX_AGE_MS = 5000
-const OVERLAP_MS = 5000
-const GO_BACK_MS = 30_000
-const GO_BACK_EVERY_MS = 10_000
 /** Some 600 swaps a second. */
 const MOST_NEWS = 20_000
-
-const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
 
 // Index `news` passes over parts and granules without any.
 const NEWS = `
   SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
-    is_deleted, toUnixTimestamp64Milli(inserted_at) AS inserted_ms
+    is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
   FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
 
 // Likewise.

@@ -3,6 +3,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { type LateKeys, type LateRow, readLate, readLateKeys, readRowsOf } from './feed-rows.ts'
+import { GO_BACK_MS, LookBack } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
 import {
@@ -30,7 +31,7 @@ export interface SwapsPage {
  * then the store has to be asked.
  *
  * A read takes the slots since the last marker, the late swaps that have settled since, and what else was written: fetched history and corrections. The first two are
- * exact. Of the last, rows become visible later than they are dated: each read goes back 5 s, and every 10 s one goes back 30 s, as long as a statement may take.
+ * exact; the last is as `LookBack` says.
  */
 export class RecentSwaps {
   readonly #store: Store
@@ -44,10 +45,8 @@ export class RecentSwaps {
   #from: EventKey | null = null
   #slot = 0
   #late: LateKeys = { unsettled: new Set(), newest: null }
-  /** Milliseconds of the store's clock up to which rows were seen. */
-  #seenTo = 0
+  readonly #lookBack = new LookBack()
   #followedAt = 0
-  #wentBackAt = 0
   #notBefore = Number.NEGATIVE_INFINITY
   /** Whether anybody asked since the last move: else nothing is read ahead. */
   #isAsked = false
@@ -110,7 +109,7 @@ export class RecentSwaps {
   }
 
   async #read(stored: StoredSlot): Promise<void> {
-    const [clock] = await this.#store.query<{ ms: string }>(CLOCK)
+    await this.#lookBack.begin(this.#store, this.#now)
     const newest: StoredSwap[] = []
     let isWhole = false
     while (!isWhole && newest.length < this.#most) {
@@ -124,19 +123,17 @@ export class RecentSwaps {
     this.#late = late
     this.#from = isWhole ? null : (newest.at(-1) ?? null)
     this.#slot = stored.slot
-    this.#seenTo = Number(clock?.ms ?? 0)
     this.#followedAt = this.#now()
-    this.#wentBackAt = this.#now()
     this.#isRead = true
   }
 
   /** Reads what a later slot brings; what it gives takes it in. */
   async #follow(next: StoredSlot): Promise<() => void> {
     const now = this.#now()
-    const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
+    const look = this.#lookBack.next(now)
     const rows = await this.#store.query<NewsRow>(NEWS, {
       ...{ from: this.#from?.slot ?? 0, last: this.#slot, next: next.slot },
-      since: this.#seenTo - (goesBack ? GO_BACK_MS : OVERLAP_MS),
+      since: look.since,
     })
     const isNew = ({ slot }: NewsRow) => Number(slot) > this.#slot
     // After the swaps: whoever sees a late one stored sees its place.
@@ -156,8 +153,7 @@ export class RecentSwaps {
         return
       }
       this.#take([...newestVersions(rows.filter(isNew)), ...found])
-      for (const { written_ms } of rows) this.#seenTo = Math.max(this.#seenTo, Number(written_ms))
-      if (goesBack) this.#wentBackAt = now
+      this.#lookBack.took(look, rows)
       this.#followedAt = now
       this.#slot = next.slot
       this.#late = late
@@ -251,15 +247,10 @@ interface NewsRow extends SwapRow {
 const ROWS_AT_ONCE = 2000
 /** Then it is looked whether something has changed though no marker moved. */
 const MAX_AGE_MS = 5000
-const OVERLAP_MS = 5000
-const GO_BACK_MS = 30_000
-const GO_BACK_EVERY_MS = 10_000
 /** Some 1,000 swaps a second. */
 const MOST_NEWS = 30_000
 /** Late, fetched and corrected swaps at once. */
 const MOST_OTHERS = 2000
-
-const CLOCK = 'SELECT toUnixTimestamp64Milli(now64(3)) AS ms'
 
 // One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over.
 const NEWS = `
