@@ -227,6 +227,7 @@ test('one query that reads may be run, and no other (decisions J3)', async (t) =
     ['DESCRIBE TABLE swaps; DROP TABLE swaps', readsOnly],
     ['SYSTEM FLUSH LOGS', readsOnly],
     ['1) ; DROP TABLE swaps; SELECT * FROM (SELECT 1', readsOnly],
+    ['SELECT 1); DROP TABLE swaps; SELECT * FROM (SELECT 1', readsOnly],
     ["SELECT 1 INTO OUTFILE '/tmp/x'", readsOnly],
     ['SELEC 1', readsOnly],
     ['', readsOnly],
