@@ -48,7 +48,10 @@ function rendered(
 ): Rendered {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
-    ...{ bytes, status, headers, etag },
+    bytes,
+    status,
+    headers,
+    etag,
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]

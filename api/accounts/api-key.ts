@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
 
 /** A raw API key, `tw_` and the base58 of 32 bytes: shown once, never stored (decisions E3). */
@@ -15,7 +15,7 @@ export function parseApiKey(text: string): ApiKey | null {
   return body !== undefined && decodeBase58(body)?.length === 32 ? `tw_${body}` : null
 }
 
-/** What is stored of a key: SHA-256 in hex. The key has 256 random bits, so it needs neither salt nor a slow hash. */
-export function hashApiKey(key: ApiKey): string {
-  return createHash('sha256').update(key).digest('hex')
+/** What is stored of a key: SHA-256 of its text in hex. The key has 256 random bits, so it needs neither salt nor a slow hash. */
+export function hashApiKey(key: string): string {
+  return hash('sha256', key, 'hex')
 }

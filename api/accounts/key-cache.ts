@@ -48,12 +48,11 @@ export function createKeyCache(
 
   return {
     async accountOf(text, before) {
-      const key = parseApiKey(text)
-      if (key === null) return null
-      const hash = hashApiKey(key)
+      const hash = hashApiKey(text)
       const found = known.get(hash)
       if (revoked.has(hash)) return null
       if (found !== undefined && found.expires > now() && isTrusted()) return found.account
+      if (parseApiKey(text) === null) return null
       await before
       const asked = asking.get(hash) ?? ask(hash).finally(() => asking.delete(hash))
       asking.set(hash, asked)

@@ -187,8 +187,15 @@ const tuple = ({ slot, txIndex, wallet, eventIndex }: EventKey) =>
 
 function lateOf(row: PlaceRow): LateRow {
   const { epoch, passed_slot, partition, offset } = row
-  const place = { epoch: Number(epoch), passedSlot: Number(passed_slot), offset: Number(offset) }
-  return { key: keyOf(row), mark: { ...place, partition } }
+  return {
+    key: keyOf(row),
+    mark: {
+      epoch: Number(epoch),
+      passedSlot: Number(passed_slot),
+      partition,
+      offset: Number(offset),
+    },
+  }
 }
 
 function keyOf(row: KeyRow): EventKey {

@@ -165,10 +165,10 @@ export class OpenPositions {
       const known = ofWallet.get(row.mint)
       const version = Number(row.version)
       if (known !== undefined && known.version >= version) continue
-      const next = openPosition(row, version)
+      const token = this.#byMint.get(row.mint)
+      const next = openPosition(row, token?.mint ?? row.mint, version)
       if (known === undefined && next === null) continue
       this.#sorted.delete(row.wallet)
-      const token = this.#byMint.get(row.mint)
       if (!before.has(row.mint)) before.set(row.mint, token)
       if (known !== undefined) {
         removed.push(known)
@@ -176,12 +176,12 @@ export class OpenPositions {
       }
       if (next !== null) {
         added.push(next)
-        ofWallet.set(row.mint, next)
+        ofWallet.set(next.mint, next)
         this.#byWallet.set(row.wallet, ofWallet)
       }
       const after = changedToken(token, known, next)
       if (after === null) this.#byMint.delete(row.mint)
-      else this.#byMint.set(row.mint, after)
+      else this.#byMint.set(after.mint, after)
     }
     this.#count += added.length - removed.length
     return { removed, added, before }
@@ -202,14 +202,23 @@ interface HeldToken {
   readonly boughtLamports: bigint
 }
 
-function openPosition(row: PositionPicture, version: number): OpenPosition | null {
+/** `mint` is the row's, as one string for all positions of the mint. */
+function openPosition(row: PositionPicture, mint: string, version: number): OpenPosition | null {
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
-  const { wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports } = row
+  // Not from spreads: see `infra/decisions/object-spreads.md`.
   return {
-    ...{ wallet, mint, decimals, bought_amount, sold_amount, bought_lamports, sold_lamports },
-    ...{ first_trade_time, last_trade_time, version },
+    wallet: row.wallet,
+    mint,
+    decimals: row.decimals,
+    bought_amount: row.bought_amount,
+    sold_amount: row.sold_amount,
+    bought_lamports: row.bought_lamports,
+    sold_lamports: row.sold_lamports,
+    first_trade_time,
+    last_trade_time,
+    version,
   }
 }
 
@@ -235,7 +244,9 @@ function changedToken(
 
 function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken): HeldTokenRow {
   return {
-    ...{ mint, decimals, wallets },
+    mint,
+    decimals,
+    wallets,
     held_amount: held.toString(),
     bought_lamports: boughtLamports.toString(),
   }

@@ -207,5 +207,8 @@ function isEarlier(a: LatePosition, b: LatePosition): boolean {
 }
 
 const keyOf = ({ slot, txIndex, wallet, eventIndex }: StoredSwap): EventKey => ({
-  ...{ slot, txIndex, wallet, eventIndex },
+  slot,
+  txIndex,
+  wallet,
+  eventIndex,
 })

@@ -143,7 +143,6 @@ function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap |
   const swap = singleSwap(whole)
   if (swap === null || facts.movements.mintedOrBurned.includes(swap.mint)) return null
   return {
-    ...swap,
     program: 'unknown',
     programId: outermostMover(facts, wallet, swap.mint, {
       first: 0,
@@ -151,16 +150,17 @@ function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap |
     }),
     pool: null,
     confidence: 'delta_only',
+    ...swap,
   }
 }
 
 function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): DecodedSwap {
   return {
-    ...swap,
     program: programName(facts, span, wallet, swap.mint),
     programId: span.fill?.id ?? outermostMover(facts, wallet, swap.mint, span),
     pool: swappedPool(facts, wallet, swap.mint, span),
     confidence: 'high',
+    ...swap,
   }
 }
 

@@ -27,7 +27,6 @@ export function walletEvents(
   decimals: Decimals,
 ): WalletEvent[] {
   const events: WalletEvent[] = []
-  const next = () => ({ ...key, eventIndex: events.length })
   const byMint = transfers
     .map(({ mint, amount }) => ({ mint: decimals.addressOf(mint), amount, of: mint }))
     .sort((a, b) => (a.mint < b.mint ? -1 : 1))
@@ -36,7 +35,7 @@ export function walletEvents(
       if (amount > 0n !== (direction === 'in')) continue
       const raw = amount > 0n ? amount : -amount
       const moved = { direction, mint, amount: raw, decimals: decimals.of(of) }
-      events.push({ kind: 'token_transfer', ...next(), ...moved })
+      events.push({ kind: 'token_transfer', ...key, eventIndex: events.length, ...moved })
     }
   }
 
@@ -44,7 +43,8 @@ export function walletEvents(
   swaps.forEach((swap, i) => {
     events.push({
       kind: 'swap',
-      ...next(),
+      ...key,
+      eventIndex: events.length,
       side: swap.side,
       baseMint: decimals.addressOf(swap.mint),
       baseAmount: swap.amount,
@@ -62,10 +62,22 @@ export function walletEvents(
   })
   addTransfers('out')
   if (sol.received > 0n) {
-    events.push({ kind: 'sol_transfer', ...next(), direction: 'in', lamports: sol.received })
+    events.push({
+      kind: 'sol_transfer',
+      ...key,
+      eventIndex: events.length,
+      direction: 'in',
+      lamports: sol.received,
+    })
   }
   if (sol.sent > 0n) {
-    events.push({ kind: 'sol_transfer', ...next(), direction: 'out', lamports: sol.sent })
+    events.push({
+      kind: 'sol_transfer',
+      ...key,
+      eventIndex: events.length,
+      direction: 'out',
+      lamports: sol.sent,
+    })
   }
   return events
 }

@@ -125,7 +125,7 @@ function foldSell(state: WalletState, event: FoldEvent): void {
 function serve(state: WalletState, event: FoldEvent, perturb: Perturb | null): void {
   if (perturb === null) return
   const token = tokenOf(state, event)
-  const perturbation = perturb({ ...event, wallet: state.wallet })
+  const perturbation = perturb({ wallet: state.wallet, ...event })
   token.served ??= createTradeSums()
   addTrade(token.served, {
     kind: event.kind,

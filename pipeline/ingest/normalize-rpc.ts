@@ -34,7 +34,7 @@ export function normalizeRpc(json: unknown, place: RpcPlace = {}): Transaction |
     signature = signed.signature
     if (!isCount(slot) || !isCount(index)) throw new Fault('bad_place')
     const transaction = readOutcome(signed, root?.meta, slot, index)
-    return { ...transaction, encoded: () => encodeTransaction(transaction, json) }
+    return { encoded: () => encodeTransaction(transaction, json), ...transaction }
   } catch (error) {
     if (!(error instanceof Fault)) throw error
     return {

@@ -87,7 +87,9 @@ class KafkaLog implements EventLog {
   appendSlot({ marker, records }: SlotRecords): Promise<void> {
     const value = encodeMessage({ kind: 'marker', marker })
     const markers = Array.from({ length: this.partitions }, (_, partition) => ({
-      ...{ partition, key: null, value },
+      partition,
+      key: null,
+      value,
     }))
     return this.#append(
       [...records.map((record) => this.#recordEntry(record, null)), ...markers],
@@ -192,7 +194,7 @@ class KafkaLog implements EventLog {
 
   #recordEntry(record: WalletRecord, late: LateOrigin | null): OutgoingEntry {
     const entry = this.#entryOf(record.wallet, { kind: 'record', record, late })
-    return record.kind === 'kept' ? { ...entry, headers: KEPT_HEADERS } : entry
+    return record.kind === 'kept' ? { headers: KEPT_HEADERS, ...entry } : entry
   }
 
   #entryOf(wallet: number, message: LogMessage): OutgoingEntry {

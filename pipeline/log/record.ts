@@ -45,7 +45,7 @@ export function encodeMessage(message: LogMessage): string {
     const rest = JSON.stringify({ v: FORMAT_VERSION, ...record, late, decoderVersion })
     return `${rest.slice(0, -1)},"bytes":"${base64Of(bytes)}"}`
   }
-  return JSON.stringify({ v: FORMAT_VERSION, ...bodyOf(message) }, (_key, value) =>
+  return JSON.stringify(bodyOf(message), (_key, value) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 }
@@ -53,12 +53,12 @@ export function encodeMessage(message: LogMessage): string {
 function bodyOf(message: LogMessage): object {
   switch (message.kind) {
     case 'marker':
-      return { kind: 'marker', ...message.marker }
+      return { v: FORMAT_VERSION, kind: 'marker', ...message.marker }
     case 'refold':
-      return { kind: 'refold', ...message.refold }
+      return { v: FORMAT_VERSION, kind: 'refold', ...message.refold }
     case 'record': {
       const { record, late, decoderVersion = DECODER_VERSION } = message
-      return { ...record, late, decoderVersion }
+      return { v: FORMAT_VERSION, ...record, late, decoderVersion }
     }
   }
 }

@@ -255,7 +255,9 @@ async function priced(
 
 function inKeyOrder(a: WalletRecord, b: WalletRecord): number {
   const place = (record: WalletRecord) => ({
-    ...record,
+    slot: record.slot,
+    txIndex: record.txIndex,
+    wallet: record.wallet,
     eventIndex: 'eventIndex' in record ? record.eventIndex : Number.MAX_SAFE_INTEGER,
   })
   return compareEventKeys(place(a), place(b))

@@ -65,7 +65,7 @@ export function firstBuyRow(wallet: number, version: number, buy: FirstBuy): Row
 
 /** Row of table `positions`. */
 export function positionRow(wallet: number, version: number, token: TokenState): Row {
-  const row = {
+  return {
     wallet,
     mint: token.mint,
     decimals: token.decimals,
@@ -84,8 +84,8 @@ export function positionRow(wallet: number, version: number, token: TokenState):
     valued_sells: token.valuedSells,
     exit_seconds: token.exitSeconds,
     version,
+    ...(token.served && servedColumns(token.served)),
   }
-  return token.served === null ? row : { ...row, ...servedColumns(token.served) }
 }
 
 /** Left out while trades are served as they happened: then these columns are what the others are. */

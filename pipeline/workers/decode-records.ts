@@ -38,7 +38,12 @@ function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly 
   const encoded = tx.encoded()
   const isKept = encoded.length <= MAX_KEPT_BYTES
   const kept: KeptTransaction = {
-    ...{ kind: 'kept', slot, txIndex, wallet, blockTime, signature },
+    kind: 'kept',
+    slot,
+    txIndex,
+    wallet,
+    blockTime,
+    signature,
     format: isKept ? KEPT_FORMAT.yellowstone : KEPT_FORMAT.tooLarge,
     bytes: isKept ? encoded : NO_BYTES,
   }

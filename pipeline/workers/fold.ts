@@ -147,7 +147,7 @@ async function storeRecords(
     if (record.kind === 'undecoded' || isNewer(record)) return true
     const state = books.stateOf(record.wallet)
     if (state === undefined) return false
-    if (record.kind === 'kept') return books.isBeyond({ ...record, eventIndex: 0 }, preparation)
+    if (record.kind === 'kept') return books.isBeyond(keyOf({ record }), preparation)
     if (record.kind !== 'balance') return books.isBeyond(record, preparation)
     return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
   }
@@ -187,8 +187,9 @@ const TABLE_OF = {
   balance: 'sol_balances',
 } as const satisfies Record<string, DecodedTable>
 
-function keyOf({ record }: LoggedRecord): StoredKey {
-  return { ...record, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
+function keyOf({ record }: Pick<LoggedRecord, 'record'>): StoredKey {
+  const { wallet, slot, txIndex } = record
+  return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
 }
 
 function recordKeyText(logged: LoggedRecord): string {

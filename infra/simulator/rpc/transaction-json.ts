@@ -213,7 +213,7 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
         header: message.header!,
         recentBlockhash: encodeBase58(message.recentBlockhash),
         instructions: message.instructions.map((from) =>
-          instruction({ ...from, stackHeight: topHeight }),
+          instruction({ stackHeight: topHeight, ...from }),
         ),
         ...(message.versioned
           ? {
