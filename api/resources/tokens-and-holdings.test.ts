@@ -94,6 +94,12 @@ test.before(async () => {
     { ...firstBuy, ...valued, wallet: 2, sol_price_usd_e9: '150123456789' },
     { ...firstBuy, ...valued, wallet: 12, sol_price_usd_e9: null },
     { ...firstBuy, ...valued, wallet: 10, value_lamports: null, sol_price_usd_e9: '1' },
+    { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1' },
+  ])
+  // Of one the picture of before comes once more; the other was taken away again.
+  await store.insert('first_buys', [
+    { ...firstBuy, ...valued, wallet: 2, sol_price_usd_e9: '1', version: '0' },
+    { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1', version: '2', is_deleted: 1 },
   ])
   await store.insert('mints', [
     {

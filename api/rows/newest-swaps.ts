@@ -89,7 +89,7 @@ const page = (isOlder: boolean, isOfMint: boolean) => `
   SELECT ${SWAP_COLUMNS}
   FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
   ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
-  SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1${isOfMint ? '' : ', optimize_use_projections = 0'}`
+  SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${isOfMint ? "preferred_optimize_projection_name = 'by_mint'" : 'optimize_use_projections = 0'}`
 // The first condition says to the primary key what the second one means.
 const OLDER =
   'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'
