@@ -10,7 +10,7 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { until } from './customer.ts'
 import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { freePort } from './free-port.ts'
-import { type ServiceProcess, startOperator } from './service-process.ts'
+import { logged, startOperator } from './service-process.ts'
 
 /*
  * History comes over RPC beside live data and goes on after a kill -9 where it was; a wallet that joins while the service runs gets its
@@ -110,16 +110,6 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
   }
 }
 
-/** Resolves when the process has logged a message, with the line. */
-function logged(process: ServiceProcess, message: string): Promise<string> {
-  const find = () => process.stderr().split('\n')
-  return until(
-    async () => find().find((line) => line.includes(message)) ?? '',
-    (line) => line !== '',
-    PATIENCE_MS,
-  )
-}
-
 async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void> {
   t.timeout(600_000)
   const service = await start(t, kind)
@@ -154,14 +144,14 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   service.write([first, third, second, ...others])
   ingest.child.kill('SIGHUP')
   t.regex(
-    await logged(ingest, 'wallets not read again'),
+    await logged(ingest, 'wallets not read again', PATIENCE_MS),
     /line 3 of .*W2 is another address than before/,
   )
   t.false(simulator.wallets.some((address) => ingest.stderr().includes(address)))
 
   service.write(simulator.wallets)
   ingest.child.kill('SIGHUP')
-  await logged(ingest, '"added":1')
+  await logged(ingest, '"added":1', PATIENCE_MS)
   t.deepEqual(
     (await service.wallets()).map((item) => [item.complete_since !== null, item.gaps.length]),
     simulator.wallets.map((_, at) => (at + 1 < WALLETS ? [true, 0] : [false, 1])),

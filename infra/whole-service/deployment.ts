@@ -63,13 +63,16 @@ export async function deploy(
     ...env,
   }
   const processes = new Map<string, ServiceProcess>()
+  /** Everything that was started, of a role several too. */
+  const started: ServiceProcess[] = []
   const commands = new Set<ServiceProcess>()
 
   function start(role: Role | 'all', own: Readonly<Record<string, string>> = {}): ServiceProcess {
     const roles = role === 'all' ? {} : { ROLES: role }
-    const started = startProcess('infra/service/main.js', { ...environment, ...roles, ...own })
-    processes.set(role, started)
-    return started
+    const process = startProcess('infra/service/main.js', { ...environment, ...roles, ...own })
+    processes.set(role, process)
+    started.push(process)
+    return process
   }
 
   async function operator(...args: string[]) {
@@ -101,7 +104,7 @@ export async function deploy(
       return new Customer(await api.line('url'), key)
     },
     async remove() {
-      await Promise.all([...processes.values(), ...commands].map((one) => one.kill()))
+      await Promise.all([...started, ...commands].map((one) => one.kill()))
       await servers?.drop()
       rmSync(folder, { recursive: true, force: true })
     },

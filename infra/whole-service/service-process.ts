@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+import { until } from './customer.ts'
 
 /** The project's root, seen from `dist/infra/whole-service`. */
 export const ROOT = resolve(import.meta.dirname, '../../..')
@@ -88,4 +89,14 @@ export async function outcomeOf(
 ): Promise<{ readonly code: number | string; readonly document: unknown }> {
   const code = await command.ended
   return { code, document: JSON.parse(command.stdout()) as unknown }
+}
+
+/** Resolves when the process has logged a text, with the first line that has it. */
+export function logged(process: ServiceProcess, text: string, timeoutMs?: number): Promise<string> {
+  const find = () => process.stderr().split('\n')
+  return until(
+    async () => find().find((line) => line.includes(text)) ?? '',
+    (line) => line !== '',
+    timeoutMs,
+  )
 }

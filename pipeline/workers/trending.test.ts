@@ -7,9 +7,9 @@ import { createRegistry } from '../runtime/telemetry.ts'
 import { migrate } from '../store/migrate.ts'
 import { readWatchlist } from '../store/read-watchlist.ts'
 import type { Row, Store } from '../store/store.ts'
-import { type StoredHistory, slowWatchlist } from '../testing/slow-watchlist.ts'
+import { slowWatchlist } from '../testing/slow-watchlist.ts'
+import { readStoredHistory } from '../testing/stored-history.ts'
 import { openTestStore, type TestStore } from '../testing/test-store.ts'
-import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { WatchedToken } from '../trending/watched-token.ts'
 import { createTrendingMetrics } from './telemetry.ts'
 import { startTrending } from './trending.ts'
@@ -133,57 +133,6 @@ function startByTurns(store: Store, onTick: () => void = () => {}) {
   })
 }
 
-/** Everything that is stored and counts for the watchlist. */
-async function readStored(store: Store): Promise<StoredHistory> {
-  const events = await store.query<
-    Record<'slot' | 'amount', string> &
-      Record<'value' | 'price' | 'supply', string | null> &
-      Record<'tx_index' | 'wallet' | 'event_index' | 'block_time' | 'decimals', number> &
-      Record<'kind' | 'mint' | 'pool', string>
-  >(
-    `SELECT * FROM (SELECT slot, tx_index, wallet, event_index, block_time, toString(side) AS kind, base_mint AS mint, base_decimals AS decimals,
-       base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price, pool FROM swaps FINAL
-     UNION ALL
-     SELECT slot, tx_index, wallet, event_index, block_time, if(direction = 'in', 'token_in', 'token_out'), mint, decimals, amount, NULL, NULL, '' FROM transfers FINAL)
-     ORDER BY slot, tx_index, wallet, event_index`,
-  )
-  const facts = await store.query<{
-    mint: string
-    supply: string | null
-    symbol: string
-    name: string
-  }>('SELECT mint, supply, symbol, name FROM mints FINAL')
-  const prices = await store.query<{ time: number; usd_e9: string }>(
-    'SELECT time, argMax(usd_e9, source) AS usd_e9 FROM sol_prices FINAL GROUP BY time ORDER BY time',
-  )
-  return {
-    events: events.map((row) => ({
-      slot: Number(row.slot),
-      txIndex: row.tx_index,
-      wallet: row.wallet,
-      eventIndex: row.event_index,
-      blockTime: row.block_time,
-      kind: row.kind as TrendingEvent['kind'], // the query names no other
-      mint: row.mint,
-      decimals: row.decimals,
-      amount: BigInt(row.amount),
-      value: row.value === null ? null : BigInt(row.value),
-      solPriceUsdE9: row.price === null ? null : BigInt(row.price),
-      pool: row.pool,
-    })),
-    facts: new Map(
-      facts.map(({ mint, supply, symbol, name }) => [
-        mint,
-        { supply: supply === null ? null : BigInt(supply), symbol, name },
-      ]),
-    ),
-    solPrices: prices.map(({ time, usd_e9 }) => ({ time, usdE9: BigInt(usd_e9) })),
-    pools: [],
-    perturb: null,
-    solPriceMaxAgeSeconds: CONFIG.solPriceMaxAgeSeconds,
-  }
-}
-
 const byMint = (tokens: readonly WatchedToken[]) =>
   tokens.toSorted((a, b) => (a.mint < b.mint ? -1 : 1))
 
@@ -202,7 +151,7 @@ test.serial(
     t.log(`killed ${kills} times`)
     t.true(kills >= 5)
     const changes = await readChanges(store, 0, 2 ** 32 - 1)
-    const stored = await readStored(store)
+    const stored = await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds)
     const expected = slowWatchlist(stored, { from, through, onlyWhenDue: true })
     t.deepEqual(
       changes.map(({ event, token }) => ({ event, token })),
@@ -258,7 +207,7 @@ test.serial(
     await passTick(store, until)
     t.is(await run(store, until), 'reached')
     const after = await readTold(store, until)
-    const anew = slowWatchlist(await readStored(store), {
+    const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
       ...{ from: until, through: until, onlyWhenDue: true },
     })
     const apart = (tokens: readonly WatchedToken[]) =>

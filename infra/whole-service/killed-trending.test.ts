@@ -1,0 +1,194 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test, { type ExecutionContext } from 'ava'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
+import { readNewestTick } from '../../pipeline/store/read-watchlist.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { slowWatchlist } from '../../pipeline/testing/slow-watchlist.ts'
+import { readStoredHistory } from '../../pipeline/testing/stored-history.ts'
+import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
+import { Firings } from '../../pipeline/trending/strategy-signal.ts'
+import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
+import { readChanges, readPoolStates } from '../../pipeline/workers/trending-rows.ts'
+import { replayTicks } from '../../pipeline/workers/trending-ticks.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+import { until } from './customer.ts'
+import { deploy, WHY_NO_SERVERS } from './deployment.ts'
+import { logged, type ServiceProcess } from './service-process.ts'
+
+/*
+ * Of two processes with the role `workers` the one that computes the watchlist is killed (-9). What is written before and after is compared with the plain rule
+ * over everything that is stored (decisions G1 to G5).
+ */
+
+const START = 405_000_000
+/** One of each program that is followed, all traded before the first tick: what is computed late has their facts, too. */
+const COINS = 6
+/** Ticks that pass before the other process computes. */
+const MISSED = 3
+const EVER = 2 ** 32 - 1
+const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
+const STRATEGIES = `{ "strategies": [
+  { "name": "held", "description": "Somebody holds it.", "conditions": [{ "field": "wallets_holding", "op": ">=", "value": 1 }] },
+  { "name": "held_by_four", "description": "Four hold it.", "conditions": [{ "field": "wallets_holding", "op": ">=", "value": 4 }] }
+] }`
+
+const withServers = WHY_NO_SERVERS === '' ? test.serial : test.skip
+const title =
+  'when the process that computes the watchlist is killed, the other one goes on: each tick and each signal is there once, as one run over history has them (decisions G1, G5)'
+
+withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
+  t.timeout(300_000)
+  const { store, workers, passTicks, passTicksUntilPoolsAreKnown } = await start(t)
+  await passTicksUntilPoolsAreKnown()
+  const [computing, other] = workers.toSorted((a, b) => openedAt(b) - openedAt(a))
+  await computing?.kill()
+  const killedAt = (await readNewestTick(store)) ?? 0
+  const before = await readPoolStates(store, null, 0, EVER)
+  await passTicks(MISSED)
+  await passTicksUntilPoolsAreKnown()
+  t.true(openedAt(other) > 0)
+
+  // Of pools what was stored stays, what was known ends with the first tick.
+  t.deepEqual(await readPoolStates(store, null, 0, killedAt), before)
+  const next = killedAt + TICK_SECONDS
+  const newest = [...new Map(before.map((picture) => [picture.mint, picture])).values()]
+  const known = newest.filter(({ pool }) => pool !== '').map(({ mint }) => mint)
+  t.deepEqual(
+    await readPoolStates(store, null, killedAt, next),
+    known.sort().map((mint) => ({
+      ...{ at: next, mint, pool: '', quoteMint: '', quoteReserve: 0n },
+      price: { quote: 0n, base: 0n },
+    })),
+  )
+
+  const changes = await readChanges(store, 0, EVER)
+  const ticks = [...new Set(changes.map(({ token }) => token.at))]
+  const from = ticks[0] ?? 0
+  const through = (await readNewestTick(store)) ?? 0
+  t.log(`${changes.length} rows of ${ticks.length} ticks; ${known.length} pools were known`)
+  const passed = Array.from({ length: (through - from) / TICK_SECONDS + 1 }, (_, n) => n)
+  t.deepEqual(
+    ticks,
+    passed.map((n) => from + n * TICK_SECONDS),
+  )
+  t.deepEqual(
+    changes.map(({ event, token }) => ({ event, token })),
+    slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), { from, through }),
+  )
+  const [written] = await store.query('SELECT toUInt32(count()) AS rows FROM watchlist')
+  t.deepEqual(written, { rows: changes.length })
+  const fired = await store.query(
+    'SELECT fired_at, strategy, mint, entry FROM signals ORDER BY fired_at, mint, strategy',
+  )
+  t.deepEqual(fired, await firedInOneRun(store, { from, through }))
+})
+
+/** A chain whose slots pass when they are told to, and over it ingest and two processes that share the partitions of the fold. */
+async function start(t: ExecutionContext) {
+  const simulator = await startSimulator({
+    ...{ seed: 5, wallets: 10, coins: COINS, trackedPerSlot: 4, othersPerSlot: 1 },
+    clock: { kind: 'manual', startSlot: START },
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'killed-trending-'))
+  const STRATEGIES_FILE = join(folder, 'strategies.json')
+  writeFileSync(STRATEGIES_FILE, STRATEGIES)
+  const deployment = await deploy('servers', simulator.wallets, {
+    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    SOLANA_RPC_URL: simulator.rpcUrl,
+    SOL_PRICE_POOL: simulator.solPricePool,
+    STRATEGIES_FILE,
+  })
+  const url = new URL(deployment.env.CLICKHOUSE_URL ?? '')
+  const store = await createStore({ kind: 'clickhouse', url })
+  t.teardown(async () => {
+    await store.close()
+    await deployment.remove()
+    await simulator.close()
+    rmSync(folder, { recursive: true })
+  })
+  const workers = [deployment.start('workers'), deployment.start('workers')]
+  for (const worker of workers) await logged(worker, 'service started')
+  // Only now, when both have their partitions, there is something to compute.
+  deployment.start('ingest')
+  const { timeOf } = simulator.market
+  let tick = timeOf(START) - (timeOf(START) % TICK_SECONDS)
+
+  async function passSlots(count: number): Promise<void> {
+    simulator.advance(count)
+    await until(
+      async () => {
+        const marker = await readStorageMarker(store)
+        if (marker === null && simulator.followers > 0) simulator.advance(1)
+        return marker?.slot ?? 0
+      },
+      (slot) => slot >= simulator.confirmedSlot,
+    )
+  }
+
+  async function isComputed(at: number): Promise<void> {
+    await until(
+      () => readNewestTick(store),
+      (newest) => newest === at,
+    )
+  }
+
+  /** Lets ticks pass. The last one can be computed only when the facts of all that was traded are stored: else its rows would not have them. */
+  async function passTicks(count: number): Promise<void> {
+    tick += count * TICK_SECONDS
+    let slots = 0
+    while (timeOf(simulator.confirmedSlot + slots + 1) <= tick) slots += 1
+    await passSlots(slots)
+    await isComputed(tick - TICK_SECONDS)
+    await until(
+      () => store.query('SELECT mint FROM mints FINAL'),
+      (mints) => mints.length === COINS,
+    )
+    await passSlots(1)
+    await isComputed(tick)
+  }
+
+  await passSlots(1)
+  return {
+    ...{ store, workers, passTicks },
+    /** Lets ticks pass until one of them has pools, and what changes of them at the next. */
+    async passTicksUntilPoolsAreKnown(): Promise<void> {
+      const since = tick
+      await until(
+        async () => {
+          await passTicks(1)
+          return store.query<{ mint: string }>(
+            'SELECT DISTINCT mint FROM pool_states WHERE at > {since:UInt32} AND notEmpty(pool)',
+            { since },
+          )
+        },
+        (pools) => pools.length >= 3,
+      )
+      await passTicks(1)
+    },
+  }
+}
+
+/** When a process began to compute the watchlist last, by its log; 0: never. */
+function openedAt(worker: ServiceProcess | undefined): number {
+  const lines = worker?.stderr().split('\n') ?? []
+  const line = lines.findLast((text) => text.includes('trending engine opened'))
+  return line === undefined ? 0 : (JSON.parse(line) as { time: number }).time // pino's
+}
+
+/** What the strategies fire in one run over what is stored. */
+async function firedInOneRun(store: Store, range: { from: number; through: number }) {
+  const strategies = parseStrategies(STRATEGIES, 'strategies.json')
+  const firings = new Firings()
+  const rows = []
+  for await (const tick of replayTicks(store, CONFIG, range)) {
+    const signals = firings.fires(strategies, tick)
+    for (const { firedAt, strategy, mint, entry } of signals)
+      rows.push({ fired_at: firedAt, strategy, mint, entry })
+    firings.add(signals)
+    firings.forget(tick.left)
+  }
+  return rows
+}
