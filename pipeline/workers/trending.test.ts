@@ -1,6 +1,7 @@
 import test from 'ava'
 import { createWatchlistReader } from '../../api/rows/watchlist-reader.ts'
 import { fillWithHistory } from '../../infra/simulator/fill-store.ts'
+import { WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
@@ -12,8 +13,8 @@ import { readStoredHistory } from '../testing/stored-history.ts'
 import { openTestStore, type TestStore } from '../testing/test-store.ts'
 import type { WatchedToken } from '../trending/watched-token.ts'
 import { createTrendingMetrics } from './telemetry.ts'
-import { startTrending } from './trending.ts'
-import { readChanges, readTold } from './trending-rows.ts'
+import { type PoolSource, startTrending } from './trending.ts'
+import { readChanges, readPoolStates, readTold } from './trending-rows.ts'
 import { readReach, replayTicks } from './trending-ticks.ts'
 
 const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
@@ -92,7 +93,11 @@ async function passTick(store: Store, tick: number): Promise<void> {
 }
 
 /** A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be changed at any time. */
-function startByTurns(store: Store, onTick: () => void = () => {}) {
+function startByTurns(
+  store: Store,
+  onTick: () => void = () => {},
+  pools: PoolSource | null = null,
+) {
   const process = { mine: true, ticks: [] as number[] }
   let wake: () => void = () => {}
   let tellAsleep: () => void = () => {}
@@ -101,7 +106,7 @@ function startByTurns(store: Store, onTick: () => void = () => {}) {
   })
   const trending = startTrending(
     {
-      ...{ store, logger, metrics: createTrendingMetrics(createRegistry()) },
+      ...{ store, logger, metrics: createTrendingMetrics(createRegistry()), pools },
       isMine: () => process.mine,
       async onTick({ at }) {
         process.ticks.push(at)
@@ -133,7 +138,7 @@ function startByTurns(store: Store, onTick: () => void = () => {}) {
   })
 }
 
-const byMint = (tokens: readonly WatchedToken[]) =>
+const byMint = <T extends { readonly mint: string }>(tokens: readonly T[]) =>
   tokens.toSorted((a, b) => (a.mint < b.mint ? -1 : 1))
 
 test.serial(
@@ -248,5 +253,64 @@ test.serial(
     t.is(other.ticks.at(-1), first + 30_000)
     await one.stop()
     await other.stop()
+  },
+)
+
+test.serial(
+  'what a process knew of pools ends with the first tick of one that follows none, also what it wrote of a tick before it died',
+  async (t) => {
+    const { store } = testStore
+    const first = (await readReach(store, null))?.tick ?? 0
+    let watched: readonly { readonly mint: string; readonly pool: string }[] = []
+    const known = new Set<string>()
+    const state = { slot: 1, quoteMint: WSOL, quoteReserve: 5n, price: { quote: 1n, base: 2n } }
+    let kill: (() => void) | null = null
+    const mortal: Store = {
+      ...store,
+      async insert(table, rows, options) {
+        if (table !== 'progress' || kill === null) return store.insert(table, rows, options)
+        kill()
+        throw new ServiceError('closed', 'killed')
+      },
+    }
+    const follows = startByTurns(mortal, undefined, {
+      watch(pools) {
+        watched = pools
+      },
+      newest(mint) {
+        const pool = known.has(mint) && watched.find((one) => one.mint === mint)?.pool
+        return pool ? { mint, pool, ...state } : undefined
+      },
+    })
+    await follows.started
+    const [a, b] = byMint(watched)
+    if (a === undefined || b === undefined) return t.fail()
+    const written = async () =>
+      (await readPoolStates(store, null, first, first + 30)).map(({ at, mint, pool }) => ({
+        ...{ after: at - first, mint, pool },
+      }))
+    known.add(a.mint)
+    await passTick(store, first + 10)
+    await follows.turn()
+    t.deepEqual(await written(), [{ after: 10, ...a }])
+    known.add(b.mint)
+    await passTick(store, first + 20)
+    await new Promise<void>((resolve) => {
+      kill = resolve
+      void follows.turn()
+    })
+    t.deepEqual(await written(), [
+      { after: 10, ...a },
+      { after: 20, ...b },
+    ])
+    const followsNone = startByTurns(store)
+    await followsNone.started
+    t.deepEqual(await written(), [
+      { after: 10, ...a },
+      { after: 20, ...a, pool: '' },
+      { after: 20, ...b, pool: '' },
+    ])
+    await follows.stop()
+    await followsNone.stop()
   },
 )

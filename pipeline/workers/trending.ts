@@ -60,6 +60,8 @@ const MOST_WAIT_MS = 40_000
 /** Ticks read at once (six hours), and rows stored at once, while catching up: a query costs more than what it reads. */
 const TICKS_PER_READ = 2160
 const ROWS_PER_INSERT = 5000
+/** Later than any tick. */
+const EVER = 2 ** 32 - 1
 /** At most so many pools are watched, of the tokens with most conviction. */
 const MOST_POOLS = 500
 
@@ -127,8 +129,8 @@ async function openWorker(
   const oldest = newestTick - MOST_BEHIND_SECONDS
   const from = Math.max(stored + TICK_SECONDS, oldest)
   const told = await readTold(store, stored)
-  const beyond = await readChanges(store, stored, 2 ** 32 - 1)
-  const pools = await readPoolStates(store, null, stored - MOST_BEHIND_SECONDS, stored)
+  const beyond = await readChanges(store, stored, EVER)
+  const pools = await readPoolStates(store, null, stored - MOST_BEHIND_SECONDS, EVER)
   const open = await openEngine(store, config, from, told)
   deps.logger.info(
     { listed: told.length, tokens: open.engine.size, behindSeconds: newestTick - from },
@@ -147,7 +149,7 @@ class TickWorker {
   readonly #open: OpenEngine
   /** Rows that a process wrote which died before the tick was done, by tick and mint. */
   readonly #beyond: Map<string, WatchlistChange>
-  /** What is stored of each pool that is known. */
+  /** What is stored of each pool that is known, also by a process that died before the tick was done. */
   readonly #pools = new Map<string, PoolPicture>()
   #isFirst = true
 
@@ -243,15 +245,14 @@ class TickWorker {
     return all
   }
 
-  /** Stores what the pools of listed tokens hold now, where it has changed, as of tick `at`. */
+  /** Stores what the pools of listed tokens hold now, where it has changed, as of tick `at`; of a process that follows none: that they are not known. */
   async #storePools(at: number): Promise<void> {
     const { pools } = this.#deps
-    if (!pools) return
     const changed: (PoolPicture & { readonly slot: number })[] = []
     const watched = this.#open.engine.pools().slice(0, MOST_POOLS)
     const current = new Set<string>()
     for (const { mint } of watched) {
-      const state = pools.newest(mint)
+      const state = pools?.newest(mint)
       if (state === undefined) continue
       current.add(mint)
       const { pool, slot, quoteMint, quoteReserve, price } = state
