@@ -17,20 +17,22 @@ export interface Rendered {
 
 export type Encoding = 'br' | 'gzip'
 
-/** The body of an answer as JSON text, for one that is costly to make anew. */
+/** The body of an answer as JSON text, for one that is costly to make anew. Whoever gives it never changes it. */
 export class JsonText {
-  readonly text: string
+  readonly bytes: Buffer
 
-  constructor(text: string) {
-    this.text = text
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
   }
 }
 
 /** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
 export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
   const { body } = answer
-  const text = body instanceof JsonText ? body.text : body === undefined ? '' : JSON.stringify(body)
-  const bytes = Buffer.from(text)
+  const bytes =
+    body instanceof JsonText
+      ? body.bytes
+      : Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const etag = stored === null ? null : `W/"${digest(bytes, `${stored.slot}:`)}"`
   return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
 }

@@ -1,59 +1,96 @@
+import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 
+/** What a wallet holds, in order. It never changes: when something does, there is another one. */
+export interface HeldRows {
+  readonly length: number
+  row(index: number): HeldPositionRow
+  firstTradeTime(index: number): number
+  /** The same number only for the same row, in other lists of the wallet too. */
+  serial(index: number): number
+}
+
 /**
- * Renders what a wallet holds as JSON text. A wallet may hold thousands of tokens, of which only the ages change with each marker: all else of each is kept, as long as
- * the same list of rows is given for the wallet, of so many wallets as take at most `maxBytes`; those asked for longest ago go first.
+ * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may hold thousands of tokens, of which only the ages change, once a second: what was
+ * rendered last is kept, all else is copied from there, and as long as nothing changes it is the answer. It is kept of so many wallets as take at most `maxBytes`; those asked for longest ago go first.
  */
 export class WalletHoldingsText {
   readonly #maxBytes: number
   /** By wallet, the one asked for longest ago first. */
-  readonly #known = new Map<number, Known>()
+  readonly #known = new Map<number, Rendered>()
   #bytes = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
 
-  /** A JSON array of `walletHoldingItem` of each row, as of block time `now`. */
-  render(wallet: number, rows: readonly HeldPositionRow[], now: number): string {
-    const { beginnings } = this.#of(wallet, rows)
-    let text = '['
-    for (const [index, row] of rows.entries())
-      text += `${index === 0 ? '' : ','}${beginnings[index]}${now - row.first_trade_time}}}`
-    return `${text}]`
-  }
-
-  #of(wallet: number, rows: readonly HeldPositionRow[]): Known {
+  /** The answer with `walletHoldingItem` of each row, as of block time `now`. */
+  render(wallet: number, rows: HeldRows, now: number): Buffer {
     const known = this.#known.get(wallet)
+    const isCurrent = known?.rows === rows && known.now === now
+    const current = isCurrent ? known : rendered(wallet, rows, now, known)
     this.#known.delete(wallet)
-    if (known?.rows === rows) {
-      this.#known.set(wallet, known)
-      return known
-    }
-    this.#bytes -= known?.bytes ?? 0
-    const before = new Map(known?.rows.map((row, index) => [row, known.beginnings[index]]))
-    const beginnings = rows.map((row) => before.get(row) ?? beginning(row))
-    const bytes = beginnings.reduce((sum, { length }) => sum + length, 0)
-    const made = { rows, beginnings, bytes }
-    this.#known.set(wallet, made)
-    this.#bytes += bytes
-    for (const [oldest, { bytes: freed }] of this.#known) {
+    this.#known.set(wallet, current)
+    this.#bytes += current.text.length - (known?.text.length ?? 0)
+    for (const [oldest, { text }] of this.#known) {
       if (this.#bytes <= this.#maxBytes) break
       this.#known.delete(oldest)
-      this.#bytes -= freed
+      this.#bytes -= text.length
     }
-    return made
+    return current.text
   }
 }
 
-interface Known {
-  readonly rows: readonly HeldPositionRow[]
-  /** Of each row, the text up to its age. */
-  readonly beginnings: readonly string[]
-  readonly bytes: number
+interface Rendered {
+  readonly rows: HeldRows
+  readonly now: number
+  readonly text: Buffer
+  /** Of each row, where in `text` it begins and where its age begins. */
+  readonly starts: Uint32Array
+  readonly ages: Uint32Array
 }
 
-/** The age is the last field of the last part. */
-function beginning(row: HeldPositionRow): string {
-  return JSON.stringify(walletHoldingItem(row, row.first_trade_time)).slice(0, -'0}}'.length)
+function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered): Rendered {
+  const head = `{"wallet":"${aliasOf(wallet)}","tokens":[`
+  const knownAt = known === undefined || known.rows === rows ? null : placesOf(known.rows)
+  const beginnings: Buffer[] = []
+  let size = head.length + ']}'.length
+  for (let index = 0; index < rows.length; index++) {
+    const at = knownAt === null ? index : knownAt.get(rows.serial(index))
+    const isKnown = known !== undefined && at !== undefined
+    const text = isKnown
+      ? known.text.subarray(known.starts[at], known.ages[at])
+      : beginning(rows.row(index))
+    beginnings.push(text)
+    size += text.length + MOST_DIGITS + '}},'.length
+  }
+  const text = Buffer.allocUnsafe(size)
+  const starts = new Uint32Array(rows.length)
+  const ages = new Uint32Array(rows.length)
+  let end = text.write(head, 'latin1')
+  for (const [index, begun] of beginnings.entries()) {
+    if (index > 0) end += text.write(',', end, 'latin1')
+    starts[index] = end
+    end += begun.copy(text, end)
+    ages[index] = end
+    end += text.write(`${now - rows.firstTradeTime(index)}}}`, end, 'latin1')
+  }
+  end += text.write(']}', end, 'latin1')
+  return { rows, now, text: text.subarray(0, end), starts, ages }
 }
+
+/** The index of each row by its serial. */
+function placesOf(rows: HeldRows): Map<number, number> {
+  const places = new Map<number, number>()
+  for (let index = 0; index < rows.length; index++) places.set(rows.serial(index), index)
+  return places
+}
+
+/** A row's text up to its age, which is the last field of its last part. */
+function beginning(row: HeldPositionRow): Buffer {
+  const text = JSON.stringify(walletHoldingItem(row, row.first_trade_time))
+  return Buffer.from(text.slice(0, -'0}}'.length))
+}
+
+/** Of an age in seconds, sign and all. */
+const MOST_DIGITS = 11

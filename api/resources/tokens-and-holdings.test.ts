@@ -459,12 +459,25 @@ test('what is kept of holdings as text is what they render to, whatever changes 
           ...{ wallet: 1, sold_amount: '0', sold_lamports: '0', last_trade_time: T },
         })),
       )
-      // Of two wallets, each now and then with another list of the same rows and others.
+      const all = rows.flat()
+      // Of two wallets, each now and then with another list of the same rows and others, at times of one digit more.
       for (const [at, which] of asks.entries()) {
-        const wallet = which % 2
+        const wallet = 1 + (which % 2)
         const held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]
-        const expected = JSON.stringify(held.map((row) => walletHoldingItem(row, T + at)))
-        for (const list of [held, held]) t.is(texts.render(wallet, list, T + at), expected)
+        const list = {
+          length: held.length,
+          row: (index: number) => held[index]!,
+          firstTradeTime: (index: number) => held[index]!.first_trade_time,
+          serial: (index: number) => all.indexOf(held[index]!),
+        }
+        const first = texts.render(wallet, list, T + 9 ** at)
+        const sent = first.toString()
+        for (const now of [T + 9 ** at, T + 9 ** at + 1]) {
+          const tokens = held.map((row) => walletHoldingItem(row, now))
+          const expected = JSON.stringify({ wallet: `W${wallet}`, tokens })
+          t.is(texts.render(wallet, list, now).toString(), expected)
+        }
+        t.is(first.toString(), sent, 'what may still be on its way to a client is not written over')
       }
     }),
   )

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import test, { type ExecutionContext } from 'ava'
 import fc from 'fast-check'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
@@ -185,7 +186,7 @@ function resourceOf(
       ready: async () => false,
       held: () => NONE_HELD,
       holdings: () => NONE_HELD,
-      ofWallet: () => [],
+      ofWallet: () => assert.fail('it is not ready'),
     },
   }
   return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // asked by its own schema below

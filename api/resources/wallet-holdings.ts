@@ -54,8 +54,8 @@ export function walletHoldings({ store, position, openPositions }: ResourceDeps)
       const inMemory = await openPositions.ready()
       const stored = position.stored()
       if (stored !== null && inMemory) {
-        const tokens = texts.render(wallet, openPositions.ofWallet(wallet), stored.blockTime)
-        return { body: new JsonText(`{"wallet":${JSON.stringify(alias)},"tokens":${tokens}}`) }
+        const held = openPositions.ofWallet(wallet)
+        return { body: new JsonText(texts.render(wallet, held, stored.blockTime)) }
       }
       const { rows } = stored === null ? NOTHING : await readHoldings(store, stored, filter, of)
       const now = stored?.blockTime ?? 0

@@ -1,16 +1,18 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { HeldTokenRow } from '../items/held-token.ts'
 import type { HeldPositionRow } from '../items/holding.ts'
+import type { HeldRows } from '../items/wallet-holdings-text.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import type { News, PositionNews, PositionPicture } from './position-news.ts'
 import type { PageOf } from './position-rows.ts'
+import { type OpenPosition, PositionTable } from './position-table.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
  * Every position with something held, in memory: read once, then kept by the news of each marker. Sums over all of them, which would cost the
  * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read, while much is written at once, and where there are more than `most` (default
- * 1,000,000, some 300 MB): then the store is asked.
+ * 1,000,000, some 200 MB): then the store is asked.
  */
 export class OpenPositions {
   readonly #store: Store
@@ -20,13 +22,15 @@ export class OpenPositions {
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
   /** News that came while it is read. */
   #waiting: News[] = []
-  #count = 0
-  #byWallet = new Map<number, Map<string, OpenPosition>>()
+  #table = new PositionTable()
+  /** Places in the table, by wallet and mint. */
+  #byWallet = new Map<number, Map<string, number>>()
   /** Of wallets that were asked for, in order, until they change. */
-  readonly #sorted = new Map<number, readonly HeldPositionRow[]>()
+  readonly #sorted = new Map<number, HeldList>()
   #byMint = new Map<string, HeldToken>()
   #tokens = new SortedList<HeldToken>(byHolders)
-  #positions = new SortedList<OpenPosition>(byNewestTrade)
+  /** Places of all, in order. */
+  #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
 
   constructor(deps: {
     readonly store: Store
@@ -56,7 +60,7 @@ export class OpenPositions {
       // News from before what is read now are no harm.
       await this.#news.refresh()
       this.#clear()
-      const found: OpenPosition[] = []
+      const found: number[] = []
       const [last] = await this.#store.query<{ wallet: number }>(LAST_WALLET)
       for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
         const params = { from, to: from + WALLETS_AT_ONCE - 1 }
@@ -103,21 +107,31 @@ export class OpenPositions {
     { offset, limit }: { readonly offset: number; readonly limit: number },
   ): PageOf<HeldPositionRow> {
     const { wallet, minSeconds, maxSeconds } = filter
-    const all = wallet === null ? this.#positions.items : this.ofWallet(wallet)
-    const isWithin = ({ first_trade_time }: HeldPositionRow) =>
-      now - first_trade_time >= minSeconds &&
-      (maxSeconds === null || now - first_trade_time <= maxSeconds)
+    const all = wallet === null ? this.#positions.items : this.#listOf(wallet).places
+    const isWithin = (place: number) => {
+      const seconds = now - this.#table.firstTradeTime(place)
+      return seconds >= minSeconds && (maxSeconds === null || seconds <= maxSeconds)
+    }
     const found = minSeconds === 0 && maxSeconds === null ? all : all.filter(isWithin)
-    return { rows: found.slice(offset, offset + limit), total: found.length }
+    const rows = found.slice(offset, offset + limit).map((place) => this.#table.row(place))
+    return { rows, total: found.length }
   }
 
   /** All that one wallet holds, in the order of `readHoldings`; the same list until it changes. */
-  ofWallet(wallet: number): readonly HeldPositionRow[] {
+  ofWallet(wallet: number): HeldRows {
+    return this.#listOf(wallet)
+  }
+
+  #listOf(wallet: number): HeldList {
     const known = this.#sorted.get(wallet)
     if (known !== undefined) return known
-    const held = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort(byNewestTrade)
-    this.#sorted.set(wallet, held)
-    return held
+    const table = this.#table
+    const places = [...(this.#byWallet.get(wallet)?.values() ?? [])].sort((a, b) =>
+      table.compare(a, b),
+    )
+    const list = new HeldList(table, places)
+    this.#sorted.set(wallet, list)
+    return list
   }
 
   #take(news: News): void {
@@ -129,19 +143,19 @@ export class OpenPositions {
   }
 
   #isTooMuch(): boolean {
-    if (this.#count <= this.#most) return false
+    if (this.#table.size <= this.#most) return false
     this.#state = 'too many'
     this.#clear()
     return true
   }
 
   #clear(): void {
-    this.#count = 0
+    this.#table = new PositionTable()
     this.#byWallet = new Map()
     this.#sorted.clear()
     this.#byMint = new Map()
     this.#tokens = new SortedList(byHolders)
-    this.#positions = new SortedList(byNewestTrade)
+    this.#positions = new SortedList((a, b) => this.#table.compare(a, b))
   }
 
   #apply(rows: readonly PositionPicture[], now: number): void {
@@ -151,46 +165,71 @@ export class OpenPositions {
       [...before.values()].filter((token) => token !== undefined),
       [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
     )
+    // Not before: until now the lists had them.
+    for (const place of removed) this.#table.remove(place)
   }
 
   /** Takes in what is not from after block time `now`; that is told again when its time has come. Gives what has to change in the lists. */
   #takeIn(rows: readonly PositionPicture[], now: number) {
-    const removed: OpenPosition[] = []
-    const added: OpenPosition[] = []
+    const removed: number[] = []
+    const added: number[] = []
     /** Each mint that changed, as it was. */
     const before = new Map<string, HeldToken | undefined>()
     for (const row of rows) {
       if ((row.first_trade_time ?? 0) > now) continue
-      const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, OpenPosition>()
-      const known = ofWallet.get(row.mint)
+      const ofWallet = this.#byWallet.get(row.wallet) ?? new Map<string, number>()
+      const place = ofWallet.get(row.mint)
       const version = Number(row.version)
-      if (known !== undefined && known.version >= version) continue
-      const token = this.#byMint.get(row.mint)
-      const next = openPosition(row, token?.mint ?? row.mint, version)
-      if (known === undefined && next === null) continue
+      if (place !== undefined && this.#table.version(place) >= version) continue
+      const next = openPosition(row, version)
+      if (place === undefined && next === null) continue
       this.#sorted.delete(row.wallet)
+      const token = this.#byMint.get(row.mint)
       if (!before.has(row.mint)) before.set(row.mint, token)
-      if (known !== undefined) {
-        removed.push(known)
+      const known = place === undefined ? undefined : this.#table.row(place)
+      if (place !== undefined) {
+        removed.push(place)
         ofWallet.delete(row.mint)
       }
       if (next !== null) {
-        added.push(next)
-        ofWallet.set(next.mint, next)
+        const taken = this.#table.add(next)
+        added.push(taken)
+        ofWallet.set(this.#table.mint(taken), taken)
         this.#byWallet.set(row.wallet, ofWallet)
       }
       const after = changedToken(token, known, next)
       if (after === null) this.#byMint.delete(row.mint)
       else this.#byMint.set(after.mint, after)
     }
-    this.#count += added.length - removed.length
     return { removed, added, before }
   }
 }
 
-/** A position with something held. */
-interface OpenPosition extends HeldPositionRow {
-  readonly version: number
+/** What one wallet holds, as long as it does not change. */
+class HeldList implements HeldRows {
+  readonly #table: PositionTable
+  readonly places: readonly number[]
+
+  constructor(table: PositionTable, places: readonly number[]) {
+    this.#table = table
+    this.places = places
+  }
+
+  get length(): number {
+    return this.places.length
+  }
+
+  row(index: number): HeldPositionRow {
+    return this.#table.row(this.places[index]!)
+  }
+
+  firstTradeTime(index: number): number {
+    return this.#table.firstTradeTime(this.places[index]!)
+  }
+
+  serial(index: number): number {
+    return this.#table.serial(this.places[index]!)
+  }
 }
 
 /** A mint with its holders, by number, and sums over them. */
@@ -202,15 +241,14 @@ interface HeldToken {
   readonly boughtLamports: bigint
 }
 
-/** `mint` is the row's, as one string for all positions of the mint. */
-function openPosition(row: PositionPicture, mint: string, version: number): OpenPosition | null {
+function openPosition(row: PositionPicture, version: number): OpenPosition | null {
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
   // Not from spreads: see `infra/decisions/object-spreads.md`.
   return {
     wallet: row.wallet,
-    mint,
+    mint: row.mint,
     decimals: row.decimals,
     bought_amount: row.bought_amount,
     sold_amount: row.sold_amount,
@@ -257,11 +295,6 @@ function byHolders(a: HeldToken, b: HeldToken): number {
   if (a.wallets.length !== b.wallets.length) return b.wallets.length - a.wallets.length
   if (a.boughtLamports !== b.boughtLamports) return a.boughtLamports > b.boughtLamports ? -1 : 1
   return byText(a.mint, b.mint)
-}
-
-/** Newest trade first, then mint, then wallet (decisions C17). */
-function byNewestTrade(a: OpenPosition, b: OpenPosition): number {
-  return b.last_trade_time - a.last_trade_time || byText(a.mint, b.mint) || a.wallet - b.wallet
 }
 
 function byText(a: string, b: string): number {

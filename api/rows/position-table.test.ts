@@ -1,0 +1,74 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { type OpenPosition, PositionTable } from './position-table.ts'
+
+const u32 = fc.nat({ max: 2 ** 32 - 1 })
+const amount = fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map(String)
+const lamports = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n }).map(String)
+const aPosition: fc.Arbitrary<OpenPosition> = fc.record({
+  wallet: fc.oneof(u32, fc.nat({ max: 3 })),
+  mint: fc.constantFrom('A', 'B', 'C', 'DD'),
+  decimals: fc.nat({ max: 255 }),
+  bought_amount: amount,
+  sold_amount: amount,
+  bought_lamports: lamports,
+  sold_lamports: lamports,
+  first_trade_time: u32,
+  last_trade_time: fc.oneof(u32, fc.nat({ max: 2 })),
+  version: fc.nat({ max: Number.MAX_SAFE_INTEGER }),
+})
+/** Puts a position in, or takes out the one that came so many before. */
+const steps = fc.array(fc.oneof(aPosition, aPosition, fc.nat({ max: 9 })), { maxLength: 60 })
+
+test('a position is at its place as it was put in, whatever comes and goes', (t) => {
+  fc.assert(
+    fc.property(steps, fc.constantFrom(0, 2000), (some, before) => {
+      const table = new PositionTable()
+      const there = new Map<number, OpenPosition>()
+      const serials = new Set<number>()
+      const add = (position: OpenPosition) => {
+        const place = table.add(position)
+        t.false(there.has(place))
+        there.set(place, position)
+        t.false(serials.has(table.serial(place)))
+        serials.add(table.serial(place))
+      }
+      const [filler] = some.filter((step) => typeof step !== 'number')
+      for (let n = 0; n < before && filler; n++) add({ ...filler, mint: `M${n % 700}` })
+      for (const step of some) {
+        if (typeof step !== 'number') add(step)
+        else {
+          const place = [...there.keys()].at(-1 - step)
+          if (place === undefined) continue
+          table.remove(place)
+          there.delete(place)
+        }
+      }
+      t.is(table.size, there.size)
+      for (const [place, position] of there) {
+        t.deepEqual(table.row(place), position)
+        t.is(table.mint(place), position.mint)
+        t.is(table.wallet(place), position.wallet)
+        t.is(table.firstTradeTime(place), position.first_trade_time)
+        t.is(table.version(place), position.version)
+      }
+      const places = [...there.keys()].slice(-12)
+      const sorted = [...places].sort((a, b) => table.compare(a, b))
+      const expected = places
+        .map((place) => there.get(place) as OpenPosition)
+        .sort(
+          (a, b) =>
+            b.last_trade_time - a.last_trade_time ||
+            (a.mint < b.mint ? -1 : a.mint > b.mint ? 1 : 0) ||
+            a.wallet - b.wallet,
+        )
+      t.deepEqual(
+        sorted
+          .map((place) => table.row(place))
+          .map(({ wallet, mint, last_trade_time }) => [wallet, mint, last_trade_time]),
+        expected.map(({ wallet, mint, last_trade_time }) => [wallet, mint, last_trade_time]),
+      )
+    }),
+    { numRuns: 60 },
+  )
+})
