@@ -31,6 +31,8 @@ export const backfill = optionCommand({
   usage: '--wallet <W3|all> [--from <slot|ISO time>] [--to <slot|ISO time>]',
   options: { wallet: trackedWalletsOption, from: boundOption, to: boundOption },
   async run({ wallet, from, to }, parts, report) {
+    if (from !== undefined && 'time' in from && from.time * 1000 > Date.now())
+      throw new ServiceError('invalid_argument', '--from: a time that has not come yet')
     const wallets = await wallet(parts.store)
     const backfills = await parts.backfills()
     const first = async (bound: Bound, after: number) =>

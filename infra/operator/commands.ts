@@ -54,13 +54,15 @@ export function nameOf(args: readonly string[]): string | null {
   return find(args)?.command.name ?? null
 }
 
-/** What whoever names no command is refused with. */
+/** What whoever names no command is refused with: the words that look like one, and which there are. */
 export function noCommand(args: readonly string[]): ServiceError {
-  const hint =
-    alikeTo(args)
-      .map(({ name }) => name)
-      .join(', ') || '--help lists them'
-  return new ServiceError('invalid_argument', `no such command: ${hint}`)
+  const isWord = (arg: string) => /^[a-z-]{1,20}$/.test(arg)
+  const [first = '', second = ''] = args
+  const given = [first, isWord(first) ? second : ''].filter(isWord).join(' ')
+  const alike = alikeTo(args).map(({ name }) => name)
+  const hint = alike.length > 0 ? `there is ${alike.join(', ')}` : '--help lists them'
+  const what = args.length === 0 ? 'no command was given' : `no such command: ${given}`.trim()
+  return new ServiceError('invalid_argument', `${what} (${hint})`)
 }
 
 /** Runs the command that `args` name. Rejects with `invalid_argument` when there is none. */

@@ -155,10 +155,10 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
     'account_not_found: this wallet has no account',
   )
   t.is(
-    await refused('account'),
-    'invalid_argument: no such command: account create, account credit',
+    await refused('account', 'debit'),
+    'invalid_argument: no such command: account debit (there is account create, account credit)',
   )
-  t.is(await refused(), 'invalid_argument: no such command: --help lists them')
+  t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
 })
 
 test('help is text for people; a mistake is a short document, with the usage beside it (decisions J3)', async (t) => {
@@ -179,7 +179,8 @@ test('help is text for people; a mistake is a short document, with the usage bes
   t.true(help.stdout.split('\n').length > 12 && help.stdout.includes('\n  ledger check\n'))
   t.deepEqual(mistake, {
     code: 1,
-    stdout: '{"code":"invalid_argument","message":"no such command: ledger check"}\n',
+    stdout:
+      '{"code":"invalid_argument","message":"no such command: ledger (there is ledger check)"}\n',
     stderr: usage('ledger check'),
   })
   t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
@@ -233,6 +234,14 @@ test('one query that reads may be run, and no other (decisions J3)', async (t) =
     ['', readsOnly],
     ['SELECT 1 FORMAT Pretty;', 'leave out FORMAT: the answer is JSON'],
     ["SELECT 'ü',\n  2 2 2", 'syntax error in line 2, column 5: 2 2'],
+    ["SELECT * FROM file('/etc/hostname')", 'file() reads outside the tables'],
+    ["SELECT `file`('/etc/hostname')", 'file() reads outside the tables'],
+    ["SELECT * FROM url ('http://127.0.0.1:1/', 'JSON')", 'url() reads outside the tables'],
+    ["WITH s3Cluster('a') AS x SELECT x", 's3Cluster() reads outside the tables'],
+    [
+      'SELECT sum(cityHash64(number)) FROM numbers(1000000000000) SETTINGS max_execution_time = 0.1',
+      'the query took longer than 30 s and was stopped: let it read less',
+    ],
     ['SELECT (1', unclosed],
     ["SELECT 'a", "syntax error in line 1, column 8: 'a"],
     ['EXPLAIN DROP TABLE swaps', 'syntax error in line 1, column 14: TABLE swaps'],

@@ -12,6 +12,7 @@ ANALYST_PASSWORD in the environment adds ClickHouse's read-only user.`
 
 /** Real Kafka, ClickHouse and Redis on this machine without Docker (decisions J6). */
 async function main(argv: readonly string[]): Promise<void> {
+  if (argv.includes('--help')) return void process.stdout.write(`${USAGE}\n`)
   const { command, dir, only, options } = readArguments(argv)
   if (command === 'kill') return killServers(dir, only)
   if (command === 'stop' || command === 'restart') await stopServers(dir, only)
