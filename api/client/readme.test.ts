@@ -55,6 +55,12 @@ test('the TypeScript program compiles strictly against the types of the package,
   t.regex((await ends(0)).stderr, /^insufficient_credits: [^\n]+\n$/)
   t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up\n$/)
   // Nothing is tracked here.
+  const compiled = join(folder, 'example.js')
+  const some = readFileSync(compiled, 'utf8').replace(
+    '{ after: head }',
+    "{ after: head, wallets: ['W1'] }",
+  )
+  writeFileSync(compiled, some)
   t.regex((await ends(9)).stderr, /^wallet_not_found: [^\n]+\n$/)
 })
 

@@ -34,7 +34,8 @@ export function CheckView<Body>(props: {
           <>
             <p>
               Looking for your payment. It counts once the chain has finalized it, some 13 seconds
-              after it was sent.
+              after it was sent. Stay on this page until then, or come back later and look again:
+              nothing is lost.
             </p>
             <progress aria-label="Looks so far" value={check.look} max={check.of} />
           </>
