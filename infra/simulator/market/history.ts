@@ -30,6 +30,8 @@ export interface MarketHistory {
 const ORDERS_KEPT = 200_000
 /** Episodes of which it is kept who is named in which transaction, some hundred bytes each transaction. */
 const INDEXES_KEPT = 8_000
+/** Episodes of which it is kept how many transactions each slot has: without, the order of a slot would play all desks' episodes again. */
+const COUNTS_KEPT = 20_000
 
 export function createMarketHistory(options: {
   readonly seed: number
@@ -45,6 +47,19 @@ export function createMarketHistory(options: {
   const { seed, desks, scales, othersPerSlot, episodeAt, startOf, isOfDesk } = options
   const orders = new Map<number, Int16Array>()
   const indexes = new Map<string, ReadonlyMap<string, readonly Mention[]>>()
+  const counts = new Map<string, ReadonlyMap<number, number>>()
+
+  /** Transactions by slot, of the slots of an episode that have some. */
+  const countsIn = (desk: Desk, scale: Scale, start: number) => {
+    const id = `${desk.index}/${scale.index}/${start}`
+    const kept = counts.get(id)
+    if (kept !== undefined) return kept
+    const made = new Map<number, number>()
+    for (const [slot, list] of episodeAt(desk, scale, start).actions) made.set(slot, list.length)
+    if (counts.size >= COUNTS_KEPT) counts.delete(counts.keys().next().value!)
+    counts.set(id, made)
+    return made
+  }
 
   /** Makers by code: desk and scale, or below zero the number of a stranger; merged in an order drawn for the slot, of one maker as they came. */
   const orderOf = (slot: number): Int16Array => {
@@ -54,7 +69,7 @@ export function createMarketHistory(options: {
     const first: number[] = []
     for (const desk of desks) {
       for (const scale of scales) {
-        const count = episodeAt(desk, scale, slot).actions.get(slot)?.length ?? 0
+        const count = countsIn(desk, scale, startOf(desk, scale, slot)).get(slot) ?? 0
         const list = scale.byTheMinute ? first : codes
         for (let i = 0; i < count; i += 1) list.push(desk.index * scales.length + scale.index)
       }
