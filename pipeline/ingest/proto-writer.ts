@@ -21,12 +21,11 @@ export class ProtoWriter {
   }
 
   text(field: number, value: string): void {
-    const length = Buffer.byteLength(value)
     this.key(field, 2)
-    this.varint(length)
-    this.room(length)
-    this.bytes.write(value, this.at)
-    this.at += length
+    this.room(LONGEST_VARINT + MOST_BYTES_A_UNIT * value.length)
+    const start = ++this.at
+    this.at += this.bytes.write(value, start)
+    this.close(start)
   }
 
   double(field: number, value: number): void {
@@ -38,10 +37,14 @@ export class ProtoWriter {
   /** A message within this one, of the fields that `write` writes; with `packed` in place of fields, a list of numbers. */
   message(field: number, write: () => void): void {
     this.key(field, 2)
-    this.room(1)
-    // One byte is long enough for most lengths; what is longer moves by the rest.
+    this.room(LONGEST_VARINT)
     const start = ++this.at
     write()
+    this.close(start)
+  }
+
+  /** Writes the length of what stands from `start` on before it. One byte was left for that, which is enough for most; what is longer moves by the rest. */
+  private close(start: number): void {
     const end = this.at
     const length = end - start
     let more = 0
@@ -73,7 +76,7 @@ export class ProtoWriter {
   }
 
   private varint(value: number | bigint): void {
-    this.room(10)
+    this.room(LONGEST_VARINT)
     let rest = value
     if (typeof rest === 'bigint') {
       while (rest > MAX_SAFE) {
@@ -101,6 +104,9 @@ export class ProtoWriter {
   }
 }
 
+const LONGEST_VARINT = 10
+/** Of UTF-8, for one of UTF-16. */
+const MOST_BYTES_A_UNIT = 3
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 const KEPT_BYTES = 32 * 1024
 /** A larger buffer is given back. */
