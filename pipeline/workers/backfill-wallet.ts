@@ -1,6 +1,5 @@
 import { createDecoder, type Decoder } from '../decode/decoder.ts'
 import { type Address, addressFromBytes } from '../domain/address.ts'
-import { compareEventKeys } from '../domain/event-key.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { createWallets } from '../domain/wallets.ts'
@@ -135,9 +134,10 @@ export async function backfillWallet(
   return { job, oldest }
 }
 
-/** Puts the records of a page on the log, in the order of their keys. */
+/** Puts the records of a page on the log, in the order of their keys: of one transaction they are in it already. */
 async function append(page: WalletRecord[], deps: BackfillDeps): Promise<void> {
-  const records = await priced(page.sort(inKeyOrder), deps)
+  const inOrder = page.sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
+  const records = await priced(inOrder, deps)
   for (let at = 0; at < records.length; at += RECORDS_PER_APPEND)
     await deps.log.appendLate(records.slice(at, at + RECORDS_PER_APPEND), 'backfill')
   for (const { kind } of records) deps.metrics.records.inc({ kind })
@@ -251,16 +251,6 @@ async function priced(
     if (record.kind !== 'swap' || record.quoteMint === null) return record
     return { ...record, solPriceUsdE9: prices.get(record.blockTime) ?? null }
   })
-}
-
-function inKeyOrder(a: WalletRecord, b: WalletRecord): number {
-  const place = (record: WalletRecord) => ({
-    slot: record.slot,
-    txIndex: record.txIndex,
-    wallet: record.wallet,
-    eventIndex: 'eventIndex' in record ? record.eventIndex : Number.MAX_SAFE_INTEGER,
-  })
-  return compareEventKeys(place(a), place(b))
 }
 
 function refuseStopped(stop: AbortSignal): void {
