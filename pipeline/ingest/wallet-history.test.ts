@@ -101,9 +101,11 @@ async function walk(
     serverOf(chain, lengths),
   )
   const walked: number[][] = []
+  let saidAtEnd = false
   while (walked.length < chunks) {
     let infos = await history.next()
     if (infos === null) break
+    if (saidAtEnd) throw new Error('something came after the end')
     const found: number[] = []
     while (infos.length > 0) {
       const named = infos.flatMap(({ signature }) => chain[Number(signature)]?.names ?? [])
@@ -111,6 +113,7 @@ async function walk(
       infos = await history.follow(named.filter((account) => account > 0).map(addressOf))
     }
     walked.push(found)
+    saidAtEnd = history.isAtEnd
   }
   return { walked, position: history.position, accounts: history.accounts }
 }
@@ -163,6 +166,7 @@ test('token accounts with short histories do not cut it into small chunks, nor c
     server,
   )
   t.is((await history.next())?.length, 200)
+  t.true(history.isAtEnd)
   t.is(await history.next(), null)
   t.is(server.asked.length, 2 * 51)
 })

@@ -25,6 +25,8 @@ export interface WalletHistory {
   follow(accounts: readonly Address[]): Promise<SignatureInfo[]>
   /** Where the walk stands after the last chunk; null before the first. */
   readonly position: HistoryPosition | null
+  /** Whether it is known that nothing comes any more; `next` finds out in any case. */
+  readonly isAtEnd: boolean
   /** Token accounts that are followed. */
   readonly accounts: ReadonlySet<Address>
 }
@@ -90,8 +92,12 @@ class Walk implements WalletHistory {
     for (const account of options.accounts) this.#add(account)
   }
 
+  get isAtEnd(): boolean {
+    return this.#lanes.every(({ ended, held }) => ended && held.length === 0)
+  }
+
   async next(): Promise<SignatureInfo[] | null> {
-    const { chunk = 500 } = this.#options
+    const { chunk = 1000 } = this.#options
     this.#handedOut.clear()
     this.#start = this.position
     for (;;) {

@@ -65,13 +65,12 @@ export async function backfillWallet(
 ): Promise<Walked> {
   const { rpc, jobs } = deps
   const decode = decoderOf(begun.wallet, address)
-  const known = await jobs.accounts(begun.wallet)
+  const kept = new Set(await jobs.accounts(begun.wallet))
   const live = await rpc.getTokenAccountsByOwner(address)
-  await keepAccounts(jobs, begun.wallet, live, new Set(known))
   const history = walkHistory(
     {
       wallet: address,
-      accounts: [...known, ...live],
+      accounts: [...kept, ...live],
       range: begun.range,
       after: begun.position,
       minContextSlot: begun.newestSlot,
@@ -82,12 +81,17 @@ export async function backfillWallet(
   let oldest: SignatureInfo | null = null
   let storing = Promise.resolve()
   let saving = Promise.resolve()
-  /** Appends a page, then notes the place behind it when the page is safe. */
-  const storePage = async (page: WalletRecord[], done: BackfillJob, transactions: number) => {
+  /** Appends a page, then notes the place behind it when the page is safe; of the last page the job's end is all that is noted. */
+  const storePage = async (
+    page: WalletRecord[],
+    done: BackfillJob,
+    transactions: number,
+    isLast: boolean,
+  ) => {
     await append(page, deps)
     onPage({ transactions })
     await saving
-    saving = settle(done, deps, stop)
+    saving = settle(isLast ? [] : [done], deps, stop)
     saving.catch(() => {}) // told by the next page, or at the end
   }
   try {
@@ -102,7 +106,8 @@ export async function backfillWallet(
           fetchOne(info, decode, deps, stop),
         )
         transactions += infos.length
-        const accounts = new Set<Address>()
+        // What RPC lists now is kept with the first page.
+        const accounts = new Set(live)
         infos.forEach((info, at) => {
           const found = fetched[at]
           if (found === null || found === undefined) job = lost(job, info, coveredFrom)
@@ -112,8 +117,7 @@ export async function backfillWallet(
           }
           if (oldest === null || info.slot <= oldest.slot) oldest = info
         })
-        const added = await keepAccounts(jobs, begun.wallet, [...accounts], history.accounts)
-        infos = await history.follow(added)
+        infos = await history.follow(await keepAccounts(jobs, begun.wallet, accounts, kept))
       }
       job = {
         ...job,
@@ -123,7 +127,7 @@ export async function backfillWallet(
       }
       // The next page is asked for meanwhile; two are in memory.
       await storing
-      storing = storePage(page, job, transactions)
+      storing = storePage(page, job, transactions, history.isAtEnd)
       storing.catch(() => {}) // told by the next page, or at the end
     }
   } finally {
@@ -144,20 +148,26 @@ async function append(page: WalletRecord[], deps: BackfillDeps): Promise<void> {
 }
 
 /** Notes the place when what lies behind it is safe. */
-async function settle(job: BackfillJob, { settled, jobs }: BackfillDeps, stop: AbortSignal) {
+async function settle(
+  places: readonly BackfillJob[],
+  { settled, jobs }: BackfillDeps,
+  stop: AbortSignal,
+) {
   await settled(stop)
   refuseStopped(stop)
-  await jobs.save([job])
+  await jobs.save(places)
 }
 
+/** Keeps those that are not kept yet, and gives them. */
 async function keepAccounts(
   jobs: BackfillJobs,
   wallet: number,
-  accounts: readonly Address[],
-  known: ReadonlySet<Address>,
+  accounts: Iterable<Address>,
+  kept: Set<Address>,
 ): Promise<Address[]> {
-  const added = accounts.filter((account) => !known.has(account))
+  const added = [...accounts].filter((account) => !kept.has(account))
   await jobs.addAccounts(wallet, added)
+  for (const account of added) kept.add(account)
   return added
 }
 

@@ -297,6 +297,45 @@ test.serial(
   },
 )
 
+test.serial(
+  'records of a page go to the log in the order of their keys, what each transaction gave together: events, a balance, the bytes',
+  async (t) => {
+    await empty()
+    const clock = { kind: 'manual', startSlot: END } as const
+    const simulator = await startSimulator({ ...market, clock })
+    const { store } = opened
+    await trackWallets(store, simulator.wallets, 'the simulator')
+    const log = createMemoryLog({ logger, registry: createRegistry() })
+    const backfills = createBackfills({
+      ...{ store, log, logger, logIsDurable: true, hasFold: false, priceMaxAgeSeconds: 3600 },
+      rpcUrl: simulator.rpcUrl,
+      metrics: createIngestMetrics(createRegistry()),
+    })
+    const places: { slot: number; txIndex: number; step: number }[] = []
+    await log.consume({ mode: 'shared', group: 'fold' }, async ({ records }) => {
+      for (const entry of records) {
+        if (entry.kind !== 'record') continue
+        const { slot, txIndex, kind } = entry.record
+        const last = Number.MAX_SAFE_INTEGER
+        const step =
+          'eventIndex' in entry.record ? entry.record.eventIndex : kind === 'kept' ? last : last - 1
+        places.push({ slot, txIndex, step })
+      }
+    })
+    const [summary] = await backfills.run([1], history, unstopped)
+    await log.settled('fold', unstopped)
+    t.is(places.length, summary?.records ?? 0)
+    t.true(places.length > 50)
+    const inOrder = places.toSorted(
+      (a, b) => a.slot - b.slot || a.txIndex - b.txIndex || a.step - b.step,
+    )
+    t.deepEqual(places, inOrder)
+    backfills.close()
+    await log.close()
+    await simulator.close()
+  },
+)
+
 test.serial('closed, a backfill waits for no RPC server any more, and can go on', async (t) => {
   let asked: () => void = () => {}
   const isAsked = new Promise<void>((resolve) => {

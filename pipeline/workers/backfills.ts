@@ -130,9 +130,11 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     // Up to where live data begins, which a server may not have reached.
     const newestSlot = await newestFrom(rpc, job.range.toSlot ?? since?.slot ?? 0)
     const begun = { ...job, newestSlot }
-    // A wallet that joined has been in the subscription since before this slot.
-    if (job.reason === 'added') await coverage.begin([job.wallet], await sinceOf(newestSlot))
-    await jobs.save([begun])
+    if (job.reason === 'added') {
+      // A wallet that joined has been in the subscription since before this slot.
+      await coverage.begin([job.wallet], await sinceOf(newestSlot))
+      await jobs.save([begun]) // how far its gap reaches is shown
+    }
     return begun
   }
 
