@@ -113,7 +113,7 @@ async function serve(size: { wallets: number; transactions: number }): Promise<v
   process.once('disconnect', () => process.exit(0))
 }
 
-/** A server of its own, once it has made the history: it does that at the first question, which takes minutes. */
+/** A server of its own, once it has made the history: it does that at the first question, which takes half a minute or more for 250,000 transactions. */
 async function openSource(size: { wallets: number; transactions: number }) {
   const [, main = ''] = process.argv
   const flags = ['--wallets', String(size.wallets), '--transactions', String(size.transactions)]
@@ -123,7 +123,7 @@ async function openSource(size: { wallets: number; transactions: number }) {
   const params = [source.wallets.at(-1), { commitment: 'confirmed' }]
   const question = { jsonrpc: '2.0', id: 1, method: 'getSignaturesForAddress', params }
   await new Promise<void>((resolve, reject) => {
-    // `fetch` gives up after five minutes.
+    // `fetch` gives up after five minutes, which a busy machine may take.
     const asking = request(source.rpcUrl, { method: 'POST', headers: JSON_BODY }, (answer) =>
       answer.resume().once('end', resolve),
     )
