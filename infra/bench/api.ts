@@ -1,14 +1,14 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import bs58 from 'bs58'
 import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type Known, mix, SOME_MINTS } from './api/mix.ts'
+import { mintOf } from './api/seed.ts'
 import { walkTrades } from './api/walk.ts'
 import { cpuSeconds } from './kit/cpu.ts'
 import { median, percentile, print } from './kit/figures.ts'
@@ -116,9 +116,7 @@ async function withService(
 }
 
 /** As the rows are made (`seed.ts`). */
-const mints = SOME_MINTS.map((number) =>
-  bs58.encode(createHash('sha256').update(`mint ${number}`).digest()),
-)
+const mints = SOME_MINTS.map(mintOf)
 
 async function ask({ url, key }: Service, path: string): Promise<string> {
   const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })

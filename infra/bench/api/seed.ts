@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
+import bs58 from 'bs58'
 import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
-import type { Store } from '../../../pipeline/store/store.ts'
+import type { Row, Store } from '../../../pipeline/store/store.ts'
+import { hash32 } from '../../simulator/random.ts'
 
 export const WALLETS = 250
 export const MINTS = 50_000
@@ -133,34 +136,93 @@ export async function markStored(store: Store, slot: number): Promise<void> {
   ])
 }
 
-/**
- * What a slot at the live edge adds, `stored` swaps being stored already: so many swaps, one in ten of them fetched history that takes its place in a slot of before;
- * its wallet's metrics, its position; then the marker.
- */
-export async function addSlot(
+/** Adds slots at the live edge. */
+export interface LiveEdge {
+  /**
+   * Stores the next slot as a worker does, rows that are ready: so many swaps, one in ten of them fetched history that takes its place in a slot of before; its wallet's
+   * metrics, its position; then the marker.
+   */
+  addSlot(swaps: number): Promise<void>
+}
+
+/** Goes on after slot `last`, so many swaps being stored already. */
+export async function openLiveEdge(
   store: Store,
-  of: { readonly slot: number; readonly stored: number; readonly swaps: number },
-): Promise<void> {
-  const { slot, stored, swaps } = of
-  const now = Math.floor(Date.now() / 1000)
-  const wallet = 1 + (slot % WALLETS)
-  await store.command(
-    `INSERT INTO swaps (${COLUMNS}, late)
-     WITH number % 10 = 9 AS is_late
-     SELECT if(is_late, {slot:UInt64} - 1 - cityHash64({stored:UInt64} + number) % ({slot:UInt64} - ${FIRST_SLOT}), {slot:UInt64}),
-       {stored:UInt64} + number, {wallet:UInt32}, 0, {now:UInt32}, '', 'buy', ${mint(`{slot:UInt64} % ${MINTS}`)},
-       toUInt128(${LEAST_AMOUNT} + {stored:UInt64} + number), 6, '${WSOL}', 1000000000, 'pumpswap',
-       'program', 'high', false, 0, 150000000000, 1000000000, now64(3), if(is_late, 'backfill', 'no') FROM numbers(${swaps})`,
-    { slot, stored, wallet, now },
+  last: number,
+  storedSwaps: number,
+): Promise<LiveEdge> {
+  const metrics = await pictures(store, 'wallet_metrics FINAL')
+  const positions = await pictures(
+    store,
+    `positions WHERE (wallet, mint) IN (SELECT wallet, min(mint) FROM positions GROUP BY wallet) ORDER BY version`,
   )
-  await store.command(
-    `INSERT INTO wallet_metrics SELECT * REPLACE(buys + ${swaps} AS buys, version + 1 AS version) FROM wallet_metrics FINAL WHERE wallet = {wallet:UInt32}`,
-    { wallet },
+  let slot = last
+  let stored = storedSwaps
+  return {
+    async addSlot(swaps) {
+      slot++
+      const now = Math.floor(Date.now() / 1000)
+      const wallet = 1 + (slot % WALLETS)
+      const rows = Array.from({ length: swaps }, (_, index) => swapRow(stored + index, index))
+      stored += swaps
+      await store.insert('swaps', rows)
+      const [metric, position] = [metrics.get(wallet), positions.get(wallet)]
+      if (metric === undefined || position === undefined) throw new Error('not seeded')
+      metric.buys = Number(metric.buys) + swaps
+      metric.version = Number(metric.version) + 1
+      await store.insert('wallet_metrics', [metric])
+      position.buys = Number(position.buys) + swaps
+      position.version = Number(position.version) + 1
+      position.served_bought_amount = String(
+        BigInt(String(position.served_bought_amount)) + 1_000_000n,
+      )
+      position.bought_amount = position.served_bought_amount
+      await store.insert('positions', [position])
+      await markStored(store, slot)
+
+      function swapRow(number: number, index: number): Row {
+        const isLate = index % 10 === 9
+        return {
+          slot: isLate ? slot - 1 - (hash32(number) % (slot - FIRST_SLOT)) : slot,
+          tx_index: number,
+          wallet,
+          event_index: 0,
+          block_time: now,
+          signature: '',
+          side: 'buy',
+          base_mint: mintOf(slot % MINTS),
+          base_amount: LEAST_AMOUNT + number,
+          base_decimals: 6,
+          quote_mint: WSOL,
+          quote_amount: 1_000_000_000,
+          program: 'pumpswap',
+          program_id: 'program',
+          confidence: 'high',
+          quote_mismatch: false,
+          fee_lamports: 0,
+          sol_price_usd_e9: 150_000_000_000,
+          value_lamports: 1_000_000_000,
+          late: isLate ? 'backfill' : 'no',
+        }
+      }
+    },
+  }
+}
+
+/** The same as `mint` gives. */
+export function mintOf(number: number): string {
+  return bs58.encode(createHash('sha256').update(`mint ${number}`).digest())
+}
+
+/** Rows as they would be written again, by wallet. */
+async function pictures(store: Store, from: string): Promise<Map<number, Record<string, unknown>>> {
+  const [table = ''] = from.split(' ')
+  const columns = await store.query<{ name: string }>(
+    `SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String}
+       AND default_kind NOT IN ('ALIAS', 'EPHEMERAL', 'MATERIALIZED') AND name != 'inserted_at'`,
+    { table },
   )
-  await store.command(
-    `INSERT INTO positions SELECT * REPLACE(buys + ${swaps} AS buys, bought_amount + 1000000 AS bought_amount, version + 1 AS version)
-     FROM positions FINAL WHERE wallet = {wallet:UInt32} LIMIT 1`,
-    { wallet },
-  )
-  await markStored(store, slot)
+  const names = columns.map(({ name }) => name).join(', ')
+  const rows = await store.query<{ wallet: number }>(`SELECT ${names} FROM ${from}`)
+  return new Map(rows.map((row) => [row.wallet, { ...row }]))
 }

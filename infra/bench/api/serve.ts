@@ -12,7 +12,7 @@ import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../../service/money.ts'
 import { print } from '../kit/figures.ts'
-import { addSlot, lastSlot, markStored, seed } from './seed.ts'
+import { lastSlot, markStored, openLiveEdge, seed } from './seed.ts'
 
 /**
  * The API as a process of its own over a store that it fills first: authentication, credits and limits on, the log in memory and silent. Prints
@@ -65,14 +65,10 @@ const { url } = await api.listen()
 print(`key=${apiKey}`)
 print(`url=${url}`)
 
-let slot = Math.max(Number(stored), lastSlot(swaps))
-let storedSwaps = swaps
+const edge = await openLiveEdge(store, Math.max(Number(stored), lastSlot(swaps)), swaps)
 let moving = Promise.resolve()
 const timer = setInterval(() => {
-  moving = moving.then(async () => {
-    await addSlot(store, { slot: ++slot, stored: storedSwaps, swaps: Number(SWAPS_PER_SLOT) })
-    storedSwaps += Number(SWAPS_PER_SLOT)
-  })
+  moving = moving.then(() => edge.addSlot(Number(SWAPS_PER_SLOT)))
 }, Number(SLOT_MS))
 
 process.once('SIGTERM', async () => {
