@@ -1,13 +1,12 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 
-/** What a wallet holds, in order. It never changes: when something does, there is another one. */
+/** What a wallet holds now, in order. When something changes there is another one, with other `serials`, and this one's rows are not to be asked for any more. */
 export interface HeldRows {
-  readonly length: number
+  /** Of each row a number that no other row ever has; this list never changes. */
+  readonly serials: readonly number[]
   row(index: number): HeldPositionRow
   firstTradeTime(index: number): number
-  /** The same number only for the same row, in other lists of the wallet too. */
-  serial(index: number): number
 }
 
 /**
@@ -27,7 +26,7 @@ export class WalletHoldingsText {
   /** The answer with `walletHoldingItem` of each row, as of block time `now`. */
   render(wallet: number, rows: HeldRows, now: number): Buffer {
     const known = this.#known.get(wallet)
-    const isCurrent = known?.rows === rows && known.now === now
+    const isCurrent = known?.serials === rows.serials && known.now === now
     const current = isCurrent ? known : rendered(wallet, rows, now, known)
     this.#known.delete(wallet)
     this.#known.set(wallet, current)
@@ -42,7 +41,7 @@ export class WalletHoldingsText {
 }
 
 interface Rendered {
-  readonly rows: HeldRows
+  readonly serials: readonly number[]
   readonly now: number
   readonly text: Buffer
   /** Of each row, where in `text` it begins and where its age begins. */
@@ -52,21 +51,21 @@ interface Rendered {
 
 function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered): Rendered {
   const head = `{"wallet":"${aliasOf(wallet)}","tokens":[`
-  const knownAt = known === undefined || known.rows === rows ? null : placesOf(known.rows)
-  const beginnings: Buffer[] = []
+  const { serials } = rows
+  const knownAt = new Map(known?.serials.map((serial, at) => [serial, at]))
   let size = head.length + ']}'.length
-  for (let index = 0; index < rows.length; index++) {
-    const at = knownAt === null ? index : knownAt.get(rows.serial(index))
+  const beginnings = serials.map((serial, index) => {
+    const at = knownAt.get(serial)
     const isKnown = known !== undefined && at !== undefined
     const text = isKnown
       ? known.text.subarray(known.starts[at], known.ages[at])
       : beginning(rows.row(index))
-    beginnings.push(text)
     size += text.length + MOST_DIGITS + '}},'.length
-  }
+    return text
+  })
   const text = Buffer.allocUnsafe(size)
-  const starts = new Uint32Array(rows.length)
-  const ages = new Uint32Array(rows.length)
+  const starts = new Uint32Array(serials.length)
+  const ages = new Uint32Array(serials.length)
   let end = text.write(head, 'latin1')
   for (const [index, begun] of beginnings.entries()) {
     if (index > 0) end += text.write(',', end, 'latin1')
@@ -76,14 +75,7 @@ function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered)
     end += text.write(`${now - rows.firstTradeTime(index)}}}`, end, 'latin1')
   }
   end += text.write(']}', end, 'latin1')
-  return { rows, now, text: text.subarray(0, end), starts, ages }
-}
-
-/** The index of each row by its serial. */
-function placesOf(rows: HeldRows): Map<number, number> {
-  const places = new Map<number, number>()
-  for (let index = 0; index < rows.length; index++) places.set(rows.serial(index), index)
-  return places
+  return { serials, now, text: text.subarray(0, end), starts, ages }
 }
 
 /** A row's text up to its age, which is the last field of its last part. */

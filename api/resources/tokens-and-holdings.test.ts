@@ -465,10 +465,9 @@ test('what is kept of holdings as text is what they render to, whatever changes 
         const wallet = 1 + (which % 2)
         const held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]
         const list = {
-          length: held.length,
           row: (index: number) => held[index]!,
           firstTradeTime: (index: number) => held[index]!.first_trade_time,
-          serial: (index: number) => all.indexOf(held[index]!),
+          serials: held.map((row) => all.indexOf(row)),
         }
         const first = texts.render(wallet, list, T + 9 ** at)
         const sent = first.toString()

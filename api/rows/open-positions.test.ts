@@ -1,6 +1,8 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { walletHoldingItem } from '../items/holding.ts'
+import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, positionRow } from '../testing/rows.ts'
@@ -118,6 +120,48 @@ function without<T extends object>(row: T): T {
   Reflect.deleteProperty(row, 'total')
   return row
 }
+
+test.serial(
+  'what was rendered of a wallet long ago is taken over for the same positions alone, whatever came in their places since',
+  async (t) => {
+    await store.command('TRUNCATE TABLE positions')
+    const [a = '', b = '', c = ''] = MINTS
+    const { news, position, moveTo } = aFollower()
+    const open = new OpenPositions({ store, news, position })
+    const texts = new WalletHoldingsText(1_000_000)
+    const write = async (wallet: number, mint: string, version: number) => {
+      const bought = { bought_amount: String(1000 * version), bought_lamports: '1' }
+      const times = { first_trade_time: 1, last_trade_time: version }
+      await store.insert('positions', [
+        positionRow(wallet, mint, { ...bought, ...times, version: String(version) }),
+      ])
+    }
+    const isRendered = async (stored: StoredSlot) => {
+      const filter = { wallet: 2, minSeconds: 0, maxSeconds: null }
+      const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: 9 })
+      const tokens = rows.map((row) => walletHoldingItem(row, stored.blockTime))
+      const text = texts.render(2, open.ofWallet(2), stored.blockTime)
+      t.deepEqual(JSON.parse(text.toString()), { wallet: 'W2', tokens })
+    }
+    await write(2, a, 1)
+    await write(2, b, 1)
+    await moveTo(10)
+    await open.read()
+    await isRendered(await moveTo(11))
+    await write(2, a, 2)
+    await moveTo(12)
+    await write(2, b, 3) // where the first one was
+    const stored = await moveTo(13)
+    t.true(await open.ready())
+    await isRendered(stored)
+    // Read anew, as after a flood, what comes first is another position.
+    await write(1, c, 4)
+    await write(2, c, 5)
+    const later = await moveTo(14)
+    await open.read()
+    await isRendered(later)
+  },
+)
 
 test.serial('with too many of them it is of no use, and the store is asked', async (t) => {
   await store.command('TRUNCATE TABLE positions')

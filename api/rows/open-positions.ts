@@ -205,18 +205,16 @@ export class OpenPositions {
   }
 }
 
-/** What one wallet holds, as long as it does not change. */
+/** What one wallet holds, as long as it does not change: then other positions may come in its places. */
 class HeldList implements HeldRows {
   readonly #table: PositionTable
   readonly places: readonly number[]
+  readonly serials: readonly number[]
 
   constructor(table: PositionTable, places: readonly number[]) {
     this.#table = table
     this.places = places
-  }
-
-  get length(): number {
-    return this.places.length
+    this.serials = places.map((place) => table.serial(place))
   }
 
   row(index: number): HeldPositionRow {
@@ -225,10 +223,6 @@ class HeldList implements HeldRows {
 
   firstTradeTime(index: number): number {
     return this.#table.firstTradeTime(this.places[index]!)
-  }
-
-  serial(index: number): number {
-    return this.#table.serial(this.places[index]!)
   }
 }
 

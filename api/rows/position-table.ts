@@ -20,7 +20,8 @@ export class PositionTable {
   /** Of each place four sums, each its lower and its upper half. */
   #sums = new BigUint64Array(FIRST_PLACES * WORDS)
   #end = 0
-  #serial = 0
+  /** Of all tables together: another one may take this one's place. */
+  static #serial = 0
   readonly #free: number[] = []
   readonly #mintNames = new Names()
 
@@ -39,7 +40,7 @@ export class PositionTable {
     this.#firstTrades[place] = position.first_trade_time
     this.#lastTrades[place] = position.last_trade_time
     this.#versions[place] = position.version
-    this.#serials[place] = this.#serial++
+    this.#serials[place] = PositionTable.#serial++
     this.#setSum(place, 0, position.bought_amount)
     this.#setSum(place, 1, position.sold_amount)
     this.#setSum(place, 2, position.bought_lamports)
@@ -84,7 +85,7 @@ export class PositionTable {
     return this.#versions[place]!
   }
 
-  /** Which of all positions that were ever put in it is: tells apart those that had the same place. */
+  /** Which of all positions that were ever put in, into any table, it is: tells apart those that had the same place. */
   serial(place: number): number {
     return this.#serials[place]!
   }
