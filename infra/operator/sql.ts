@@ -83,7 +83,7 @@ async function select(store: Store, query: string): Promise<readonly unknown[]> 
 
 /** ClickHouse's code for a query that took longer than it may. */
 function isTooSlow(error: unknown): boolean {
-  return error instanceof ServiceError && /\(code 159\)$/.test(error.message)
+  return error instanceof ServiceError && error.context.code === 159
 }
 
 const TOO_SLOW = 'the query took longer than 30 s and was stopped: let it read less'

@@ -147,7 +147,7 @@ async function storeRecords(
     if (record.kind === 'undecoded' || isNewer(record)) return true
     const state = books.stateOf(record.wallet)
     if (state === undefined) return false
-    if (record.kind === 'kept') return books.isBeyond(keyOf({ record }), preparation)
+    if (record.kind === 'kept') return books.isBeyond(keyOf(record), preparation)
     if (record.kind !== 'balance') return books.isBeyond(record, preparation)
     return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
   }
@@ -187,7 +187,7 @@ const TABLE_OF = {
   balance: 'sol_balances',
 } as const satisfies Record<string, DecodedTable>
 
-function keyOf({ record }: Pick<LoggedRecord, 'record'>): StoredKey {
+function keyOf(record: WalletRecord): StoredKey {
   const { wallet, slot, txIndex } = record
   return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
 }
@@ -209,8 +209,12 @@ async function storedAmong(store: Store, records: readonly LoggedRecord[]): Prom
     Object.entries(TABLE_OF).map(async ([kind, table]) => {
       const asked = records.filter(({ record }) => record.kind === kind)
       if (asked.length === 0) return []
-      const stored = await findStored(store, table, asked.map(keyOf))
-      return asked.filter((logged) => stored.has(storedKeyText(keyOf(logged))))
+      const stored = await findStored(
+        store,
+        table,
+        asked.map(({ record }) => keyOf(record)),
+      )
+      return asked.filter((logged) => stored.has(storedKeyText(keyOf(logged.record))))
     }),
   )
   const places = records.flatMap(({ record }) => (record.kind === 'kept' ? [record] : []))
