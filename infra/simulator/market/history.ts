@@ -56,9 +56,7 @@ export function createMarketHistory(options: {
     if (kept !== undefined) return kept
     const made = new Map<number, number>()
     for (const [slot, list] of episodeAt(desk, scale, start).actions) made.set(slot, list.length)
-    if (counts.size >= COUNTS_KEPT) counts.delete(counts.keys().next().value!)
-    counts.set(id, made)
-    return made
+    return keep(counts, COUNTS_KEPT, id, made)
   }
 
   /** Makers by code: desk and scale, or below zero the number of a stranger; merged in an order drawn for the slot, of one maker as they came. */
@@ -80,9 +78,7 @@ export function createMarketHistory(options: {
       ...createRandom(seed, 'interleave first', slot).shuffle(first),
       ...createRandom(seed, 'interleave', slot).shuffle(codes),
     ])
-    if (orders.size >= ORDERS_KEPT) orders.delete(orders.keys().next().value!)
-    orders.set(slot, order)
-    return order
+    return keep(orders, ORDERS_KEPT, slot, order)
   }
 
   const actionsOf = (code: number, slot: number): readonly Action[] => {
@@ -119,9 +115,7 @@ export function createMarketHistory(options: {
         }
       }
     }
-    if (indexes.size >= INDEXES_KEPT) indexes.delete(indexes.keys().next().value!)
-    indexes.set(id, made)
-    return made
+    return keep(indexes, INDEXES_KEPT, id, made)
   }
 
   function* onScale(desk: Desk, scale: Scale, id: string, from: number, last: number) {
@@ -198,4 +192,11 @@ interface Mention {
 
 function isNewer(a: Mentioned, b: Mentioned): boolean {
   return a.slot > b.slot || (a.slot === b.slot && a.index > b.index)
+}
+
+/** Keeps a value, and forgets the oldest one where there are as many already. Gives the value. */
+function keep<K, V>(kept: Map<K, V>, most: number, key: K, value: V): V {
+  if (kept.size >= most) kept.delete(kept.keys().next().value!)
+  kept.set(key, value)
+  return value
 }
