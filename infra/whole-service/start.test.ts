@@ -91,7 +91,8 @@ test.serial(
     )
     t.log(`the history was there ${Date.now() - beganAt} ms after the first start`)
     const [history] = await sql<Record<string, number>>(stored, HISTORY)
-    t.true(Number(history?.hours) >= 25 && Number(history?.scored) >= 10)
+    // The market's first swap comes up to an hour and a half after its first slot, by the time of day.
+    t.true(Number(history?.hours) >= 24 && Number(history?.scored) >= 10, JSON.stringify(history))
     t.like(history, {
       open: 0,
       wallets: truth.wallets.length,
