@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
+import { Readable } from 'node:stream'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
 import { makeFolder } from '../runtime/make-folder.ts'
-import { createClientStore } from './client-store.ts'
-import type { Store } from './store.ts'
+import type { Engine } from './engine.ts'
+import { createEngineStore } from './engine-store.ts'
+import type { QueryParams, Store } from './store.ts'
 
 /** The part of `chdb/connection` that is used here; the package is an optional dependency. */
 interface ChdbModule {
@@ -33,7 +35,7 @@ export async function openChdb(folder: string): Promise<Store> {
   } catch (error) {
     throw openError(error, path)
   }
-  const store = createClientStore('chdb', client)
+  const store = createEngineStore(engineOf(client))
   try {
     for (const statement of SESSION) await store.command(statement)
   } catch (error) {
@@ -41,6 +43,23 @@ export async function openChdb(folder: string): Promise<Store> {
     throw openError(error, path)
   }
   return store
+}
+
+function engineOf(client: ReturnType<typeof createClient>): Engine {
+  const bound = (params: QueryParams | undefined) => params && { query_params: { ...params } }
+  return {
+    kind: 'chdb',
+    async read(sql, params) {
+      const result = await client.query({ query: sql, format: 'JSONEachRow', ...bound(params) })
+      return [await result.text()]
+    },
+    async run(sql, params, data) {
+      const statement = { query: sql, ...bound(params) }
+      if (data === undefined) await client.command(statement)
+      else (await client.exec({ ...statement, values: Readable.from([data]) })).stream.resume()
+    },
+    close: () => client.close(),
+  }
 }
 
 /** What `SET` and `USE` say in one query holds for all later ones of the process. The default database is no Atomic one, hence an own. */

@@ -1,6 +1,6 @@
-import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
-import { createClientStore } from './client-store.ts'
+import { createEngineStore } from './engine-store.ts'
+import { createHttpEngine } from './http-engine.ts'
 import type { Store } from './store.ts'
 import { clickhouseCode } from './store-error.ts'
 
@@ -13,17 +13,14 @@ const DEFAULT_DATABASE = 'tracked_wallets'
  */
 export async function connectClickHouse(url: URL): Promise<Store> {
   const database = databaseOf(url)
-  const options = {
-    url: url.origin,
+  const server = {
+    origin: url.origin,
     username: decodeURIComponent(url.username) || 'default',
     password: decodeURIComponent(url.password),
-    request_timeout: 40_000,
-    max_open_connections: 16,
-    log: { level: ClickHouseLogLevel.OFF },
   }
-  const first = createClient({ ...options, request_timeout: 5000 })
+  const first = createHttpEngine({ ...server, database: 'default', timeoutMs: 5000 })
   try {
-    await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${database}` })
+    await first.run(`CREATE DATABASE IF NOT EXISTS ${database}`)
   } catch (error) {
     const code = clickhouseCode(error)
     if (code === null)
@@ -45,11 +42,11 @@ export async function connectClickHouse(url: URL): Promise<Store> {
   } finally {
     await first.close()
   }
-  const client = createClient({
-    ...options,
+  const engine = createHttpEngine({
+    ...server,
     database,
-    keep_alive: { enabled: true, idle_socket_ttl: 2500 },
-    clickhouse_settings: {
+    timeoutMs: 40_000,
+    settings: {
       output_format_json_quote_64bit_integers: 1,
       // A double that is written is the double that is read; the faster way is sometimes off by a bit.
       precise_float_parsing: 1,
@@ -59,7 +56,7 @@ export async function connectClickHouse(url: URL): Promise<Store> {
       max_execution_time: 30,
     },
   })
-  const store = createClientStore('clickhouse', client)
+  const store = createEngineStore(engine)
   try {
     await store.ping()
   } catch (error) {

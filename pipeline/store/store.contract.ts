@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { TestFn } from 'ava'
 import fc from 'fast-check'
 import { address } from '../domain/address.ts'
@@ -68,6 +69,19 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     await Promise.all([migrate(store), migrate(store), migrate(store)])
     t.deepEqual(await migrate(store), [])
   })
+
+  test.serial(
+    `${name}: an answer of many pieces is read to its last row, whatever is in the text`,
+    async (t) => {
+      const rows = await store.query<{ n: string; text: string }>(
+        "SELECT number AS n, repeat(concat(toString(number), 'é\\n€\\r\\n\\\\n\"'), 1 + number % 40) AS text FROM numbers(20000)",
+      )
+      const expected = Array.from({ length: 20_000 }, (_, n) => ({
+        ...{ n: String(n), text: `${n}é\n€\r\n\\n"`.repeat(1 + (n % 40)) },
+      }))
+      t.true(isDeepStrictEqual(rows, expected))
+    },
+  )
 
   test.serial(`${name}: many rows arrive as few do, whatever their values`, async (t) => {
     const types = `small UInt8, middle UInt16, count UInt32, whole Bool, long UInt64, change Int64, amount UInt128, profit Int128,

@@ -1,7 +1,5 @@
-import { Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
-import type { ClickHouseClient } from '@clickhouse/client'
 import { ServiceError } from '../domain/service-error.ts'
+import type { Engine } from './engine.ts'
 import { createRowEncoder, type RowEncoder } from './row-binary.ts'
 import type { QueryParams, Row, Store } from './store.ts'
 import { storeError } from './store-error.ts'
@@ -12,12 +10,9 @@ const MAX_WAITING = 2000
 /** From this many rows on, binary rows pay for what they need to know of the table. */
 const BINARY_ROWS = 100
 
-/** The store behind a client of the ClickHouse protocol, over HTTP or in process alike. `close` also calls `onClose`. */
-export function createClientStore(
-  kind: Store['kind'],
-  client: ClickHouseClient,
-  onClose: () => void = () => {},
-): Store {
+/** The store over a server or the embedded engine alike. */
+export function createEngineStore(engine: Engine): Store {
+  const { kind } = engine
   let waiting = 0
   let closed = false
   /** Called when nothing is under way any more. */
@@ -57,47 +52,35 @@ export function createClientStore(
   }
 
   async function readTypes(table: string): Promise<Map<string, string>> {
-    const result = await client.query({
-      query:
+    const columns = await rowsOf<{ name: string; type: string }>(
+      await engine.read(
         'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
-      format: 'JSONEachRow',
-      query_params: { table },
-    })
-    const columns = await result.json<{ name: string; type: string }>()
+        { table },
+      ),
+    )
     return new Map(columns.map(({ name, type }) => [name, type]))
   }
 
   return {
     kind,
     query: <T>(sql: string, params?: QueryParams) =>
-      call(async () => {
-        const result = await client.query({
-          query: sql,
-          format: 'JSONEachRow',
-          ...(params && { query_params: { ...params } }),
-        })
-        return result.json<T>()
-      }),
+      call(async () => rowsOf<T>(await engine.read(sql, params))),
     insert: (table, rows, options = {}) =>
       call(async () => {
         if (rows.length === 0) return
         const binary = await encodeBinary(table, rows)
         const columns = binary?.columns ?? options.columns
         // The token goes with the statement: a setting of the session would stay on for the next insert of the embedded engine.
-        const result = await client.exec({
-          query: `INSERT INTO ${table} ${columns ? `(${columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT ${binary ? 'RowBinary' : 'JSONEachRow'}`,
-          values: Readable.from([binary?.bytes ?? encodeRows(rows)]),
-        })
-        result.stream.resume()
-        await finished(result.stream)
+        await engine.run(
+          `INSERT INTO ${table} ${columns ? `(${columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT ${binary ? 'RowBinary' : 'JSONEachRow'}`,
+          undefined,
+          binary?.bytes ?? encodeRows(rows),
+        )
       }),
-    command: (sql, params) =>
-      call(async () => {
-        await client.command({ query: sql, ...(params && { query_params: { ...params } }) })
-      }),
+    command: (sql, params) => call(() => engine.run(sql, params)),
     ping: () =>
       call(async () => {
-        await (await client.query({ query: 'SELECT 1', format: 'JSONEachRow' })).json()
+        await rowsOf(await engine.read('SELECT 1'))
       }),
     async close() {
       if (closed) return
@@ -107,10 +90,26 @@ export function createClientStore(
         await new Promise<void>((resolve) => {
           onIdle = resolve
         })
-      await client.close()
-      onClose()
+      await engine.close()
     },
   }
+}
+
+/** The rows of an answer, each piece read at once: no row has a line break in it. */
+async function rowsOf<T>(pieces: AsyncIterable<string> | Iterable<string>): Promise<T[]> {
+  const rows: T[] = []
+  let rest = ''
+  for await (const piece of pieces) {
+    const end = piece.lastIndexOf('\n')
+    if (end === -1) {
+      rest += piece
+      continue
+    }
+    const lines = rest + piece.slice(0, end)
+    rest = piece.slice(end + 1)
+    for (const row of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as T[]) rows.push(row)
+  }
+  return rows
 }
 
 function dedupSetting(token: string | undefined): string {
