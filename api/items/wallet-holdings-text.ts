@@ -27,7 +27,9 @@ export class WalletHoldingsText {
   render(wallet: number, rows: HeldRows, now: number): Buffer {
     const known = this.#known.get(wallet)
     const isCurrent = known?.serials === rows.serials && known.now === now
-    const current = isCurrent ? known : rendered(wallet, rows, now, known)
+    const current = isCurrent
+      ? known
+      : ((known && aged(known, rows, now)) ?? rendered(wallet, rows, now, known))
     this.#known.delete(wallet)
     this.#known.set(wallet, current)
     this.#bytes += current.text.length - (known?.text.length ?? 0)
@@ -48,6 +50,30 @@ interface Rendered {
   readonly starts: Uint32Array
   readonly ages: Uint32Array
 }
+
+/** The same rows at another time, copied as one and with the ages written over; null where another row or another number of digits moves what follows. */
+function aged(known: Rendered, rows: HeldRows, now: number): Rendered | null {
+  const { serials, starts, ages } = known
+  if (serials !== rows.serials) return null
+  const text = Buffer.allocUnsafe(known.text.length)
+  known.text.copy(text)
+  for (let index = 0; index < ages.length; index++) {
+    let age = now - rows.firstTradeTime(index)
+    if (age < 0) return null
+    const next = starts[index + 1]
+    let at = (next === undefined ? text.length - ']}'.length : next - ','.length) - '}}'.length
+    const first = ages[index]!
+    do {
+      const rest = Math.floor(age / 10)
+      text[--at] = ZERO + age - rest * 10
+      age = rest
+    } while (age > 0 && at > first)
+    if (age > 0 || at > first) return null
+  }
+  return { serials, now, text, starts, ages }
+}
+
+const ZERO = '0'.charCodeAt(0)
 
 function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered): Rendered {
   const head = `{"wallet":"${aliasOf(wallet)}","tokens":[`

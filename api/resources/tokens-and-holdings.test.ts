@@ -447,7 +447,10 @@ test('what is kept of holdings as text is what they render to, whatever changes 
     decimals: fc.nat({ max: 9 }),
     bought_amount: fc.bigInt({ min: 1n, max: 2n ** 128n - 1n }).map(String),
     bought_lamports: fc.bigInt({ min: 0n, max: 2n ** 100n }).map(String),
-    first_trade_time: fc.nat({ max: T }),
+    first_trade_time: fc.oneof(
+      fc.nat({ max: T }),
+      fc.nat({ max: 20 }).map((ago) => T - ago),
+    ),
   })
   const lists = fc.array(fc.array(aRow, { maxLength: 4 }), { minLength: 4, maxLength: 4 })
   fc.assert(
@@ -471,7 +474,7 @@ test('what is kept of holdings as text is what they render to, whatever changes 
         }
         const first = texts.render(wallet, list, T + 9 ** at)
         const sent = first.toString()
-        for (const now of [T + 9 ** at, T + 9 ** at + 1]) {
+        for (const now of [T + 9 ** at, T + 9 ** at + 1, T + 9 ** at + 5]) {
           const tokens = held.map((row) => walletHoldingItem(row, now))
           const expected = JSON.stringify({ wallet: `W${wallet}`, tokens })
           t.is(texts.render(wallet, list, now).toString(), expected)

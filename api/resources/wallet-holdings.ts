@@ -65,5 +65,5 @@ export function walletHoldings({ store, position, openPositions }: ResourceDeps)
 }
 
 /** Of some 250 wallets that hold 2,000 tokens each. */
-const MOST_KEPT_BYTES = 128 * 1024 * 1024
+const MOST_KEPT_BYTES = 160 * 1024 * 1024
 const NOTHING = { rows: [] }
