@@ -119,7 +119,9 @@ async function withService(
 const mints = SOME_MINTS.map(mintOf)
 
 async function ask({ url, key }: Service, path: string): Promise<string> {
-  const answer = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })
+  // As the mix is asked: compressing a page of 40 KB takes the service, and unpacking it this process, 2 ms.
+  const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
+  const answer = await fetch(`${url}${path}`, { headers })
   const body = await answer.text()
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`)
   return body
