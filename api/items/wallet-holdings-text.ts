@@ -11,7 +11,8 @@ export interface HeldRows {
 
 /**
  * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may hold thousands of tokens, of which only the ages change, once a second: what was
- * rendered last is kept, all else is copied from there, and as long as nothing changes it is the answer. It is kept of so many wallets as take at most `maxBytes`; those asked for longest ago go first.
+ * rendered last is kept and the ages are written over; when a token changes, all others are copied from there. It is kept of so many wallets as take at most `maxBytes`; those asked for longest ago go first.
+ * An answer is a copy, which ends with it: half a megabyte that outlived its marker would bring a collection of all memory every second.
  */
 export class WalletHoldingsText {
   readonly #maxBytes: number
@@ -23,13 +24,10 @@ export class WalletHoldingsText {
     this.#maxBytes = maxBytes
   }
 
-  /** The answer with `walletHoldingItem` of each row, as of block time `now`. */
+  /** The answer with `walletHoldingItem` of each row, as of block time `now`; the caller's own. */
   render(wallet: number, rows: HeldRows, now: number): Buffer {
     const known = this.#known.get(wallet)
-    const isCurrent = known?.serials === rows.serials && known.now === now
-    const current = isCurrent
-      ? known
-      : ((known && aged(known, rows, now)) ?? rendered(wallet, rows, now, known))
+    const current = known && isAged(known, rows, now) ? known : rendered(wallet, rows, now, known)
     this.#known.delete(wallet)
     this.#known.set(wallet, current)
     this.#bytes += current.text.length - (known?.text.length ?? 0)
@@ -38,28 +36,27 @@ export class WalletHoldingsText {
       this.#known.delete(oldest)
       this.#bytes -= text.length
     }
-    return current.text
+    return Buffer.from(current.text)
   }
 }
 
 interface Rendered {
   readonly serials: readonly number[]
-  readonly now: number
+  now: number
   readonly text: Buffer
   /** Of each row, where in `text` it begins and where its age begins. */
   readonly starts: Uint32Array
   readonly ages: Uint32Array
 }
 
-/** The same rows at another time, copied as one and with the ages written over; null where another row or another number of digits moves what follows. */
-function aged(known: Rendered, rows: HeldRows, now: number): Rendered | null {
-  const { serials, starts, ages } = known
-  if (serials !== rows.serials) return null
-  const text = Buffer.allocUnsafe(known.text.length)
-  known.text.copy(text)
+/** Writes the ages of another time over those in the text. False where the rows are others, or an age has another number of digits: then it has to be rendered. */
+function isAged(known: Rendered, rows: HeldRows, now: number): boolean {
+  const { serials, starts, ages, text } = known
+  if (serials !== rows.serials) return false
+  if (known.now === now) return true
   for (let index = 0; index < ages.length; index++) {
     let age = now - rows.firstTradeTime(index)
-    if (age < 0) return null
+    if (age < 0) return false
     const next = starts[index + 1]
     let at = (next === undefined ? text.length - ']}'.length : next - ','.length) - '}}'.length
     const first = ages[index]!
@@ -68,9 +65,10 @@ function aged(known: Rendered, rows: HeldRows, now: number): Rendered | null {
       text[--at] = ZERO + age - rest * 10
       age = rest
     } while (age > 0 && at > first)
-    if (age > 0 || at > first) return null
+    if (age > 0 || at > first) return false
   }
-  return { serials, now, text, starts, ages }
+  known.now = now
+  return true
 }
 
 const ZERO = '0'.charCodeAt(0)

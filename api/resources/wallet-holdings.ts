@@ -46,7 +46,6 @@ export function walletHoldings({ store, position, openPositions }: ResourceDeps)
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletHoldingsAnswer,
-    isHot: () => true,
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
       const filter = { wallet, minSeconds: 0, maxSeconds: null }
