@@ -13,47 +13,49 @@ export interface Rendered {
   readonly etag: string | null
   /** The bytes in an encoding; made once. */
   encoded(encoding: Encoding): Promise<Buffer>
+  /** To be called when the answer has gone, or its reader; null where nobody waits for that. */
+  readonly release: (() => void) | null
 }
 
 export type Encoding = 'br' | 'gzip'
 
-/** The body of an answer as JSON text, for one that is costly to make anew. Whoever gives it never changes it. */
+/** The body of an answer as JSON text, for one that is costly to make anew: lent, and not changed before it is released. */
 export class JsonText {
   readonly bytes: Buffer
+  /** Stands for the bytes. */
+  readonly digest: string
+  readonly release: () => void
 
-  constructor(bytes: Buffer) {
+  constructor(bytes: Buffer, digest: string, release: () => void) {
     this.bytes = bytes
+    this.digest = digest
+    this.release = release
   }
 }
 
 /** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
 export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
-  const { body } = answer
-  const bytes =
-    body instanceof JsonText
-      ? body.bytes
-      : Buffer.from(body === undefined ? '' : JSON.stringify(body))
-  const etag = stored === null ? null : `W/"${digest(bytes, `${stored.slot}:`)}"`
-  return rendered(bytes, answer.status ?? 200, answer.headers ?? {}, etag)
+  const { body, status = 200, headers = {} } = answer
+  const text = body instanceof JsonText ? body : null
+  const bytes = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const etag = stored === null ? null : `W/"${digest(text?.digest ?? bytes, `${stored.slot}:`)}"`
+  return rendered({ bytes, status, headers, etag, release: text?.release ?? null })
 }
 
 /** What is the same for everybody, for as long as the service runs. */
 export function renderBytes(bytes: Buffer): Rendered {
-  return rendered(bytes, 200, {}, `W/"${digest(bytes)}"`)
+  return rendered({ bytes, status: 200, headers: {}, etag: `W/"${digest(bytes)}"`, release: null })
 }
 
-function rendered(
-  bytes: Buffer,
-  status: number,
-  headers: Readonly<Record<string, string>>,
-  etag: string | null,
-): Rendered {
+function rendered(answer: Omit<Rendered, 'encoded'>): Rendered {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
+  const { bytes, status, headers, etag, release } = answer
   return {
     bytes,
     status,
     headers,
     etag,
+    release,
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]
@@ -64,7 +66,8 @@ function rendered(
 /** Smaller answers are not worth it. */
 export const LEAST_COMPRESSED_BYTES = 1024
 
-function digest(bytes: Buffer, salt = ''): string {
+/** Twelve characters that stand for some bytes. */
+export function digest(bytes: Buffer | string, salt = ''): string {
   return createHash('sha1').update(salt).update(bytes).digest('base64url').slice(0, 12)
 }
 

@@ -1,4 +1,5 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
+import { digest, JsonText } from '../rendered.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 
 /** What a wallet holds now, in order. When something changes there is another one, with other `serials`, and this one's rows are not to be asked for any more. */
@@ -11,8 +12,8 @@ export interface HeldRows {
 
 /**
  * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may hold thousands of tokens, of which only the ages change, once a second: what was
- * rendered last is kept and the ages are written over; when a token changes, all others are copied from there. It is kept of so many wallets as take at most `maxBytes`; those asked for longest ago go first.
- * An answer is a copy, which ends with it: half a megabyte that outlived its marker would bring a collection of all memory every second.
+ * rendered last is kept, and the ages are written over once nobody reads it; else, and when a token changes, the others are copied from there. It is kept of so many wallets as take
+ * at most `maxBytes`; those asked for longest ago go first. New text each second, half a megabyte a wallet, would bring a collection of all memory every second.
  */
 export class WalletHoldingsText {
   readonly #maxBytes: number
@@ -24,8 +25,8 @@ export class WalletHoldingsText {
     this.#maxBytes = maxBytes
   }
 
-  /** The answer with `walletHoldingItem` of each row, as of block time `now`; the caller's own. */
-  render(wallet: number, rows: HeldRows, now: number): Buffer {
+  /** The answer with `walletHoldingItem` of each row, as of block time `now`. */
+  render(wallet: number, rows: HeldRows, now: number): JsonText {
     const known = this.#known.get(wallet)
     const current = known && isAged(known, rows, now) ? known : rendered(wallet, rows, now, known)
     this.#known.delete(wallet)
@@ -36,7 +37,11 @@ export class WalletHoldingsText {
       this.#known.delete(oldest)
       this.#bytes -= text.length
     }
-    return Buffer.from(current.text)
+    current.lent++
+    current.digest ??= digest(current.text)
+    return new JsonText(current.text, current.digest, () => {
+      current.lent--
+    })
   }
 }
 
@@ -44,16 +49,21 @@ interface Rendered {
   readonly serials: readonly number[]
   now: number
   readonly text: Buffer
+  /** Of the text; null until it is asked for. */
+  digest: string | null
+  /** How many read the text. */
+  lent: number
   /** Of each row, where in `text` it begins and where its age begins. */
   readonly starts: Uint32Array
   readonly ages: Uint32Array
 }
 
-/** Writes the ages of another time over those in the text. False where the rows are others, or an age has another number of digits: then it has to be rendered. */
+/** Writes the ages of another time over those in the text. False where the rows are others, somebody reads the text, or an age has another number of digits: then it has to be rendered. */
 function isAged(known: Rendered, rows: HeldRows, now: number): boolean {
   const { serials, starts, ages, text } = known
   if (serials !== rows.serials) return false
   if (known.now === now) return true
+  if (known.lent > 0) return false
   for (let index = 0; index < ages.length; index++) {
     let age = now - rows.firstTradeTime(index)
     if (age < 0) return false
@@ -68,6 +78,7 @@ function isAged(known: Rendered, rows: HeldRows, now: number): boolean {
     if (age > 0 || at > first) return false
   }
   known.now = now
+  known.digest = null
   return true
 }
 
@@ -99,7 +110,7 @@ function rendered(wallet: number, rows: HeldRows, now: number, known?: Rendered)
     end += text.write(`${now - rows.firstTradeTime(index)}}}`, end, 'latin1')
   }
   end += text.write(']}', end, 'latin1')
-  return { serials, now, text: text.subarray(0, end), starts, ages }
+  return { serials, now, text: text.subarray(0, end), digest: null, lent: 0, starts, ages }
 }
 
 /** A row's text up to its age, which is the last field of its last part. */

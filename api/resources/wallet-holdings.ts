@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { JsonText } from '../rendered.ts'
 import { MOST_ROWS, readHoldings } from '../rows/position-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
@@ -54,7 +53,7 @@ export function walletHoldings({ store, position, openPositions }: ResourceDeps)
       const stored = position.stored()
       if (stored !== null && inMemory) {
         const held = openPositions.ofWallet(wallet)
-        return { body: new JsonText(texts.render(wallet, held, stored.blockTime)) }
+        return { body: texts.render(wallet, held, stored.blockTime) }
       }
       const { rows } = stored === null ? NOTHING : await readHoldings(store, stored, filter, of)
       const now = stored?.blockTime ?? 0
