@@ -32,7 +32,7 @@ test('an API key is tw_ and 32 random bytes in base58; anything else is none (de
     '',
     'tw_',
     key.slice(3),
-    `${key}1`,
+    ...[31, 33].map((length) => `tw_${bs58.encode(Buffer.alloc(length, 1))}`),
     key.slice(0, 20),
     `${key.slice(0, -1)}0`,
     ` ${key}`,
