@@ -38,7 +38,9 @@ export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendere
   const { body, status = 200, headers = {} } = answer
   const text = body instanceof JsonText ? body : null
   const bytes = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
-  const etag = stored === null ? null : `W/"${digest(text?.digest ?? bytes, `${stored.slot}:`)}"`
+  // Of the digest, so that the same bytes have the same tag whether they were lent or made.
+  const etag =
+    stored === null ? null : `W/"${digest(`${stored.slot}:${text?.digest ?? digest(bytes)}`)}"`
   return rendered({ bytes, status, headers, etag, release: text?.release ?? null })
 }
 
@@ -67,8 +69,8 @@ function rendered(answer: Omit<Rendered, 'encoded'>): Rendered {
 export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Twelve characters that stand for some bytes. */
-export function digest(bytes: Buffer | string, salt = ''): string {
-  return createHash('sha1').update(salt).update(bytes).digest('base64url').slice(0, 12)
+export function digest(bytes: Buffer | string): string {
+  return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
 }
 
 const brotli = promisify(brotliCompress)

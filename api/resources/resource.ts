@@ -81,7 +81,7 @@ export interface Resource<Input = never> {
 
 export interface Answer {
   readonly status?: number
-  /** Undefined with 204; a `JsonText` goes out as it is. */
+  /** Undefined with 204. A `JsonText` goes out as it is, and is released with the one answer that it is lent to: not where answers are kept (`isHot`, `mintOf`). */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
