@@ -53,10 +53,12 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
       const result = await client.query({ query: sql, format: 'JSONEachRow', ...bound(params) })
       return [await result.text()]
     },
-    async run(sql, params, data) {
-      const statement = { query: sql, ...bound(params) }
-      if (data === undefined) await client.command(statement)
-      else (await client.exec({ ...statement, values: Readable.from([data]) })).stream.resume()
+    async run(sql, params) {
+      await client.command({ query: sql, ...bound(params) })
+    },
+    async insert(sql, data) {
+      const { stream } = await client.exec({ query: sql, values: Readable.from([data]) })
+      stream.resume()
     },
     close: () => client.close(),
   }

@@ -71,17 +71,13 @@ export function createEngineStore(engine: Engine): Store {
         const binary = await encodeBinary(table, rows)
         const columns = binary?.columns ?? options.columns
         // The token goes with the statement: a setting of the session would stay on for the next insert of the embedded engine.
-        await engine.run(
+        await engine.insert(
           `INSERT INTO ${table} ${columns ? `(${columns.join(', ')}) ` : ''}${dedupSetting(options.dedupToken)} FORMAT ${binary ? 'RowBinary' : 'JSONEachRow'}`,
-          undefined,
           binary?.bytes ?? encodeRows(rows),
         )
       }),
     command: (sql, params) => call(() => engine.run(sql, params)),
-    ping: () =>
-      call(async () => {
-        await rowsOf(await engine.read('SELECT 1'))
-      }),
+    ping: () => call(() => engine.run('SELECT 1')),
     async close() {
       if (closed) return
       closed = true

@@ -5,7 +5,9 @@ export interface Engine {
   readonly kind: 'clickhouse' | 'chdb'
   /** The answer to a SELECT without a FORMAT: one JSON object a line, in pieces. */
   read(sql: string, params?: QueryParams): Promise<AsyncIterable<string> | Iterable<string>>
-  /** Runs a statement without a result; of an INSERT with what follows its FORMAT. */
-  run(sql: string, params?: QueryParams, data?: string | Uint8Array): Promise<void>
+  /** Runs a statement; a result is thrown away. */
+  run(sql: string, params?: QueryParams): Promise<void>
+  /** Runs an INSERT that ends in a FORMAT with the data that follow it. */
+  insert(sql: string, data: string | Uint8Array): Promise<void>
   close(): Promise<void>
 }

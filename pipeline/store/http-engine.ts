@@ -58,11 +58,11 @@ export function createHttpEngine(server: HttpServer): Engine {
     async read(sql, params = {}) {
       return textOf(await post({}, `${sql}\nFORMAT JSONEachRow`, params))
     },
-    async run(sql, params = {}, data) {
-      const body = await (data === undefined
-        ? post({}, sql, params)
-        : post({ query: sql }, data, params))
-      await body.dump()
+    async run(sql, params = {}) {
+      await (await post({}, sql, params)).dump()
+    },
+    async insert(sql, data) {
+      await (await post({ query: sql }, data, {})).dump()
     },
     close: () => pool.close(),
   }
