@@ -56,3 +56,27 @@ test('the oldest values go when all weigh too much; one that is too heavy alone 
   await cache.get('d', async () => 'x'.repeat(26))
   t.is(await cache.get('d', async () => 'again'), 'again')
 })
+
+test('whoever makes a value sees what was there before it, as of the marker before or of this one, and nothing older', async (t) => {
+  const { at, cache } = aCache()
+  const seen: unknown[] = []
+  const get = (key: string) =>
+    cache.get(key, async (stored, before) => {
+      seen.push(before)
+      return `${key} of ${stored?.slot}`
+    })
+  at.stored = slot(5)
+  await get('a')
+  at.now = 5000
+  await get('a')
+  at.stored = slot(6)
+  await get('b')
+  at.stored = slot(7)
+  await Promise.all([get('a'), get('b')])
+  const next = slot(8)
+  const move = await cache.prepare(next, async (key, before) => `${key} after ${before}`)
+  at.stored = next
+  move()
+  t.is(await get('a'), 'a after a of 7')
+  t.deepEqual(seen, [undefined, 'a of 5', undefined, undefined, 'b of 6'])
+})

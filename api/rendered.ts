@@ -9,6 +9,8 @@ export interface Rendered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
+  /** Stands for the bytes; null where nothing is made of it. */
+  readonly digest: string | null
   /** Weak, because the same bytes go out in several encodings; null for an answer that does not come from storage, or before the first slot. */
   readonly etag: string | null
   /** The bytes in an encoding; made once. */
@@ -33,31 +35,45 @@ export class JsonText {
   }
 }
 
-/** Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). */
-export function renderAnswer(answer: Answer, stored: StoredSlot | null): Rendered {
+/**
+ * Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). What is the same as `before`
+ * keeps its bytes and their encodings: bytes made for each marker outlive the young generation, and a collection of all memory follows for each 64 MB of them.
+ */
+export function renderAnswer(
+  answer: Answer,
+  stored: StoredSlot | null,
+  before?: Rendered,
+): Rendered {
   const { body, status = 200, headers = {} } = answer
   const text = body instanceof JsonText ? body : null
-  const bytes = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  const release = text?.release ?? null
+  const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
+  if (stored === null) {
+    const { encoded } = content(made, null)
+    return { status, headers, bytes: made, digest: null, etag: null, encoded, release }
+  }
+  const same = release === null && before?.digest && before.bytes.equals(made) ? before : null
   // Of the digest, so that the same bytes have the same tag whether they were lent or made.
-  const etag =
-    stored === null ? null : `W/"${digest(`${stored.slot}:${text?.digest ?? digest(bytes)}`)}"`
-  return rendered({ bytes, status, headers, etag, release: text?.release ?? null })
+  const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
+  const etag = `W/"${digestOf(`${stored.slot}:${digest}`)}"`
+  return { status, headers, bytes, digest, etag, encoded, release }
 }
 
 /** What is the same for everybody, for as long as the service runs. */
 export function renderBytes(bytes: Buffer): Rendered {
-  return rendered({ bytes, status: 200, headers: {}, etag: `W/"${digest(bytes)}"`, release: null })
+  const { digest, encoded } = content(bytes, digestOf(bytes))
+  const etag = `W/"${digest}"`
+  return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
 }
 
-function rendered(answer: Omit<Rendered, 'encoded'>): Rendered {
+function content(
+  bytes: Buffer,
+  digest: string | null,
+): Pick<Rendered, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
-  const { bytes, status, headers, etag, release } = answer
   return {
     bytes,
-    status,
-    headers,
-    etag,
-    release,
+    digest,
     encoded(encoding) {
       known[encoding] ??= encode(bytes, encoding)
       return known[encoding]
@@ -69,7 +85,7 @@ function rendered(answer: Omit<Rendered, 'encoded'>): Rendered {
 export const LEAST_COMPRESSED_BYTES = 1024
 
 /** Twelve characters that stand for some bytes. */
-export function digest(bytes: Buffer | string): string {
+export function digestOf(bytes: Buffer | string): string {
   return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
 }
 

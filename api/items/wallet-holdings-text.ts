@@ -1,5 +1,5 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
-import { digest, JsonText } from '../rendered.ts'
+import { digestOf, JsonText } from '../rendered.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 
 /** What a wallet holds now, in order. When something changes there is another one, with other `serials`, and this one's rows are not to be asked for any more. */
@@ -38,7 +38,7 @@ export class WalletHoldingsText {
       this.#bytes -= text.length
     }
     current.lent++
-    current.digest ??= digest(current.text)
+    current.digest ??= digestOf(current.text)
     return new JsonText(current.text, current.digest, () => {
       current.lent--
     })

@@ -25,7 +25,9 @@ export function respond(
     const key = () => `${path} ${JSON.stringify(input)}`
     if (mintOf !== undefined) return kept.get(mintOf(input), key(), () => now(input))
     if (!isHot?.(input)) return now(input, session)
-    return answers.get(key(), async (stored) => renderAnswer(await resource.handle(input), stored))
+    return answers.get(key(), async (stored, before) =>
+      renderAnswer(await resource.handle(input), stored, before),
+    )
   }
 
   async function now(input: never, session?: Session): Promise<Rendered> {

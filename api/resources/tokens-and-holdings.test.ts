@@ -6,7 +6,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { digest } from '../rendered.ts'
+import { digestOf } from '../rendered.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
 import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, markStored, positionRow, swapRow, trackWallets } from '../testing/rows.ts'
@@ -479,7 +479,7 @@ test('what is kept of holdings as text is what they render to, whatever changes 
             const tokens = held.map((row) => walletHoldingItem(row, now))
             const text = texts.render(wallet, list, now)
             t.is(text.bytes.toString(), JSON.stringify({ wallet: `W${wallet}`, tokens }))
-            t.is(text.digest, digest(text.bytes))
+            t.is(text.digest, digestOf(text.bytes))
             text.release()
           }
         }

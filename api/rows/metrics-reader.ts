@@ -8,13 +8,17 @@ export type MetricsReader = (from: number, to: number) => Promise<Map<number, Wa
 
 /** Reads them once a marker, before it is the newest, a block of wallets with one query, however many single wallets and pages of them are asked for. */
 export function createMetricsReader(store: Store, position: StoragePosition): MetricsReader {
-  const blocks = new MarkerCache<Map<number, WalletMetricsRow>>(position, {
+  const blocks = new MarkerCache<Block>(position, {
     maxWeight: MOST_WALLETS,
     weigh: (rows) => rows.size,
   })
-  const fromStore = (block: number) => readBlock(store, block * BLOCK + 1, (block + 1) * BLOCK)
-  const read = (block: number) => blocks.get(String(block), () => fromStore(block))
-  position.beforeMove((next) => blocks.prepare(next, (block) => fromStore(Number(block))))
+  const fromStore = (block: number, before?: Block) =>
+    readBlock(store, block * BLOCK + 1, (block + 1) * BLOCK, before)
+  const read = (block: number) =>
+    blocks.get(String(block), (_stored, before) => fromStore(block, before))
+  position.beforeMove((next) =>
+    blocks.prepare(next, (block, before) => fromStore(Number(block), before)),
+  )
 
   return async function readMetrics(from, to) {
     const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
@@ -31,18 +35,36 @@ const BLOCK = 250
 /** Wallets of which rows are kept. */
 const MOST_WALLETS = 10_000
 
+type Block = ReadonlyMap<number, StoredMetricsRow>
+
+interface StoredMetricsRow extends WalletMetricsRow {
+  readonly version: string
+}
+
+/** Rows that are as they were stay the same objects: most of them do from marker to marker, and what is new each time is work for the collector. */
 async function readBlock(
   store: Store,
   from: number,
   to: number,
-): Promise<Map<number, WalletMetricsRow>> {
-  const rows = await store.query<WalletMetricsRow>(METRICS, { from, to })
-  return new Map(rows.map((row) => [row.wallet, row]))
+  before: Block = new Map(),
+): Promise<Block> {
+  const rows = await store.query<StoredMetricsRow>(METRICS, { from, to })
+  return new Map(
+    rows.map((row) => {
+      const known = before.get(row.wallet)
+      return [row.wallet, known !== undefined && isSame(known, row) ? known : row]
+    }),
+  )
+}
+
+/** A version is made once, but for a worker that ended before it was known to be stored. */
+function isSame(a: StoredMetricsRow, b: StoredMetricsRow): boolean {
+  return a.version === b.version && a.computed_at === b.computed_at
 }
 
 const METRICS = `
   SELECT wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
     unrealized_token_count, buys, sells, transfers_in, transfers_out, received_lamports, sent_lamports, unique_tokens_traded,
     tokens_won, tokens_lost, tokens_sold_valued, holding_seconds_sum, holding_matches, exit_seconds_sum, exit_tokens, quick_sells,
-    sold_more_than_bought, active_times, computed_at
-  FROM wallet_metrics FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 1000`
+    sold_more_than_bought, active_times, computed_at, version
+  FROM wallet_metrics FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 1000 SETTINGS max_threads = 1`

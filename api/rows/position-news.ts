@@ -111,7 +111,7 @@ export class PositionNews {
     const { since } = look
     const [rows, facts] = await Promise.all([
       this.#store.query<WrittenPicture>(NEWS, { since }),
-      this.#store.query<{ readonly mint: string; readonly version: string }>(FACTS, { since }),
+      this.#store.query<Fact>(FACTS, { since }),
     ])
     return () => {
       this.#lookBack.took(look, rows)
@@ -126,7 +126,7 @@ export class PositionNews {
     stored,
   }: {
     readonly rows: readonly WrittenPicture[]
-    readonly facts: readonly { readonly mint: string; readonly version: string }[]
+    readonly facts: readonly Fact[]
     readonly look: Look
     readonly stored: StoredSlot
   }): void {
@@ -142,7 +142,8 @@ export class PositionNews {
     this.#turn(now)
     const news = new Map([...this.#unsettled, ...this.#notTold(rows)])
     const mints = new Set([...news.values()].map(({ mint }) => mint))
-    for (const { mint, version } of facts) if (this.#isNew(mint, version)) mints.add(mint)
+    for (const [mint, version] of newestFacts(facts))
+      if (this.#isNew(mint, String(version))) mints.add(mint)
     this.#unsettled = new Map(
       [...news].filter(([, { last_trade_time }]) => (last_trade_time ?? 0) >= stored.blockTime),
     )
@@ -184,6 +185,20 @@ interface WrittenPicture extends PositionPicture {
   readonly written_ms: string
 }
 
+interface Fact {
+  readonly mint: string
+  readonly version: string
+}
+
+function newestFacts(facts: readonly Fact[]): ReadonlyMap<string, bigint> {
+  const newest = new Map<string, bigint>()
+  for (const { mint, version } of facts) {
+    const known = newest.get(mint)
+    if (known === undefined || BigInt(version) > known) newest.set(mint, BigInt(version))
+  }
+  return newest
+}
+
 const MAX_AGE_MS = 5000
 /** Some 600 swaps a second. */
 const MOST_NEWS = 20_000
@@ -196,5 +211,5 @@ const NEWS = `
 
 // Likewise.
 const FACTS = `
-  SELECT mint, max(version) AS version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') GROUP BY mint
+  SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
   LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`

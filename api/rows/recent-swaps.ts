@@ -152,7 +152,7 @@ export class RecentSwaps {
         if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
         return
       }
-      this.#take([...newestVersions(rows.filter(isNew)), ...found])
+      this.#take([...newestVersions(rows.filter(isNew).sort(byKey)), ...found])
       this.#lookBack.took(look, rows)
       this.#followedAt = now
       this.#slot = next.slot
@@ -252,9 +252,19 @@ const MOST_NEWS = 30_000
 /** Late, fetched and corrected swaps at once. */
 const MOST_OTHERS = 2000
 
-// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over.
+function byKey(a: NewsRow, b: NewsRow): number {
+  return (
+    Number(a.slot) - Number(b.slot) ||
+    a.tx_index - b.tx_index ||
+    a.wallet - b.wallet ||
+    a.event_index - b.event_index
+  )
+}
+
+// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over. In order
+// it takes a third longer.
 const NEWS = `
   SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
   WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
     AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-  ORDER BY slot, tx_index, wallet, event_index LIMIT ${MOST_NEWS} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`
+  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`

@@ -1,0 +1,27 @@
+import test from 'ava'
+import { renderAnswer } from './rendered.ts'
+import type { StoredSlot } from './storage-position.ts'
+
+const at = (slot: number): StoredSlot => ({ slot, blockTime: slot })
+const body = (text: string) => ({ body: { text: text.repeat(2000) } })
+
+test('what the marker before had the same keeps its bytes and their encodings, under a tag of its own (decisions D8)', async (t) => {
+  const before = renderAnswer(body('a'), at(5))
+  const compressed = await before.encoded('br')
+  const after = renderAnswer(body('a'), at(6), before)
+  t.is(after.bytes, before.bytes)
+  t.is(await after.encoded('br'), compressed)
+  t.not(after.etag, before.etag)
+  t.deepEqual(after.etag, renderAnswer(body('a'), at(6)).etag)
+})
+
+test('what is another than the marker before is made, whatever was there', async (t) => {
+  const before = renderAnswer(body('a'), at(5))
+  await before.encoded('gzip')
+  const after = renderAnswer({ ...body('b'), status: 201 }, at(5), before)
+  const alone = renderAnswer({ ...body('b'), status: 201 }, at(5))
+  t.deepEqual(after.bytes, alone.bytes)
+  t.deepEqual(await after.encoded('gzip'), await alone.encoded('gzip'))
+  t.deepEqual([after.status, after.etag], [201, alone.etag])
+  t.not(after.etag, before.etag)
+})
