@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
@@ -73,8 +73,13 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 const MOST_WALKED = 200_000
-/** Both servers have the heap that `npm start` gives. */
-const AS_STARTED = { NODE_OPTIONS: '--max-semi-space-size=64' }
+/** Both servers have the options that `npm start` gives. */
+const NODE_OPTIONS = startOptions()
+
+function startOptions(): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  return scripts.start.match(/--\S+/g)
+}
 
 interface Service {
   readonly url: string
@@ -95,15 +100,15 @@ async function withService(
 
   async function openService(env: Readonly<Record<string, string>>): Promise<void> {
     const folder = mkdtempSync(join(tmpdir(), 'bench-api-'))
-    const started = startProcess('infra/bench/api/serve.js', {
+    const serveEnv = {
       SECRET_KEY: randomBytes(32).toString('hex'),
       DATA_DIR: join(folder, 'data'),
       METRICS_PORT: '0',
-      ...AS_STARTED,
       ...env,
       SWAPS: String(swaps.stored),
       SWAPS_PER_SLOT: String(swaps.perSlot),
-    })
+    }
+    const started = startProcess('infra/bench/api/serve.js', serveEnv, [], NODE_OPTIONS)
     try {
       const seeded = await started.line('seeded')
       const key = await started.line('key')
@@ -146,7 +151,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   for (const path of paths) answers[path] ??= await ask(service, path)
   const file = join(service.folder, 'answers.json')
   writeFileSync(file, JSON.stringify(answers))
-  const bare = startProcess('infra/bench/api/bare.js', { ...AS_STARTED, ANSWERS: file })
+  const bare = startProcess('infra/bench/api/bare.js', { ANSWERS: file }, [], NODE_OPTIONS)
   const turn = { paths, seconds: options.seconds, connections: CONNECTIONS, key: service.key }
   const bareUrl = await bare.line('url')
   const measured = { ours: [] as Turn[], theirs: [] as Turn[] }

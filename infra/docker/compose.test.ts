@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { billingEnv } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
+import { parseDockerfile } from './dockerfile.ts'
 
 /** The project's root, three folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../../..')
@@ -79,4 +80,15 @@ test('images of others have a version', (t) => {
     .filter(({ build, image }) => build === undefined && !/:[0-9v]/.test(image))
     .map(({ image }) => image)
   t.deepEqual(loose, [])
+})
+
+test('the image starts the service as `npm start` does', (t) => {
+  const { scripts } = z
+    .object({ scripts: z.object({ start: z.string() }) })
+    .parse(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')))
+  const steps = parseDockerfile(readFileSync(join(ROOT, 'infra/docker/Dockerfile'), 'utf8')).at(
+    -1,
+  )?.steps
+  const commands = steps?.flatMap((step) => (step.kind === 'cmd' ? [step.command.join(' ')] : []))
+  t.deepEqual(commands, [scripts.start])
 })

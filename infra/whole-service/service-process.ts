@@ -25,13 +25,14 @@ export interface ServiceProcess {
   kill(): Promise<number | string>
 }
 
-/** Starts `node dist/<script>` with nothing of this process's environment but PATH and HOME, plus `env`. */
+/** Starts `node <nodeOptions> dist/<script> <args>` with nothing of this process's environment but PATH and HOME, plus `env`. */
 export function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
+  nodeOptions: readonly string[] = [],
 ): ServiceProcess {
-  const child = spawn(process.execPath, [resolve(ROOT, 'dist', script), ...args], {
+  const child = spawn(process.execPath, [...nodeOptions, resolve(ROOT, 'dist', script), ...args], {
     cwd: ROOT,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
