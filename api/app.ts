@@ -29,6 +29,7 @@ import { requestId } from './middleware/request-id.ts'
 import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { route } from './middleware/route.ts'
+import { sendTogether } from './middleware/send-together.ts'
 import { showPage } from './middleware/show-page.ts'
 import { requireMeans, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
@@ -143,6 +144,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const app = new Koa<RequestState>()
   // What `errors` does not see: connections that broke. Koa would print them, past the log.
   app.on('error', (err) => logger.debug({ err }, 'connection failed'))
+  app.use(sendTogether())
   app.use(requestId)
   app.use(headers)
   app.use(cors(deps.corsOrigins))
