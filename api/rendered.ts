@@ -9,8 +9,8 @@ export interface Rendered {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
-  /** Stands for the bytes; null where nothing is made of it. */
-  readonly digest: string | null
+  /** Stands for the bytes. */
+  readonly digest: string
   /** Weak, because the same bytes go out in several encodings; null for an answer that does not come from storage, or before the first slot. */
   readonly etag: string | null
   /** The bytes in an encoding; made once. */
@@ -46,17 +46,12 @@ export function renderAnswer(
 ): Rendered {
   const { body, status = 200, headers = {} } = answer
   const text = body instanceof JsonText ? body : null
-  const release = text?.release ?? null
   const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
-  if (stored === null) {
-    const { encoded } = content(made, null)
-    return { status, headers, bytes: made, digest: null, etag: null, encoded, release }
-  }
-  const same = release === null && before?.digest && before.bytes.equals(made) ? before : null
+  const same = before?.bytes.equals(made) ? before : null
   // Of the digest, so that the same bytes have the same tag whether they were lent or made.
   const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
-  const etag = `W/"${digestOf(`${stored.slot}:${digest}`)}"`
-  return { status, headers, bytes, digest, etag, encoded, release }
+  const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
+  return { status, headers, bytes, digest, etag, encoded, release: text?.release ?? null }
 }
 
 /** What is the same for everybody, for as long as the service runs. */
@@ -66,10 +61,7 @@ export function renderBytes(bytes: Buffer): Rendered {
   return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
 }
 
-function content(
-  bytes: Buffer,
-  digest: string | null,
-): Pick<Rendered, 'bytes' | 'digest' | 'encoded'> {
+function content(bytes: Buffer, digest: string): Pick<Rendered, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     bytes,
