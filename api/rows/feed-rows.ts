@@ -198,7 +198,8 @@ function lateOf(row: PlaceRow): LateRow {
   }
 }
 
-function keyOf(row: KeyRow): EventKey {
+/** The event key of a row. */
+export function keyOf(row: KeyRow): EventKey {
   return {
     slot: Number(row.slot),
     txIndex: row.tx_index,

@@ -140,20 +140,24 @@ export class PositionNews {
       return
     }
     this.#turn(now)
-    const news = new Map([...this.#unsettled, ...this.#notTold(rows)])
+    const written = this.#notTold(rows, ({ wallet, mint }) => `${wallet} ${mint}`)
+    const news = new Map([...this.#unsettled, ...written])
     const mints = new Set([...news.values()].map(({ mint }) => mint))
-    for (const [mint, version] of newestFacts(facts))
-      if (this.#isNew(mint, String(version))) mints.add(mint)
+    for (const mint of this.#notTold(facts, (fact) => fact.mint).keys()) mints.add(mint)
     this.#unsettled = new Map(
       [...news].filter(([, { last_trade_time }]) => (last_trade_time ?? 0) >= stored.blockTime),
     )
     this.#tell({ positions: [...news.values()], mints, stored })
   }
 
-  #notTold(rows: readonly PositionPicture[]): Map<string, PositionPicture> {
-    const newest = new Map<string, PositionPicture>()
+  /** The newest row of each key, without those that were told. */
+  #notTold<R extends { readonly version: string }>(
+    rows: readonly R[],
+    keyOf: (row: R) => string,
+  ): Map<string, R> {
+    const newest = new Map<string, R>()
     for (const row of rows) {
-      const key = `${row.wallet} ${row.mint}`
+      const key = keyOf(row)
       const known = newest.get(key)
       if (known === undefined || BigInt(row.version) > BigInt(known.version)) newest.set(key, row)
     }
@@ -188,15 +192,6 @@ interface WrittenPicture extends PositionPicture {
 interface Fact {
   readonly mint: string
   readonly version: string
-}
-
-function newestFacts(facts: readonly Fact[]): ReadonlyMap<string, bigint> {
-  const newest = new Map<string, bigint>()
-  for (const { mint, version } of facts) {
-    const known = newest.get(mint)
-    if (known === undefined || BigInt(version) > known) newest.set(mint, BigInt(version))
-  }
-  return newest
 }
 
 const MAX_AGE_MS = 5000

@@ -2,7 +2,14 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { Store } from '../../pipeline/store/store.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { type LateKeys, type LateRow, readLate, readLateKeys, readRowsOf } from './feed-rows.ts'
+import {
+  keyOf,
+  type LateKeys,
+  type LateRow,
+  readLate,
+  readLateKeys,
+  readRowsOf,
+} from './feed-rows.ts'
 import { GO_BACK_MS, LookBack } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
@@ -252,14 +259,7 @@ const MOST_NEWS = 30_000
 /** Late, fetched and corrected swaps at once. */
 const MOST_OTHERS = 2000
 
-function byKey(a: NewsRow, b: NewsRow): number {
-  return (
-    Number(a.slot) - Number(b.slot) ||
-    a.tx_index - b.tx_index ||
-    a.wallet - b.wallet ||
-    a.event_index - b.event_index
-  )
-}
+const byKey = (a: NewsRow, b: NewsRow) => compareEventKeys(keyOf(a), keyOf(b))
 
 // One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over. In order
 // it takes a third longer.
