@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import type { Store } from '../pipeline/store/store.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
+import { openStore, type TestStore } from './testing/open-stores.ts'
 import { MINT, markStored, positionRow, swapRow, trackWallets } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
@@ -9,7 +9,6 @@ import { startApi, type TestApi } from './testing/start-api.ts'
  * How answers are sent: kept for a marker, not again to who has them, compressed (decisions D8).
  */
 
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 let api: TestApi
@@ -17,7 +16,7 @@ let api: TestApi
 let queries: string[] = []
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   await trackWallets(store, 30)
   await store.insert(

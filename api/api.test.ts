@@ -7,19 +7,18 @@ import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
+import { openStore, type TestStore } from './testing/open-stores.ts'
 import { markStored, swapRow, trackWallets } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 import { connect } from './testing/start-feed.ts'
 
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 let api: TestApi
 let slot = 1000
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   await trackWallets(store, 5)
   api = await startApi(store)

@@ -9,11 +9,10 @@ import { createCursorCodec } from './cursor.ts'
 import { type TradeItem, TradeItem as TradeSchema } from './items/trade.ts'
 import { WalletMetricsItem } from './items/wallet-metrics.ts'
 import { ask, creditsOf } from './testing/ask.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from './testing/open-stores.ts'
+import { openStore, type TestStore } from './testing/open-stores.ts'
 import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
-const { CLICKHOUSE_URL } = process.env
 const codec = createCursorCodec(Buffer.alloc(32, 7))
 /** Set to refuse what the API asks of the store next, as a server that is away does. */
 let storeIsAway = false
@@ -22,7 +21,7 @@ let store: Store
 let api: TestApi
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   const flaky: Store = {
     ...store,

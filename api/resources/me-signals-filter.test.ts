@@ -10,7 +10,7 @@ import type { Billing } from '../billing/billing.ts'
 import { signalItem } from '../items/signal.ts'
 import { readSignalsAfter } from '../rows/signal-rows.ts'
 import { ask } from '../testing/ask.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
@@ -19,7 +19,6 @@ import { startApi, type TestApi } from '../testing/start-api.ts'
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const AT = 1_790_000_000
 
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 let api: TestApi
@@ -28,7 +27,7 @@ let other: string
 let clock = Date.now()
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   let subscriber: string | undefined
   const billing = { pro: async (wallet: string) => ({ active: wallet === subscriber }) }

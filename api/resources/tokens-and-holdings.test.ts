@@ -8,7 +8,7 @@ import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import { digestOf } from '../rendered.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, markStored, positionRow, swapRow, trackWallets } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
@@ -23,7 +23,6 @@ const T = 1_700_000_000
 /** 999999999.123456 tokens at 0.500000001 SOL of 150.123456789 USD for 3 tokens, by exact fractions. */
 const ENTRY_MCAP = 25020576159.609516
 
-const { CLICKHOUSE_URL } = process.env
 const codec = createCursorCodec(Buffer.alloc(32, 7))
 let opened: TestStore
 let store: Store
@@ -31,7 +30,7 @@ let api: TestApi
 let key: string
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   await trackWallets(store, 12)
   await store.insert('positions', [

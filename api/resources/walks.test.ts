@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, swapRow } from '../testing/rows.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { tokenSwaps } from './token-swaps.ts'
@@ -17,12 +17,11 @@ import { trades } from './trades.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
 })
 test.after.always(() => opened.drop())

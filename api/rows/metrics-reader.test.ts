@@ -1,19 +1,18 @@
 import test from 'ava'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import type { PrepareMove, StoragePosition, StoredSlot } from '../storage-position.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { createMetricsReader } from './metrics-reader.ts'
 
 /*
  * The metrics that are kept from one marker to the next, over a real store.
  */
 
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
 })
 test.after.always(() => opened.drop())

@@ -4,7 +4,7 @@ import type { Row, Store } from '../../pipeline/store/store.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, positionRow } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
 import { type News, PositionNews } from './position-news.ts'
@@ -14,12 +14,11 @@ import { readHeldTokens, readHoldings } from './position-rows.ts'
  * What is kept of positions from one marker to the next, over a real store.
  */
 
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
 })
 test.after.always(() => opened.drop())

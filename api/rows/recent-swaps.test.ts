@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import type { PrepareMove, StoredSlot } from '../storage-position.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { swapRow } from '../testing/rows.ts'
 import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
 
@@ -11,13 +11,12 @@ import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
  * What is kept of the newest swaps from one marker to the next, over a real store.
  */
 
-const { CLICKHOUSE_URL } = process.env
 const EPOCH = 7
 let opened: TestStore
 let store: Store
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
 })
 test.beforeEach(async () => {

@@ -8,7 +8,7 @@ import type { Billing } from '../billing/billing.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { BONK, JUP } from '../testing/a-swap.ts'
 import { ask } from '../testing/ask.ts'
-import { openEmbeddedStore, openServerStore, type TestStore } from '../testing/open-stores.ts'
+import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
 import { encodeView, startOfSnapshot } from './view-position.ts'
@@ -17,7 +17,6 @@ import { encodeView, startOfSnapshot } from './view-position.ts'
 
 const T = 1_790_000_000
 const BOTH = { channels: ['watchlist', 'signals'] }
-const { CLICKHOUSE_URL } = process.env
 let opened: TestStore
 let store: Store
 let api: TestApi
@@ -27,7 +26,7 @@ let clock = T * 1000
 const subscribers = new Map<string, number>()
 
 test.before(async () => {
-  opened = CLICKHOUSE_URL ? await openServerStore(CLICKHOUSE_URL) : await openEmbeddedStore()
+  opened = await openStore()
   store = opened.store
   const billing = {
     async pro(wallet: string) {

@@ -12,6 +12,12 @@ export interface TestStore {
   drop(): Promise<void>
 }
 
+/** A database of its own on the server of CLICKHOUSE_URL; without one, an embedded ClickHouse. */
+export function openStore(): Promise<TestStore> {
+  const { CLICKHOUSE_URL } = process.env
+  return CLICKHOUSE_URL ? openServerStore(CLICKHOUSE_URL) : openEmbeddedStore()
+}
+
 /** An embedded ClickHouse in a folder of its own, with the schema. A process can open one. */
 export async function openEmbeddedStore(): Promise<TestStore> {
   const path = mkdtempSync(join(tmpdir(), 'store-'))
