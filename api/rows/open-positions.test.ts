@@ -212,3 +212,38 @@ test.serial('news are told once, and again while the marker has not passed them'
   await moveTo(18)
   t.deepEqual(told.splice(0), [[a, d].sort()])
 })
+
+test.serial(
+  'of what is written several times between markers the newest is told, once, whatever order it came in',
+  async (t) => {
+    await store.command('TRUNCATE TABLE positions')
+    await store.command('TRUNCATE TABLE mints')
+    const { news, moveTo } = aFollower()
+    const told: [string, string[]][][] = []
+    news.listen(({ positions, mints }: News) => {
+      const versions = (mint: string) =>
+        positions.filter((row) => row.mint === mint).map(({ version }) => version)
+      told.push([...(mints ?? [])].map((mint) => [mint, versions(mint)]))
+    })
+    const [a = '', b = ''] = MINTS
+    await moveTo(10)
+    for (const version of ['2', '3', '1']) {
+      const times = { first_trade_time: 5, last_trade_time: 5 }
+      await store.insert('positions', [positionRow(1, a, { ...times, version })])
+      await store.insert('mints', [
+        {
+          ...{ mint: b, token_program: 'spl_token', decimals: 6, supply: '1', symbol: '' },
+          ...{ name: '', metadata: 'none', fetched_at: 1, asked: 1, version },
+        },
+      ])
+    }
+    await moveTo(11)
+    await moveTo(12)
+    t.deepEqual(told, [
+      [
+        [a, ['3']],
+        [b, []],
+      ],
+    ])
+  },
+)

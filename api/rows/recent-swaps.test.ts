@@ -162,6 +162,24 @@ test.serial(
   },
 )
 
+test.serial(
+  'of a new swap that is stored several times the newest version counts, whatever order they came in',
+  async (t) => {
+    const { recent, moveTo, fromStore } = await readAt10(100)
+    for (const version of ['2', '3', '1']) {
+      await store.insert('swaps', [swapRow(11, { version }), swapRow(12, { version })])
+    }
+    await moveTo(12)
+    const page = await recent.page(null, 9)
+    const versions = page?.swaps.map(({ slot, version }) => [slot, version])
+    t.deepEqual(versions, [
+      [12, 3n],
+      [11, 3n],
+    ])
+    t.deepEqual(page, await fromStore(null, 9))
+  },
+)
+
 test.serial('while very much is written at once the store is asked', async (t) => {
   const { recent, moveTo } = await readAt10(100)
   t.deepEqual((await recent.page(null, 9))?.swaps, [])
