@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { chmodSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -28,6 +28,7 @@ export async function openChdb(folder: string): Promise<Store> {
   let client: ReturnType<typeof createClient>
   try {
     makeFolder(path)
+    chmodSync(path, 0o700) // a folder of an earlier version may be open to other users
     client = createClient({
       connection: createChdbConnection({ path }),
       log: { level: ClickHouseLogLevel.OFF },
@@ -51,7 +52,7 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
     kind: 'chdb',
     async read(sql, params) {
       const result = await client.query({ query: sql, format: 'JSONEachRow', ...bound(params) })
-      return [await result.text()]
+      return rowsOf(await result.text())
     },
     async run(sql, params) {
       await client.command({ query: sql, ...bound(params) })
@@ -60,7 +61,33 @@ function engineOf(client: ReturnType<typeof createClient>): Engine {
       const { stream } = await client.exec({ query: sql, values: Readable.from([data]) })
       stream.resume()
     },
+    async ping() {
+      await client.command({ query: 'SELECT 1' })
+    },
     close: () => client.close(),
+  }
+}
+
+/**
+ * The rows of an answer, one JSON array. When a query fails after its first rows (a timeout, an
+ * error in a function), chDB 26.7 keeps the text that it has written and puts it before the answer
+ * to the next query, also that of another caller. The array tells the two apart: with text before
+ * it the whole is no valid JSON. JSON escapes line breaks, so the last `[` that ends a line begins
+ * the answer.
+ */
+function rowsOf(text: string): unknown[] {
+  const rows = parse(text) ?? parse(text.slice(text.lastIndexOf('[\n')))
+  if (Array.isArray(rows)) return rows
+  throw new ServiceError('unavailable', 'an answer of the store cannot be read', {
+    retriable: true,
+  })
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -69,6 +96,7 @@ const SESSION = [
   `CREATE DATABASE IF NOT EXISTS ${DATABASE} ENGINE = Atomic`,
   `USE ${DATABASE}`,
   'SET output_format_json_quote_64bit_integers = 1',
+  'SET output_format_json_array_of_rows = 1',
   // A double that is written is the double that is read; the faster way is sometimes off by a bit.
   'SET precise_float_parsing = 1',
   // A column that a table does not have is a bug, not a thing to pass by.

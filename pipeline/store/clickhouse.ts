@@ -72,6 +72,37 @@ export async function connectClickHouse(url: URL): Promise<Store> {
   return store
 }
 
+/**
+ * Connects to a ClickHouse server as a user who may only read (`readonly = 1`, which forbids to
+ * pass settings: his profile has them). `database` is used where the URL names none. Rejects like
+ * `connectClickHouse`.
+ */
+export async function connectReader(url: URL, database: string): Promise<Store> {
+  const store = createEngineStore(
+    createHttpEngine({
+      origin: url.origin,
+      username: decodeURIComponent(url.username),
+      password: decodeURIComponent(url.password),
+      database: decodeURIComponent(url.pathname.slice(1)) || database,
+      timeoutMs: 40_000,
+    }),
+  )
+  try {
+    await store.ping()
+    return store
+  } catch (error) {
+    await store.close()
+    const isRefused = error instanceof ServiceError && error.code === 'internal'
+    throw new ServiceError(
+      isRefused ? 'bad_config' : 'unreachable',
+      isRefused
+        ? `CLICKHOUSE_READER_URL: ClickHouse at ${url.host} refuses this user, password or database`
+        : `CLICKHOUSE_READER_URL: no ClickHouse answers at ${url.host}`,
+      { retriable: !isRefused, cause: error },
+    )
+  }
+}
+
 function databaseOf(url: URL): string {
   const name = decodeURIComponent(url.pathname.slice(1)) || DEFAULT_DATABASE
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,100}$/.test(name))

@@ -7,6 +7,9 @@ import { storeError } from './store-error.ts'
 /** Calls that may wait at once; one more is refused as `unavailable`, so that a stalled server does not fill the memory. */
 const MAX_WAITING = 2000
 
+/** An answer this recent shows that the engine answers: no probe has to ask it. */
+const ANSWERED_MS = 1000
+
 /** From this many rows on, binary rows pay for what they need to know of the table. */
 const BINARY_ROWS = 100
 
@@ -18,17 +21,31 @@ export function createEngineStore(engine: Engine): Store {
   /** Called when nothing is under way any more. */
   let onIdle = () => {}
 
+  /**
+   * When the engine answered last, by `performance.now()`; -Infinity since a call found it away.
+   */
+  let answeredAt = Number.NEGATIVE_INFINITY
+  let probe: Promise<void> | null = null
+
   async function call<T>(run: () => Promise<T>): Promise<T> {
-    if (closed) throw new ServiceError('closed', 'the store is closed')
     if (waiting >= MAX_WAITING)
       throw new ServiceError('unavailable', 'too many queries wait for the store', {
         retriable: true,
       })
+    return ask(run)
+  }
+
+  async function ask<T>(run: () => Promise<T>): Promise<T> {
+    if (closed) throw new ServiceError('closed', 'the store is closed')
     waiting += 1
     try {
-      return await run()
+      const result = await run()
+      answeredAt = performance.now()
+      return result
     } catch (error) {
-      throw storeError(error)
+      const told = storeError(error)
+      if (told.code === 'unavailable') answeredAt = Number.NEGATIVE_INFINITY
+      throw told
     } finally {
       waiting -= 1
       if (waiting === 0) onIdle()
@@ -52,19 +69,21 @@ export function createEngineStore(engine: Engine): Store {
   }
 
   async function readTypes(table: string): Promise<Map<string, string>> {
-    const columns = await rowsOf<{ name: string; type: string }>(
-      await engine.read(
-        'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
-        { table },
-      ),
-    )
+    const columns = (await engine.read(
+      'SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}',
+      { table },
+    )) as { name: string; type: string }[] // as selected
     return new Map(columns.map(({ name, type }) => [name, type]))
   }
 
   return {
     kind,
-    query: <T>(sql: string, params?: QueryParams) =>
-      call(async () => rowsOf<T>(await engine.read(sql, params))),
+    query: <T>(sql: string, params?: QueryParams, columns: readonly string[] = []) =>
+      call(async () => {
+        const rows = await engine.read(sql, params)
+        checkColumns(rows, columns)
+        return rows as T[] // the caller's statement says what it selects
+      }),
     insert: (table, rows, options = {}) =>
       call(async () => {
         if (rows.length === 0) return
@@ -77,7 +96,13 @@ export function createEngineStore(engine: Engine): Store {
         )
       }),
     command: (sql, params) => call(() => engine.run(sql, params)),
-    ping: () => call(() => engine.run('SELECT 1')),
+    async ping() {
+      if (!closed && performance.now() - answeredAt < ANSWERED_MS) return
+      probe ??= ask(() => engine.ping()).finally(() => {
+        probe = null
+      })
+      await probe
+    },
     async close() {
       if (closed) return
       closed = true
@@ -91,21 +116,20 @@ export function createEngineStore(engine: Engine): Store {
   }
 }
 
-/** The rows of an answer, each piece read at once: no row has a line break in it. */
-async function rowsOf<T>(pieces: AsyncIterable<string> | Iterable<string>): Promise<T[]> {
-  const rows: T[] = []
-  let rest = ''
-  for await (const piece of pieces) {
-    const end = piece.lastIndexOf('\n')
-    if (end === -1) {
-      rest += piece
-      continue
-    }
-    const lines = rest + piece.slice(0, end)
-    rest = piece.slice(end + 1)
-    for (const row of JSON.parse(`[${lines.replaceAll('\n', ',')}]`) as T[]) rows.push(row)
-  }
-  return rows
+/**
+ * Rejects an answer whose first row lacks one of `columns` with a retriable `unavailable`. The
+ * engine writes all rows of an answer alike, so the first one shows what the others have.
+ */
+function checkColumns(rows: readonly unknown[], columns: readonly string[]): void {
+  const [first] = rows
+  if (first === undefined) return
+  const missing = columns.filter((column) => !Object.hasOwn(first as object, column)) // JSON objects
+  if (missing.length > 0)
+    throw new ServiceError(
+      'unavailable',
+      `an answer of the store lacks the columns ${missing.join(', ')}`,
+      { retriable: true },
+    )
 }
 
 function dedupSetting(token: string | undefined): string {

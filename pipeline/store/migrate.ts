@@ -24,7 +24,9 @@ export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readon
   const files = readSchema(folder)
   const pending = pendingFiles(files, await readApplied(store))
   if (pending.length === 0) return []
-  await store.command(MIGRATIONS_TABLE)
+  await store.command(MIGRATIONS_TABLE).catch((error: unknown) => {
+    throw mayNotMigrate(error, pending[0]?.name ?? '')
+  })
   const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
   for (const file of pending) {
     for (const statement of file.statements)
@@ -46,6 +48,49 @@ export async function checkSchema(store: Store, folder = SQL_FOLDER): Promise<vo
       retriable: true,
     })
 }
+
+/**
+ * Returns a condition of readiness that holds while the schema is current; call it after `migrate`.
+ * The schema is read again at most once in `everyMs` and nobody waits for that; while the store
+ * does not answer, the last reading stands.
+ */
+export function createSchemaCheck(
+  store: Store,
+  everyMs = 60_000,
+  folder = SQL_FOLDER,
+): () => Promise<void> {
+  let fault: ServiceError | null = null
+  let readAt = performance.now()
+  return async () => {
+    if (performance.now() - readAt >= everyMs) {
+      readAt = Number.POSITIVE_INFINITY // until it was read
+      checkSchema(store, folder)
+        .then(
+          () => {
+            fault = null
+          },
+          (error: unknown) => {
+            if (error instanceof ServiceError && error.code === 'schema_changed') fault = error
+          },
+        )
+        .finally(() => {
+          readAt = performance.now()
+        })
+    }
+    if (fault !== null) throw fault
+  }
+}
+
+/** The error of a user who may create no table, with what helps; any other error as it is. */
+function mayNotMigrate(error: unknown, file: string): unknown {
+  if (!(error instanceof ServiceError) || error.context?.code !== ACCESS_DENIED) return error
+  const why = 'has not been applied, and the user of CLICKHOUSE_URL may change no table'
+  const how = 'run `npm run -s operator -- migrate` as the owner of the tables'
+  return new ServiceError('schema_changed', `sql/${file} ${why}: ${how}`, { retriable: true })
+}
+
+/** ClickHouse's code. Source: ErrorCodes.cpp. */
+const ACCESS_DENIED = 497
 
 /** Where the views for analysts are: each database of the service has its own. */
 export function analystDatabase(database: string): string {

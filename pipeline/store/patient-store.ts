@@ -27,7 +27,7 @@ export function createPatientStore(store: Store, signal: AbortSignal, logger: Lo
   }
   return {
     kind: store.kind,
-    query: (sql, params) => patiently(() => store.query(sql, params)),
+    query: (sql, params, columns) => patiently(() => store.query(sql, params, columns)),
     insert: (table, rows, options) => {
       const dedupToken = options?.dedupToken ?? randomUUID()
       return patiently(() => store.insert(table, rows, { ...options, dedupToken }))

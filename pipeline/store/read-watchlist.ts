@@ -44,6 +44,8 @@ export interface WatchlistRow {
 export async function readNewestTick(store: Store): Promise<number | null> {
   const [row] = await store.query<{ block_time: number }>(
     "SELECT block_time FROM progress FINAL WHERE worker = 'trending' LIMIT 1",
+    {},
+    ['block_time'],
   )
   return row?.block_time ?? null
 }

@@ -1,13 +1,14 @@
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { TestFn } from 'ava'
 import fc from 'fast-check'
 import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
-import { analystDatabase, checkSchema, migrate, SQL_FOLDER } from './migrate.ts'
+import { analystDatabase, checkSchema, createSchemaCheck, migrate, SQL_FOLDER } from './migrate.ts'
 import { readPoolPrices } from './read-pool-prices.ts'
 import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
@@ -48,6 +49,17 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         t.is(names[0], '0001_swaps.sql')
         t.deepEqual(await migrate(store, folder), [])
         await checkSchema(store, folder)
+        const isCurrent = createSchemaCheck(store, 0, folder)
+        await isCurrent()
+        cpSync(join(folder, '0002_transfers.sql'), join(folder, '9998_more.sql'))
+        const faultOf = () =>
+          isCurrent().then(
+            () => null,
+            ({ message }: Error) => message,
+          )
+        while ((await faultOf()) !== 'sql/9998_more.sql has not been applied yet') await nextTurn()
+        rmSync(join(folder, '9998_more.sql'))
+        while ((await faultOf()) !== null) await nextTurn()
 
         writeFileSync(
           join(folder, '9999_more.sql'),
@@ -80,6 +92,36 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         ...{ n: String(n), text: `${n}é\n€\r\n\\n"`.repeat(1 + (n % 40)) },
       }))
       t.true(isDeepStrictEqual(rows, expected))
+    },
+  )
+
+  test.serial(`${name}: an answer has no row of a query that failed before it`, async (t) => {
+    const failing = [
+      'SELECT number AS slot, throwIf(number = 2000) AS no FROM numbers(10000) SETTINGS max_threads = 1, max_block_size = 100',
+      'SELECT number AS slot, sleepEachRow(0.001) FROM numbers(100000) SETTINGS max_block_size = 10, max_execution_time = 0.3',
+    ]
+    for (const query of failing) {
+      await t.throwsAsync(store.query(query), { instanceOf: ServiceError })
+      t.deepEqual(await store.query("SELECT 1 AS one, ['[\n'] AS text"), [
+        { one: 1, text: ['[\n'] },
+      ])
+      await t.throwsAsync(store.query(query), { instanceOf: ServiceError })
+      t.deepEqual(await store.query('SELECT 1 AS one WHERE one = 2'), [])
+      await t.throwsAsync(store.command(query), { instanceOf: ServiceError })
+      t.is(await readStorageMarker(store), null)
+    }
+  })
+
+  test.serial(
+    `${name}: an answer without a column that is needed may be asked for again`,
+    async (t) => {
+      t.deepEqual(await store.query<{ a: number }>('SELECT 1 AS a', {}, ['a']), [{ a: 1 }])
+      const error = await t.throwsAsync(
+        store.query<Record<'a' | 'b' | 'c', number>>('SELECT 1 AS a', {}, ['b', 'a', 'c']),
+        { instanceOf: ServiceError, message: 'an answer of the store lacks the columns b, c' },
+      )
+      t.like(error, { code: 'unavailable', retriable: true })
+      t.deepEqual(await store.query<{ b: number }>('SELECT 1 AS a WHERE 0', {}, ['b']), [])
     },
   )
 

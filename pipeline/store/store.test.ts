@@ -13,7 +13,9 @@ import {
   type TestStore,
 } from '../testing/test-store.ts'
 import { createStore } from './create-store.ts'
+import { createEngineStore } from './engine-store.ts'
 import { createPatientStore } from './patient-store.ts'
+import { readStorageMarker } from './read-storage-marker.ts'
 import { testStore } from './store.contract.ts'
 import { storeError } from './store-error.ts'
 
@@ -96,6 +98,30 @@ test('what a failure means: not reached and busy are retriable, a refusal is a b
   t.deepEqual(meaning(refusal(252)), ['unavailable', true])
   t.deepEqual(meaning(refusal(62)), ['internal', false])
   t.deepEqual(meaning(new Error('Code: 60. DB::Exception: Unknown table')), ['internal', false])
+})
+
+test('a foreign row is no storage marker: the answer is asked for again', async (t) => {
+  const answers = [[{ partial: '0' }], []]
+  const engine = {
+    kind: 'chdb' as const,
+    read: async () => answers.shift() ?? [],
+    ping: async () => {},
+    run: async () => {},
+    insert: async () => {},
+    close: async () => {},
+  }
+  const store = createEngineStore(engine)
+  const error = await t.throwsAsync(readStorageMarker(store), {
+    message:
+      'an answer of the store lacks the columns slot, parent, block_time, sol_price_time, sol_price_usd_e9',
+  })
+  t.like(error, { code: 'unavailable', retriable: true })
+  answers.unshift([{ partial: '0' }])
+  const logged: string[] = []
+  const logger = createLogger('warn', { write: (line) => logged.push(line) })
+  const patient = createPatientStore(store, new AbortController().signal, logger)
+  t.is(await readStorageMarker(patient), null)
+  t.regex(logged.join(), /lacks the columns slot/)
 })
 
 test('a patient store waits for the server, keeps the token of a block, and gives up when stopped', async (t) => {

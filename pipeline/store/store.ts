@@ -9,8 +9,12 @@ export type QueryParams = Readonly<Record<string, unknown>>
  */
 export interface Store {
   readonly kind: 'clickhouse' | 'chdb'
-  /** Rows of a SELECT; parameters as `{name:Type}` in the text. 64-bit and wider integers come as decimal strings. */
-  query<T>(sql: string, params?: QueryParams): Promise<T[]>
+  /**
+   * Rows of a SELECT; parameters as `{name:Type}` in the text. 64-bit and wider integers come as
+   * decimal strings. An answer that lacks one of `columns` rejects as `unavailable`: name them
+   * where a missing value would become a wrong number.
+   */
+  query<T>(sql: string, params?: QueryParams, columns?: readonly (keyof T & string)[]): Promise<T[]>
   /** Inserts rows as one block. With a `dedupToken` the same block sent again is stored once. `columns` are named where a row has one that only inserts know (`EPHEMERAL`). */
   insert(
     table: string,
@@ -19,6 +23,11 @@ export interface Store {
   ): Promise<void>
   /** Runs a statement without a result. */
   command(sql: string, params?: QueryParams): Promise<void>
+  /**
+   * Resolves when the engine answers, or has answered another call within the last second. It waits
+   * for no other call of a server, and however many ask, at most one probe is under way: the
+   * embedded engine runs one query at a time.
+   */
   ping(): Promise<void>
   close(): Promise<void>
 }

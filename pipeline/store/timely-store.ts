@@ -8,7 +8,7 @@ import type { Store } from './store.ts'
 export function createTimelyStore(store: Store, timeoutMs: number): Store {
   return {
     ...store,
-    query: (sql, params) => inTime(store.query(sql, params), timeoutMs),
+    query: (sql, params, columns) => inTime(store.query(sql, params, columns), timeoutMs),
     ping: () => inTime(store.ping(), timeoutMs),
   }
 }

@@ -1,0 +1,86 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import test from 'ava'
+import type { Engine } from './engine.ts'
+import { createEngineStore } from './engine-store.ts'
+import { createHttpEngine } from './http-engine.ts'
+
+/** An engine that answers a probe when `answer` is called, and everything else as `read` does. */
+function anEngine(read: () => Promise<string[]>) {
+  let probes = 0
+  let answer = () => {}
+  const engine: Engine = {
+    kind: 'chdb',
+    read,
+    run: async () => {},
+    insert: async () => {},
+    ping() {
+      probes += 1
+      return new Promise((resolve) => {
+        answer = resolve
+      })
+    },
+    close: async () => {},
+  }
+  return { store: createEngineStore(engine), answer: () => answer(), probes: () => probes }
+}
+
+test('however many ask, one probe of the store is under way at most', async (t) => {
+  const { store, answer, probes } = anEngine(async () => [])
+  const asked = Array.from({ length: 300 }, () => store.ping())
+  t.is(probes(), 1)
+  answer()
+  await Promise.all(asked)
+  t.is(probes(), 1)
+})
+
+test('a store that has just answered is not asked whether it answers; one that was away is', async (t) => {
+  let isAway = false
+  const { store, answer, probes } = anEngine(async () => {
+    if (isAway) throw new Error('connect ECONNREFUSED')
+    return []
+  })
+  await store.query('SELECT 1')
+  await store.ping()
+  t.is(probes(), 0)
+  isAway = true
+  await t.throwsAsync(store.query('SELECT 1'), { code: 'unavailable' })
+  const asked = store.ping()
+  t.is(probes(), 1)
+  answer()
+  await asked
+})
+
+test('a probe does not wait for the queries that are under way', async (t) => {
+  const { store, answer } = anEngine(() => new Promise(() => {}))
+  for (let n = 0; n < 2000; n++) store.query('SELECT 1').catch(() => {})
+  await t.throwsAsync(store.query('SELECT 1'), { message: 'too many queries wait for the store' })
+  const asked = store.ping()
+  answer()
+  await t.notThrowsAsync(asked)
+})
+
+test('a server is probed on a connection of its own: queries that hang do not hold it up', async (t) => {
+  let hanging = 0
+  const server = createServer(async (request, response) => {
+    if ((await text(request)) === 'SELECT 1') response.end('1\n')
+    else hanging += 1
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const engine = createHttpEngine({
+    origin: `http://127.0.0.1:${port}`,
+    username: 'default',
+    password: '',
+    database: 'default',
+    timeoutMs: 10_000,
+  })
+  const reads = Array.from({ length: 100 }, () => engine.read('SELECT 2').catch(() => []))
+  await t.notThrowsAsync(engine.ping())
+  t.true(hanging < reads.length)
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+  await Promise.all(reads)
+  await engine.close()
+})
