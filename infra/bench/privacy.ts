@@ -5,6 +5,7 @@ import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket } from '../simulator/market/market.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
 import { median, print } from './kit/figures.ts'
+import { type History, measureJoins } from './privacy/joins.ts'
 
 const USAGE = `npm run bench -- privacy [options]
 
@@ -19,6 +20,8 @@ const MARKETS = [
   { name: 'mania', coins: 10, perSlot: 60 },
 ] as const
 
+const SALT = 'a salt for this bench alone'
+
 /** Older trades than this are not looked at: who is not found by then counts as not found. */
 const MOST_TRADES = 200
 
@@ -27,6 +30,9 @@ const MOST_TRADES = 200
  * that fit every one of them, until one is left. Prints how many trades that takes (median over the aliases), with `PRIVACY_SALT` off and on, by how
  * crowded the market is: for history, for a live socket, where the time of arrival tells the time of the trade, and for history when the price of
  * the trade (base to quote, which one factor for both leaves as it is) is compared too.
+ *
+ * Then the same without trades, in the busy market: joins by balance, by sums of transfers, by
+ * counts, by rows of analysts' views.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -38,19 +44,23 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   if (values.help) return print(USAGE)
+  let busy: History | undefined
   print('| market | trades a minute and coin | salt | history | live | history, by price |')
   print('|---|---|---|---|---|---|')
   for (const { name, coins, perSlot } of MARKETS) {
     const slots = Number(values.slots)
-    const swaps = readSwaps({ slots, wallets: Number(values.wallets), coins, perSlot })
+    const history = readHistory({ slots, wallets: Number(values.wallets), coins, perSlot })
+    const swaps = history.events.filter((event) => event.kind === 'swap')
+    if (name === 'busy') busy = history
     const density = swaps.length / ((slots * 0.4) / 60) / coins
-    for (const salt of [null, 'a salt for this bench alone']) {
+    for (const salt of [null, SALT]) {
       const cells = ATTACKS.map((attack) => attackAll(swaps, salt, attack))
       print(
         `| ${name} | ${density.toFixed(1)} | ${salt === null ? 'off' : 'on'} | ${cells.join(' | ')} |`,
       )
     }
   }
+  if (busy) measureJoins(busy, SALT)
 }
 
 interface Chain {
@@ -60,15 +70,17 @@ interface Chain {
   readonly perSlot: number
 }
 
-/** Every swap of the simulated chain, in order. */
-function readSwaps({ slots, wallets, coins, perSlot }: Chain): Swap[] {
+/** What the tracked wallets of the simulated chain do, in order. */
+function readHistory({ slots, wallets, coins, perSlot }: Chain): History {
   const seed = 1
   const options = { seed, wallets, coins, trackedPerSlot: perSlot, othersPerSlot: 0 }
   const market = createMarket(options, createChainShape(seed, NO_TROUBLE))
   const first = 400_000_000
-  return Array.from({ length: slots }, (_, at) => market.truth(first + at).events)
-    .flat()
-    .filter((event) => event.kind === 'swap')
+  const truths = Array.from({ length: slots }, (_, at) => market.truth(first + at))
+  return {
+    events: truths.flatMap((truth) => truth.events),
+    balances: truths.flatMap((truth) => truth.balances),
+  }
 }
 
 /** What an attacker compares beside mint and side, and amounts within what the salt may change them by. */

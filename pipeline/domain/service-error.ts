@@ -15,6 +15,7 @@ export type ServiceErrorCode =
   | 'deposit_not_found'
   | 'already_redeemed'
   | 'invalid_argument'
+  | 'confirmation_required'
   | 'internal'
 
 /** An expected failure: `code` says which, `retriable` whether trying again may help, `context` where (never a secret or an address). */

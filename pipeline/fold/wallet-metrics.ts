@@ -1,3 +1,4 @@
+import { coarsen, coarsenNumber } from '../domain/coarsen.ts'
 import { type Score, scoreWallet } from './score.ts'
 import type { WalletState } from './wallet-state.ts'
 
@@ -7,17 +8,53 @@ export interface ActiveHour {
   readonly txCount: number
 }
 
-/** Status and score of the wallet as it stands (section 3 of the contract). */
-export function walletScore(state: WalletState): Score {
+/** Sums of a wallet as they are served. Lamports, seconds. */
+export type ServedSums = Pick<
+  WalletState,
+  | 'balance'
+  | 'pnl'
+  | 'boughtLamports'
+  | 'soldLamports'
+  | 'investedOpen'
+  | 'receivedLamports'
+  | 'sentLamports'
+  | 'holdingSecondsSum'
+  | 'exitSecondsSum'
+>
+
+/**
+ * The sums of a wallet as they are served: exact, or, with `PRIVACY_SALT`, coarsened to two digits
+ * (decisions I2a). Counts are exact either way, because a customer can count the trades themselves.
+ */
+export function servedSums(state: WalletState, isSalted: boolean): ServedSums {
+  if (!isSalted) return state
+  return {
+    balance: state.balance === null ? null : coarsen(state.balance),
+    pnl: coarsen(state.pnl),
+    boughtLamports: coarsen(state.boughtLamports),
+    soldLamports: coarsen(state.soldLamports),
+    investedOpen: coarsen(state.investedOpen),
+    receivedLamports: coarsen(state.receivedLamports),
+    sentLamports: coarsen(state.sentLamports),
+    holdingSecondsSum: coarsenNumber(state.holdingSecondsSum),
+    exitSecondsSum: coarsenNumber(state.exitSecondsSum),
+  }
+}
+
+/**
+ * Status and score of the wallet as it stands, computed from the sums that are served (section 3 of
+ * the contract).
+ */
+export function walletScore(state: WalletState, served: ServedSums): Score {
   return scoreWallet({
-    balance: state.balance,
-    pnl: state.pnl,
-    bought: state.boughtLamports,
+    balance: served.balance,
+    pnl: served.pnl,
+    bought: served.boughtLamports,
     buys: state.buys,
     sells: state.sells,
     tokensWon: state.tokensWon,
     tokensSoldValued: state.tokensSoldValued,
-    holdingSecondsSum: state.holdingSecondsSum,
+    holdingSecondsSum: served.holdingSecondsSum,
     holdingMatches: state.holdingMatches,
   })
 }

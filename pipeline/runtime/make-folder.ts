@@ -2,10 +2,12 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those it lies in, as far as they are missing. Throws Node's error of the folder that cannot be made. It goes up step by step, because Node's own
- * recursive way turns for ever where the system says that a folder is missing in one that is there (`/proc/x`, Node 20).
+ * Makes a folder and those it lies in, as far as they are missing, for their owner alone by
+ * default. Throws Node's error of the folder that cannot be made. It goes up step by step:
+ * `mkdirSync` with `recursive` never returns where the system says that a folder is missing in an
+ * existing one (`/proc/x`, Node 20).
  */
-export function makeFolder(folder: string, mode = 0o777): void {
+export function makeFolder(folder: string, mode = 0o700): void {
   const path = resolve(folder)
   if (isFolder(path)) return
   try {

@@ -321,7 +321,10 @@ function counted({ events, perturb }: StoredHistory): Counted[] {
       newest.set(key, time)
       const amount = perturbAmount(event.amount, noise)
       const value = event.value === null ? null : perturbAmount(event.value, noise)
-      return { ...event, blockTime, amount, value, time }
+      const price = event.solPriceUsdE9
+      const digits = perturb === null || price === null ? null : Number(price).toPrecision(3)
+      const solPriceUsdE9 = digits === null ? price : BigInt(Number(digits))
+      return { ...event, blockTime, amount, value, solPriceUsdE9, time }
     })
     .sort((a, b) => a.time - b.time || compareEventKeys(a, b))
 }

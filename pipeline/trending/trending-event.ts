@@ -1,3 +1,4 @@
+import { coarsen, PRICE_DIGITS } from '../domain/coarsen.ts'
 import { compareEventKeys, type EventKey } from '../domain/event-key.ts'
 import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import type { FoldEvent } from '../fold/fold-event.ts'
@@ -12,15 +13,21 @@ export interface TrendingEvent extends FoldEvent, EventKey {
 /** Served times lie at most this many seconds before the true ones (`createPerturb`). */
 export const MOST_EARLIER_SECONDS = 16
 
-/** An event as it is served, transfers too: their amounts would tell what the salt hides of a lot. Identity without a salt (decisions I2). */
+/**
+ * An event as it is served (decisions I2, I2a), transfers too: their amounts would tell what the
+ * salt hides of a lot. The SOL price has three digits, because the whole one would tell the second
+ * of the trade. Identity without a salt.
+ */
 export function serveEvent(event: TrendingEvent, perturb: Perturb | null): TrendingEvent {
   if (perturb === null) return event
   const perturbation = perturb(event)
+  const { solPriceUsdE9 } = event
   return {
     ...event,
     blockTime: event.blockTime - perturbation.earlierSeconds,
     amount: perturbAmount(event.amount, perturbation),
     value: event.value === null ? null : perturbAmount(event.value, perturbation),
+    solPriceUsdE9: solPriceUsdE9 === null ? null : coarsen(solPriceUsdE9, PRICE_DIGITS),
   }
 }
 

@@ -1,6 +1,7 @@
+import { coarsen, PRICE_DIGITS } from '../domain/coarsen.ts'
 import type { Lot } from '../fold/fifo.ts'
 import type { TradeSums } from '../fold/trade-sums.ts'
-import { activeHours, walletScore } from '../fold/wallet-metrics.ts'
+import { activeHours, servedSums, walletScore } from '../fold/wallet-metrics.ts'
 import type { Disposal, FirstBuy, TokenState, WalletState } from '../fold/wallet-state.ts'
 import type { Row } from '../store/store.ts'
 
@@ -47,8 +48,12 @@ export function disposalRow(wallet: number, version: number, disposal: Disposal)
   }
 }
 
-/** Row of table `first_buys`. */
-export function firstBuyRow(wallet: number, version: number, buy: FirstBuy): Row {
+/**
+ * Row of table `first_buys`. With `PRIVACY_SALT` the SOL price has three digits, and so the entry
+ * market cap is not exact either (decisions I2a).
+ */
+export function firstBuyRow(wallet: number, version: number, buy: FirstBuy, isSalted = false): Row {
+  const price = buy.solPriceUsdE9
   return {
     mint: buy.mint,
     wallet,
@@ -58,7 +63,7 @@ export function firstBuyRow(wallet: number, version: number, buy: FirstBuy): Row
     block_time: buy.blockTime,
     amount: buy.amount,
     value_lamports: buy.value,
-    sol_price_usd_e9: buy.solPriceUsdE9,
+    sol_price_usd_e9: isSalted && price !== null ? coarsen(price, PRICE_DIGITS) : price,
     version,
   }
 }
@@ -101,33 +106,49 @@ function servedColumns(served: TradeSums): Row {
   }
 }
 
-/** Row of table `wallet_metrics`. `computedAt`: unix seconds of the wall clock. */
-export function metricsRow(state: WalletState, version: number, computedAt: number): Row {
-  const { status, scoreE2 } = walletScore(state)
+/**
+ * With `PRIVACY_SALT` the served `computed_at` is a multiple of this: the second tells when the
+ * wallet last moved.
+ */
+const SALTED_CLOCK_SECONDS = 60
+
+/**
+ * Row of table `wallet_metrics`, as it is served (decisions I2a). `computedAt`: unix seconds of the
+ * wall clock.
+ */
+export function metricsRow(
+  state: WalletState,
+  version: number,
+  computedAt: number,
+  isSalted = false,
+): Row {
+  const sums = servedSums(state, isSalted)
+  const { status, scoreE2 } = walletScore(state, sums)
   const seen = state.events > 0
+  const clock = isSalted ? computedAt - (computedAt % SALTED_CLOCK_SECONDS) : computedAt
   return {
     wallet: state.wallet,
     status,
     score_e2: scoreE2,
-    sol_balance_lamports: state.balance,
-    pnl_lamports: state.pnl,
-    bought_lamports: state.boughtLamports,
-    sold_lamports: state.soldLamports,
-    invested_open_lamports: state.investedOpen,
+    sol_balance_lamports: sums.balance,
+    pnl_lamports: sums.pnl,
+    bought_lamports: sums.boughtLamports,
+    sold_lamports: sums.soldLamports,
+    invested_open_lamports: sums.investedOpen,
     unrealized_token_count: state.openTokens,
     buys: state.buys,
     sells: state.sells,
     transfers_in: state.transfersIn,
     transfers_out: state.transfersOut,
-    received_lamports: state.receivedLamports,
-    sent_lamports: state.sentLamports,
+    received_lamports: sums.receivedLamports,
+    sent_lamports: sums.sentLamports,
     unique_tokens_traded: state.uniqueTokensTraded,
     tokens_won: state.tokensWon,
     tokens_lost: state.tokensLost,
     tokens_sold_valued: state.tokensSoldValued,
-    holding_seconds_sum: state.holdingSecondsSum,
+    holding_seconds_sum: sums.holdingSecondsSum,
     holding_matches: state.holdingMatches,
-    exit_seconds_sum: state.exitSecondsSum,
+    exit_seconds_sum: sums.exitSecondsSum,
     exit_tokens: state.exitTokens,
     quick_sells: state.quickSells,
     sold_more_than_bought: state.soldMoreThanBought,
@@ -139,7 +160,7 @@ export function metricsRow(state: WalletState, version: number, computedAt: numb
     slot: seen ? state.slot : 0,
     tx_index: state.txIndex,
     event_index: state.eventIndex,
-    computed_at: seen || state.balances > 0 ? computedAt : 0,
+    computed_at: seen || state.balances > 0 ? clock : 0,
     version,
   }
 }

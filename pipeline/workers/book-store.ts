@@ -200,11 +200,16 @@ export class BookRows {
   #firstBuys: Row[] = []
   readonly #store: Store
   readonly #computedAt: number
+  readonly #isSalted: boolean
 
-  /** `computedAt`: unix seconds of the wall clock. */
-  constructor(store: Store, computedAt: number) {
+  /**
+   * `computedAt`: unix seconds of the wall clock. `isSalted`: whether there is a `PRIVACY_SALT`
+   * (decisions I2a).
+   */
+  constructor(store: Store, computedAt: number, isSalted: boolean) {
     this.#store = store
     this.#computedAt = computedAt
+    this.#isSalted = isSalted
   }
 
   /** Takes what has changed of a wallet that stands where it shall be seen. */
@@ -214,7 +219,8 @@ export class BookRows {
     this.#addDetails(state.wallet, version, changes)
     for (const token of changes.tokens)
       this.#positions.push(positionRow(state.wallet, version, token))
-    if (changes.metrics) this.#metrics.push(metricsRow(state, version, this.#computedAt))
+    if (changes.metrics)
+      this.#metrics.push(metricsRow(state, version, this.#computedAt, this.#isSalted))
   }
 
   /**
@@ -241,7 +247,8 @@ export class BookRows {
     for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
     for (const disposal of changes.disposals)
       this.#disposals.push(disposalRow(wallet, version, disposal))
-    for (const buy of changes.firstBuys) this.#firstBuys.push(firstBuyRow(wallet, version, buy))
+    for (const buy of changes.firstBuys)
+      this.#firstBuys.push(firstBuyRow(wallet, version, buy, this.#isSalted))
   }
 
   async #storeDetails(): Promise<void> {

@@ -8,6 +8,7 @@ import { addEmptyMetrics } from '../store/tracked-wallets.ts'
 import { insertRows } from './book-store.ts'
 import { type DecodedTable, gapRow, keptRow, lateRow, rowOf } from './event-rows.ts'
 import { findKept, storeKept, type TransactionPlace } from './kept-transactions.ts'
+import { adoptSalt } from './privacy-salt.ts'
 import {
   type FoldDeps,
   type FoldWorker,
@@ -82,6 +83,7 @@ function createFold(
   async function recover(): Promise<void> {
     if (isRecovered) return
     await addEmptyMetrics(store)
+    await adoptSalt(store, salt)
     await books.recover(isMine)
     priceTime = Math.max(priceTime, await newestPriceTime(store))
     newestSlot = await newestStoredSlot(store)

@@ -286,7 +286,7 @@ export class WalletBooks {
   }
 
   #newRows(): BookRows {
-    return new BookRows(this.#store, Math.floor(this.#now() / 1000))
+    return new BookRows(this.#store, Math.floor(this.#now() / 1000), this.#perturb !== null)
   }
 
   async #loadBalances(states: readonly WalletState[]): Promise<void> {

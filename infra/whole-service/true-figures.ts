@@ -1,0 +1,108 @@
+import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+
+/** Runs one query of the operator and gives its rows. */
+export type AskOperator = <T>(sql: string) => Promise<T[]>
+
+/**
+ * Digits from which on two figures are equal only where one is the other: amounts are spread over
+ * far more.
+ */
+const TELLING_DIGITS = 9
+
+/**
+ * The telling figures of a text, as digits without point, sign and surrounding zeros: lamports and
+ * SOL look alike.
+ */
+export function tellingFigures(text: string): string[] {
+  const figures = text.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []
+  return figures
+    .map((figure) => figure.replace('.', '').replace(/^0+|0+$/g, ''))
+    .filter((digits) => digits.length >= TELLING_DIGITS)
+}
+
+/** What really happened: every amount, balance and sum of a wallet, exact. */
+export async function readTrueFigures(ask: AskOperator): Promise<ReadonlySet<string>> {
+  const sums = (columns: readonly string[], from: string) =>
+    columns.map(
+      (column) => `SELECT toString(sum(${column})) AS figure FROM ${from} GROUP BY wallet`,
+    )
+  const each = (columns: readonly string[], from: string) =>
+    columns.map((column) => `SELECT toString(${column}) AS figure FROM ${from}`)
+  const booked = ['bought_lamports', 'sold_lamports', 'open_cost_lamports', 'realized_lamports']
+  const traded = ['bought_amount', 'sold_amount', 'open_amount']
+  const queries = [
+    ...each(['base_amount', 'quote_amount'], 'swaps FINAL'),
+    ...each(['amount'], 'transfers FINAL'),
+    ...each(['lamports'], 'sol_transfers FINAL'),
+    ...each(['lamports'], 'sol_balances FINAL'),
+    ...each([...booked, ...traded], 'positions FINAL'),
+    ...sums(booked, 'positions FINAL'),
+    ...["'in'", "'out'"].flatMap((way) =>
+      sums(['lamports'], `sol_transfers FINAL WHERE direction = ${way}`),
+    ),
+  ]
+  const rows = await ask<{ figure: string }>(queries.join(' UNION ALL '))
+  return new Set(rows.flatMap(({ figure }) => tellingFigures(figure)))
+}
+
+const VIEWS = [
+  ...['swaps', 'transfers', 'sol_transfers', 'sol_balances', 'lots', 'disposals', 'positions'],
+  ...['positions_at(at = 4000000000)', 'first_buys', 'wallet_metrics', 'watchlist', 'signals'],
+]
+
+/** Every row that an analyst sees of wallets, as text. */
+export async function readAnalystRows(ask: AskOperator): Promise<string> {
+  const rows = await ask<{ row: string }>(
+    VIEWS.map((view) => `SELECT toString(tuple(*)) AS row FROM analyst.${view}`).join(
+      ' UNION ALL ',
+    ),
+  )
+  return rows.map(({ row }) => row).join('\n')
+}
+
+/** A trade as one line, whichever channel tells it. */
+export function tradeLine(trade: Readonly<Record<string, unknown>>): string {
+  const { wallet, time, mint, side, amount, quote } = trade
+  return [wallet, time, mint, side, amount, quote].join(' ')
+}
+
+/**
+ * Lines of the stored swaps as they are to be served with `salt`, and as the view `analyst.swaps`
+ * shows them.
+ */
+export async function readSwapLines(
+  ask: AskOperator,
+  salt: string,
+): Promise<{ readonly due: ReadonlySet<string>; readonly seen: readonly string[] }> {
+  // The view goes first, because storage moves on.
+  const seen = await ask<Record<string, string>>(
+    'SELECT wallet, block_time AS time, base_mint AS mint, side, base_amount AS amount, quote_amount AS quote FROM analyst.swaps',
+  )
+  const stored = await ask<Record<string, string>>(
+    'SELECT slot, tx_index, wallet, event_index, block_time, base_mint, side, base_amount, quote_amount FROM swaps FINAL',
+  )
+  const perturb = createPerturb(salt)
+  const due = stored.map((row) => {
+    const served = perturbSwap(
+      {
+        slot: Number(row.slot),
+        txIndex: Number(row.tx_index),
+        wallet: Number(row.wallet),
+        eventIndex: Number(row.event_index),
+        blockTime: Number(row.block_time),
+        baseAmount: BigInt(row.base_amount ?? 0),
+        quoteAmount: BigInt(row.quote_amount ?? 0),
+      },
+      perturb,
+    )
+    return tradeLine({
+      wallet: `W${row.wallet}`,
+      time: served.blockTime,
+      mint: row.base_mint,
+      side: row.side,
+      amount: served.baseAmount,
+      quote: served.quoteAmount,
+    })
+  })
+  return { due: new Set(due), seen: seen.map(tradeLine) }
+}

@@ -1,0 +1,42 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { coarsen, coarsenNumber } from './coarsen.ts'
+
+test('a coarsened figure keeps two significant digits, half away from zero (decisions I2a)', (t) => {
+  const examples = [
+    [0n, 0n],
+    [7n, 7n],
+    [99n, 99n],
+    [104n, 100n],
+    [105n, 110n],
+    [994n, 990n],
+    [995n, 1000n],
+    [12_549_000_000n, 13_000_000_000n],
+    [-12_549_000_000n, -13_000_000_000n],
+  ] as const
+  t.deepEqual(
+    examples.map(([value]) => coarsen(value)),
+    examples.map(([, expected]) => expected),
+  )
+  t.is(coarsen(187_354_000_000n, 3), 187_000_000_000n)
+})
+
+test('a coarsened figure is off by at most 5%, keeps sign and order, and stays when coarsened again', (t) => {
+  const anInteger = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 128n - 1n })
+  fc.assert(
+    fc.property(anInteger, anInteger, (one, other) => {
+      const magnitude = (value: bigint) => (value < 0n ? -value : value)
+      const served = coarsen(one)
+      t.true(magnitude(served - one) * 20n <= magnitude(one))
+      t.regex(String(magnitude(served)), /^\d{1,2}0*$/)
+      t.is(coarsen(-one), -served)
+      t.is(coarsen(served), served)
+      if (one <= other) t.true(served <= coarsen(other))
+    }),
+  )
+  fc.assert(
+    fc.property(fc.maxSafeInteger(), (value) => {
+      t.is(BigInt(coarsenNumber(value)), coarsen(BigInt(value)))
+    }),
+  )
+})
