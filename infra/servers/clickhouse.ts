@@ -1,10 +1,13 @@
-import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { ROLES } from '../../pipeline/config.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { ensureCommand } from './install.ts'
-import { type Server, type ServerPlace, SOURCES } from './server.ts'
+import { makeOwnFolder, type OwnUser } from './own-user.ts'
+import { type Server, type ServerPlace, SOURCES, writeConfigFile } from './server.ts'
 
 const DATABASE = 'tracked_wallets'
 const USER = 'tracked_wallets'
@@ -14,34 +17,45 @@ export const clickhouse: Server = {
   name: 'clickhouse',
   title: 'ClickHouse',
   ports: (base) => ({ http: base + 2 }),
-  async prepare({ dir, portBase, secrets }) {
+  async prepare({ dir, portBase, secrets, user }) {
     const file = await ensureCommand('python3', 'python3')
-    writeConfig(dir, secrets.analystPassword !== null)
+    writeConfig(dir, secrets, user)
     return {
       file,
       args: [
         fileURLToPath(new URL('servers/clickhouse-launch.py', SOURCES)),
         sharedLibrary(),
+        user ? `${user.uid}:${user.gid}` : '',
         `--config-file=${join(dir, 'config.xml')}`,
         `--path=${join(dir, 'data')}`,
         `--http_port=${portBase + 2}`,
         '--listen_host=127.0.0.1',
         '--log-level=warning',
-        // The process is a client that runs a query; this one opens the server's port and then sleeps for days, which is the server's life.
+        // The process is a client that runs a query. This one opens the server's port and then
+        // sleeps for days, which is the server's life.
         '--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM numbers(1000000) SETTINGS max_block_size = 1 FORMAT Null',
       ],
-      env: {
-        CLICKHOUSE_PASSWORD: secrets.clickhousePassword,
-        ...(secrets.analystPassword === null ? {} : { ANALYST_PASSWORD: secrets.analystPassword }),
-      },
+      dropsRoot: true,
     }
   },
   probe: (place) => query(place, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),
   askToStop: (place) => query(place, 'SYSTEM SHUTDOWN'),
   env: ({ portBase, secrets }) => ({
-    CLICKHOUSE_URL: `http://${USER}:${secrets.clickhousePassword}@127.0.0.1:${portBase + 2}/${DATABASE}`,
+    CLICKHOUSE_URL: urlOf(USER, secrets.clickhousePassword, portBase),
+    ...Object.fromEntries(
+      ROLES.map((role) => [
+        `CLICKHOUSE_URL_${role.toUpperCase()}`,
+        urlOf(role, secrets.rolePasswords[role], portBase),
+      ]),
+    ),
+    // Without a database: that of CLICKHOUSE_URL is read.
+    CLICKHOUSE_READER_URL: `http://reader:${secrets.readerPassword}@127.0.0.1:${portBase + 2}`,
     ...(secrets.analystPassword === null ? {} : { ANALYST_PASSWORD: secrets.analystPassword }),
   }),
+}
+
+function urlOf(user: string, password: string, portBase: number): string {
+  return `http://${user}:${password}@127.0.0.1:${portBase + 2}/${DATABASE}`
 }
 
 async function query({ portBase, secrets }: ServerPlace, sql: string): Promise<void> {
@@ -55,20 +69,54 @@ async function query({ portBase, secrets }: ServerPlace, sql: string): Promise<v
   if (!response.ok) throw new Error(text)
 }
 
-/** The same users as in production, and the launcher's own. */
-function writeConfig(dir: string, analyst: boolean): void {
-  const copy = (from: string, to: string) => {
-    mkdirSync(dirname(join(dir, to)), { recursive: true })
-    cpSync(fileURLToPath(new URL(from, SOURCES)), join(dir, to))
+/**
+ * Writes the same users as in production, and the launcher's own. Passwords are written as digests,
+ * and stand in no environment variable, which other programs of the same user could read.
+ */
+function writeConfig(dir: string, secrets: ServerPlace['secrets'], user: OwnUser | null): void {
+  const passwords: Readonly<Record<string, string | null>> = {
+    CLICKHOUSE_PASSWORD: secrets.clickhousePassword,
+    READER_PASSWORD: secrets.readerPassword,
+    ANALYST_PASSWORD: secrets.analystPassword,
+    INGEST_PASSWORD: secrets.rolePasswords.ingest,
+    WORKERS_PASSWORD: secrets.rolePasswords.workers,
+    API_PASSWORD: secrets.rolePasswords.api,
   }
-  copy('servers/clickhouse-config.xml', 'config.xml')
-  copy('clickhouse/config.d/access.xml', 'config.d/access.xml')
-  copy('servers/clickhouse-users.xml', 'users.xml')
-  copy('clickhouse/users.d/service.xml', 'users.d/service.xml')
-  rmSync(join(dir, 'users.d/analyst.xml'), { force: true })
-  if (analyst) copy('clickhouse/users.d/analyst.xml', 'users.d/analyst.xml')
+  const text = (from: string) => readFileSync(new URL(from, SOURCES), 'utf8')
+  const write = (to: string, content: string) => writeConfigFile(join(dir, to), content, user)
+  const root = user && { uid: 0, gid: user.gid }
+  for (const folder of ['config.d', 'users.d']) {
+    rmSync(join(dir, folder), { recursive: true, force: true })
+    makeOwnFolder(join(dir, folder), user ? 0o750 : 0o700, root)
+  }
+  write('config.xml', text('servers/clickhouse-config.xml'))
+  write('config.d/access.xml', text('clickhouse/config.d/access.xml'))
+  write('users.xml', text('servers/clickhouse-users.xml'))
+  for (const file of readdirSync(new URL('clickhouse/users.d', SOURCES))) {
+    const digested = withDigests(text(`clickhouse/users.d/${file}`), passwords)
+    if (digested !== null) write(`users.d/${file}`, digested)
+  }
   // Logs of an earlier run stop the new run's from being written.
   rmSync(join(dir, 'data/data/system'), { recursive: true, force: true })
+}
+
+/**
+ * A file of users with passwords as SHA-256 instead of from the environment; null: one has none.
+ */
+function withDigests(
+  xml: string,
+  passwords: Readonly<Record<string, string | null>>,
+): string | null {
+  let complete = true
+  const digested = xml.replace(/<password from_env="(\w+)"\/>/g, (_, key: string) => {
+    const password = passwords[key] ?? null
+    complete &&= password !== null
+    const digest = createHash('sha256')
+      .update(password ?? '')
+      .digest('hex')
+    return `<password_sha256_hex>${digest}</password_sha256_hex>`
+  })
+  return complete ? digested : null
 }
 
 function sharedLibrary(): string {

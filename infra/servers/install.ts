@@ -1,8 +1,17 @@
 import { spawn } from 'node:child_process'
-import { accessSync, constants, existsSync, mkdirSync, mkdtempSync, renameSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  renameSync,
+} from 'node:fs'
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { closedFolder, type OwnUser } from './own-user.ts'
 
 /** The command's path, its Debian package installed first when it is missing. */
 export async function ensureCommand(command: string, debianPackage: string): Promise<string> {
@@ -28,12 +37,15 @@ export async function ensureCommand(command: string, debianPackage: string): Pro
  * nothing behind.
  */
 export async function ensureCached(name: string, fill: (folder: string) => Promise<void>) {
-  const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'tracked-wallets')
+  // Users of servers cannot enter root's home.
+  const caches = isRoot() ? '/var/cache' : process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  const cache = join(caches, 'tracked-wallets')
   const folder = join(cache, name)
   if (existsSync(folder)) return folder
   mkdirSync(cache, { recursive: true })
   const draft = mkdtempSync(join(cache, `${name}-`))
   await fill(draft)
+  if (isRoot()) await run('chmod', ['-R', 'a+rX', cache])
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -42,13 +54,20 @@ export async function ensureCached(name: string, fill: (folder: string) => Promi
   return folder
 }
 
+const isRoot = () => process.getuid?.() === 0
+
 /** Runs a command to its end, its output on stderr. Rejects when it fails. */
-export function run(command: string, args: readonly string[], cwd?: string): Promise<void> {
+export function run(
+  command: string,
+  args: readonly string[],
+  { cwd, user = null }: { readonly cwd?: string; readonly user?: OwnUser | null } = {},
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       stdio: ['ignore', 2, 2],
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
       ...(cwd === undefined ? {} : { cwd }),
+      ...(user && { uid: user.uid, gid: user.gid }),
     })
     child.once('error', reject)
     child.once('exit', (code) =>
@@ -64,7 +83,7 @@ function findCommand(command: string): string | undefined {
     .find((file) => {
       try {
         accessSync(file, constants.X_OK)
-        return true
+        return !isRoot() || closedFolder(realpathSync(file)) === null
       } catch {
         return false
       }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 import { ensureCached, ensureCommand, run } from './install.ts'
-import { type Server, SOURCES } from './server.ts'
+import { type Server, SOURCES, writeConfigFile } from './server.ts'
 
 const VERSION = '4.3.1'
 
@@ -13,27 +13,34 @@ export const kafka: Server = {
   name: 'kafka',
   title: 'Kafka',
   ports: (base) => ({ port: base, controller: base + 1 }),
-  async prepare({ dir, portBase }) {
+  async prepare({ dir, portBase, user }) {
     const java = await ensureCommand('java', 'default-jre-headless')
-    const jars = await ensureCached(`kafka-${VERSION}`, downloadJars)
+    const jars = await kafkaJars()
     const properties = join(dir, 'server.properties')
     const filled = readFileSync(new URL('servers/kafka-server.properties', SOURCES), 'utf8')
       .replaceAll('@PORT@', String(portBase))
       .replaceAll('@CONTROLLER_PORT@', String(portBase + 1))
       .replaceAll('@DATA@', join(dir, 'data'))
-    writeFileSync(properties, filled)
+    writeConfigFile(properties, filled, user)
+    const logging = join(dir, 'log4j2.properties')
+    const loggers = readFileSync(new URL('servers/kafka-log4j2.properties', SOURCES), 'utf8')
+    writeConfigFile(logging, loggers, user)
     const classPath = ['-cp', `${jars}/*`]
     if (!existsSync(join(dir, 'data/meta.properties')))
-      await run(java, [
-        ...classPath,
-        ...['kafka.tools.StorageTool', 'format', '--ignore-formatted'],
-        ...['-t', clusterId(), '-c', properties],
-      ])
+      await run(
+        java,
+        [
+          ...classPath,
+          ...['kafka.tools.StorageTool', 'format', '--ignore-formatted'],
+          ...['-t', clusterId(), '-c', properties],
+        ],
+        { cwd: dir, user },
+      )
     return {
       file: java,
       args: [
         ...['-Xmx512m', '-Xms256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
-        `-Dlog4j2.configurationFile=${new URL('servers/kafka-log4j2.properties', SOURCES)}`,
+        `-Dlog4j2.configurationFile=${pathToFileURL(logging)}`,
         ...classPath,
         ...['kafka.Kafka', properties],
       ],
@@ -49,12 +56,22 @@ export const kafka: Server = {
   env: ({ portBase }) => ({ KAFKA_BROKERS: `127.0.0.1:${portBase}` }),
 }
 
-async function downloadJars(folder: string): Promise<void> {
+/** The folder with the jars of Kafka's server, or of its tools; they are downloaded once. */
+export function kafkaJars(part: 'server' | 'tools' = 'server'): Promise<string> {
+  const name = part === 'server' ? `kafka-${VERSION}` : `kafka-tools-${VERSION}`
+  return ensureCached(name, (folder) => downloadJars(folder, part))
+}
+
+async function downloadJars(folder: string, part: 'server' | 'tools'): Promise<void> {
   const maven = await ensureCommand('mvn', 'maven')
-  cpSync(fileURLToPath(new URL('servers/kafka-pom.xml', SOURCES)), join(folder, 'pom.xml'))
+  const server = readFileSync(new URL('servers/kafka-pom.xml', SOURCES), 'utf8')
+  const pom = part === 'server' ? server : server.replace('>kafka_2.13<', '>kafka-tools<')
+  writeFileSync(join(folder, 'pom.xml'), pom)
   process.stderr.write(`downloading Kafka ${VERSION}\n`)
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies'
-  await run(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], folder)
+  await run(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], {
+    cwd: folder,
+  })
 }
 
 /** 16 random bytes as base64url; it may not begin with a dash. */

@@ -1,26 +1,36 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { ensureCommand } from './install.ts'
-import type { Server } from './server.ts'
+import { giveTo } from './own-user.ts'
+import { type Server, writeConfigFile } from './server.ts'
+
+/** Redis's folder of append-only files. */
+const FILES = 'appendonlydir'
 
 /** Redis of the distribution (tried with 7.0.15), every write in its append-only file. */
 export const redis: Server = {
   name: 'redis',
   title: 'Redis',
   ports: (base) => ({ port: base + 3 }),
-  async prepare({ dir, portBase, secrets }) {
+  async prepare({ dir, portBase, secrets, user }) {
     const file = await ensureCommand('redis-server', 'redis-server')
+    const data = join(dir, 'data')
+    // An earlier version kept the append-only files beside the configuration.
+    if (existsSync(join(dir, FILES))) {
+      renameSync(join(dir, FILES), join(data, FILES))
+      giveTo(user, join(data, FILES))
+    }
     const config = join(dir, 'redis.conf')
     const lines = [
       'bind 127.0.0.1',
       `port ${portBase + 3}`,
       `requirepass ${secrets.redisPassword}`,
-      `dir ${JSON.stringify(dir)}`,
+      `dir ${JSON.stringify(data)}`,
       'appendonly yes',
       'save ""',
     ]
-    writeFileSync(config, `${lines.join('\n')}\n`, { mode: 0o600 })
+    writeConfigFile(config, `${lines.join('\n')}\n`, user)
     return { file, args: [config] }
   },
   async probe({ portBase, secrets }) {

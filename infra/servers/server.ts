@@ -1,3 +1,5 @@
+import { chmodSync, chownSync, writeFileSync } from 'node:fs'
+import type { OwnUser } from './own-user.ts'
 import type { ServerName, ServersState } from './state.ts'
 
 /** One of the servers: how it is installed, configured, started, asked and stopped. */
@@ -8,7 +10,7 @@ export interface Server {
   /** The ports it opens, by purpose. */
   ports(base: number): Readonly<Record<string, number>>
   /** Installs what is missing and writes its configuration; gives the command to run. */
-  prepare(place: ServerPlace): Promise<Command>
+  prepare(place: StartPlace): Promise<Command>
   /** Resolves when it answers; rejects when it does not (yet). */
   probe(place: ServerPlace): Promise<void>
   /** Asks it to stop; the process may live on for a while. Rejects when it cannot be asked. */
@@ -25,10 +27,28 @@ export interface ServerPlace {
   readonly secrets: ServersState['secrets']
 }
 
+/** Where a server is about to start. */
+export interface StartPlace extends ServerPlace {
+  /** The user that the server runs as; null: the one of this process. */
+  readonly user: OwnUser | null
+}
+
 export interface Command {
   readonly file: string
   readonly args: readonly string[]
-  readonly env?: Readonly<Record<string, string>>
+  /** The program starts as root and takes on the server's user itself. */
+  readonly dropsRoot?: boolean
+}
+
+/**
+ * Writes a file of a server's configuration, which may hold passwords or their digests: readable by
+ * this process's user and by the server's, writable by the first alone.
+ */
+export function writeConfigFile(file: string, text: string, user: OwnUser | null): void {
+  writeFileSync(file, text, { mode: 0o600 })
+  if (user === null) return
+  chownSync(file, 0, user.gid)
+  chmodSync(file, 0o640)
 }
 
 /** Files that the compiler does not copy stay beside the sources. */

@@ -1,5 +1,16 @@
-import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { request } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +18,7 @@ import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import anyTest from 'ava'
 import { Redis } from 'ioredis'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
+import { attackAsAnalyst } from './hostile-analyst.ts'
 
 /** Installs and starts servers, so it runs only where others are used already. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)
@@ -16,6 +28,7 @@ const PORT_BASE = 28_900
 
 const MAIN = join(import.meta.dirname, 'main.js')
 const dir = mkdtempSync(join(tmpdir(), 'servers-'))
+chmodSync(dir, 0o711) // users of servers pass
 
 /** Runs the command as a shell would. */
 function servers(command: string, ...args: string[]) {
@@ -35,18 +48,19 @@ const lineOf = (lines: string, key: string) =>
   new RegExp(`^${key}=(.*)$`, 'm').exec(lines)?.[1] ?? ''
 
 anyTest.after.always('stop', async () => {
-  if (enabled) await servers('stop', '--data', dir)
+  for (const name of enabled ? ['data', 'closed', 'earlier'] : [])
+    await servers('stop', '--data', join(dir, name))
   rmSync(dir, { recursive: true, force: true })
 })
 
-test(`servers start, keep what was written over a kill, and stop${why}`, async (t) => {
+test(`servers start, keep what was written over a kill, and stop; hostile analysts fail no query of the service${why}`, async (t) => {
   t.timeout(180_000)
   const place = ['--data', join(dir, 'data')]
   const first = await servers('start', ...place, '--port-base', String(PORT_BASE))
   t.is(first.code, 0, first.stderr)
   t.regex(
     first.stdout,
-    /^KAFKA_BROKERS=127\.0\.0\.1:28900\nCLICKHOUSE_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
+    /^KAFKA_BROKERS=127\.0\.0\.1:28900\nCLICKHOUSE_URL=http:\S+\n(?:CLICKHOUSE_URL_(?:INGEST|WORKERS|API)=http:\S+\n){3}CLICKHOUSE_READER_URL=http:\S+\nANALYST_PASSWORD='an analyst'\\''s'\nREDIS_URL=redis:\S+\n$/,
   )
   t.is(statSync(join(dir, 'data/servers.json')).mode & 0o777, 0o600)
 
@@ -100,11 +114,145 @@ test(`servers start, keep what was written over a kill, and stop${why}`, async (
   ])
     await t.throwsAsync(analyst.command({ query }), undefined, query)
 
+  // A tenth of a gigabyte for the service, out of four of which analysts want all.
+  const work = async () => {
+    await clickhouse.command({ query: 'INSERT INTO kept SELECT number FROM numbers(10000)' })
+    await clickhouse.command({
+      query: 'SELECT groupArray(number) FROM numbers(10000000) FORMAT Null',
+    })
+  }
+  const { failures, rounds, attacks } = await attackAsAnalyst(analyst, work, 15_000)
+  t.deepEqual(failures, [])
+  t.true(rounds > 5 && attacks >= 8, `${rounds} rounds, ${attacks} attacks`)
+
   await Promise.all([clickhouse.close(), analyst.close(), redis.disconnect()])
   t.is((await servers('stop', ...place)).code, 0)
   await t.throwsAsync(kafka())
   t.deepEqual(await servers('stop', ...place), { code: 0, stdout: '', stderr: '' })
 })
+
+test(`servers run as users of their own, and nobody reads files or passwords through ClickHouse${why}`, async (t) => {
+  t.timeout(180_000)
+  const isRoot = process.getuid?.() === 0
+  const data = join(dir, 'closed')
+  const place = ['--data', data, '--port-base', String(PORT_BASE + 20)]
+  const started = await servers('start', ...place)
+  t.is(started.code, 0, started.stderr)
+  t.false(started.stderr.includes('WARNING'), started.stderr)
+  const url = new URL(lineOf(started.stdout, 'CLICKHOUSE_URL'))
+  const redisUrl = new URL(lineOf(started.stdout, 'REDIS_URL'))
+  const passwords = [url.password, redisUrl.password, "an analyst's"]
+  const http = `http://${url.host}/`
+
+  const state = JSON.parse(readFileSync(join(data, 'servers.json'), 'utf8')) as {
+    readonly processes: Readonly<Record<string, { readonly pid: number }>>
+  }
+  for (const [name, { pid }] of Object.entries(state.processes)) {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+    t.false(
+      passwords.some((text) => `${environment}${command}`.includes(text)),
+      name,
+    )
+    const [, uid] = /^Uid:\t(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    t.is(uid === String(process.getuid?.()), !isRoot, name)
+  }
+  for (const file of readdirSync(join(data, 'clickhouse'), { recursive: true, encoding: 'utf8' })) {
+    const path = join(data, 'clickhouse', file)
+    if (!/^(config|users).*\.xml$/.test(file)) continue
+    t.is(statSync(path).mode & 0o007, 0, file)
+    const text = readFileSync(path, 'utf8')
+    t.false(
+      passwords.some((password) => text.includes(password)),
+      file,
+    )
+  }
+
+  /** Code of ClickHouse's refusal, or the answer. */
+  const ask = async (query: string, user: string, password: string, host?: string) => {
+    const { status, text } = await post(http, query, {
+      'x-clickhouse-user': user,
+      'x-clickhouse-key': password,
+      ...(host === undefined ? {} : { host }),
+    })
+    return /^Code: (\d+)/.exec(text)?.[1] ?? (status === 200 ? text : String(status))
+  }
+  const users = [
+    ['tracked_wallets', url.password],
+    ['analyst', "an analyst's"],
+  ] as const
+  t.is(await ask('SELECT 1', ...users[0]), '1\n')
+  // The launcher's own session is the only one of its user.
+  const noMore = '700'
+  t.is(await ask('SELECT 1', 'default', ''), noMore)
+  t.is(await ask("SELECT toUInt8(file('/proc/self/environ'))", 'default', ''), noMore)
+  t.is(await ask('SELECT 1', ...users[0], 'attacker.example'), '404')
+  t.is(await ask('SELECT 1', ...users[0], `localhost:${url.port}`), '1\n')
+
+  const secret = join(data, 'secret')
+  writeFileSync(secret, 'do not read', { mode: 0o600 })
+  for (const [user, password] of users) {
+    if (isRoot)
+      for (const path of [
+        secret,
+        '/etc/shadow',
+        '/proc/self/environ',
+        `/proc/${process.pid}/environ`,
+      ])
+        t.is(await ask(`SELECT file('${path}')`, user, password), '76', `${user} reads ${path}`)
+    for (const source of [
+      `file('${secret}', LineAsString)`,
+      `"fi\\x6ce"/**/('${secret}', LineAsString)`,
+      "filesystem('/etc')",
+      `icebergLocal('${data}')`,
+      "sqlite('/tmp/a.db', 'a')",
+      "url('http://127.0.0.1/', LineAsString)",
+      "remote('127.0.0.1', 'system', 'one')",
+    ])
+      t.is(await ask(`SELECT * FROM ${source}`, user, password), '497', `${user}: ${source}`)
+    const engine = `CREATE TABLE tracked_wallets.taken (line String) ENGINE = File(LineAsString)`
+    t.is(await ask(engine, user, password), '497', user)
+  }
+  t.is((await servers('stop', ...place)).code, 0)
+})
+
+test(`a data folder of servers that ran as one user is taken over${why}`, async (t) => {
+  t.timeout(180_000)
+  const data = join(dir, 'earlier')
+  const place = ['--data', data, '--port-base', String(PORT_BASE + 30), '--only', 'redis']
+  const first = await servers('start', ...place)
+  t.is(first.code, 0, first.stderr)
+  const url = lineOf(first.stdout, 'REDIS_URL')
+  const write = new Redis(url)
+  await write.set('kept', '7')
+  await write.quit()
+  await servers('stop', ...place)
+  // As an earlier version left it.
+  const files = join(data, 'redis/appendonlydir')
+  renameSync(join(data, 'redis/data/appendonlydir'), files)
+  rmdirSync(join(data, 'redis/data'))
+  if (process.getuid?.() === 0) execFileSync('chown', ['-R', '0:0', data])
+  const second = await servers('start', ...place)
+  t.is(second.code, 0, second.stderr)
+  const read = new Redis(url)
+  t.is(await read.get('kept'), '7')
+  await read.quit()
+  t.is((await servers('stop', ...place)).code, 0)
+})
+
+/** POST with any headers: `fetch` sends its own `Host`. */
+function post(url: string, body: string, headers: Readonly<Record<string, string>>) {
+  return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
+    const sent = request(url, { method: 'POST', headers }, (response) => {
+      let text = ''
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
+    })
+    sent.once('error', reject).end(body)
+  })
+}
 
 test(`a port that is taken is named, and nothing is started${why}`, async (t) => {
   const listener = createServer().listen(PORT_BASE + 12, '127.0.0.1')
@@ -133,3 +281,21 @@ anyTest.serial('a folder that holds something else is left alone', async (t) => 
   t.is(notAFolder.code, 1)
   t.true(notAFolder.stderr.startsWith(`--data ${file}: `), notAFolder.stderr)
 })
+
+anyTest(
+  'a file of passwords that a README writes is its owner’s alone, and neither git nor an image takes it',
+  (t) => {
+    const root = join(import.meta.dirname, '../../..')
+    const dockerIgnored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
+    for (const readme of ['README.md', 'infra/servers/README.md']) {
+      const text = readFileSync(join(root, readme), 'utf8')
+      const lines = [...text.matchAll(/^.*servers -- start .*> (\S+\.env).*$/gm)]
+      t.is(lines.length, 1, readme)
+      for (const [line, file = ''] of lines) {
+        t.true(line.startsWith('(umask 077; '), line)
+        t.notThrows(() => execFileSync('git', ['check-ignore', '-q', file], { cwd: root }))
+      }
+    }
+    t.true(dockerIgnored.includes('**/*.env'))
+  },
+)

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { clickhouse } from './clickhouse.ts'
 import { kafka } from './kafka.ts'
+import { giveTo, makeOwnFolder, ownUserOf } from './own-user.ts'
 import {
   identifyProcess,
   isRunning,
@@ -95,14 +96,20 @@ async function change(
 
 async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
   const place = placeOf(server, dir, state)
-  makeFolder(place.dir, 0o700)
-  const { file, args, env } = await server.prepare(place)
+  const user = ownUserOf(server.name, dir)
+  if (user) chmodSync(dir, 0o711) // users of servers pass, and cannot list it
+  // The server reads its folder and writes to `data` alone.
+  makeOwnFolder(place.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
+  makeFolder(join(place.dir, 'data'), 0o700)
+  giveTo(user, join(place.dir, 'data'))
+  const { file, args, dropsRoot } = await server.prepare({ ...place, user })
   const log = openSync(logFile(place), 'a', 0o600)
   const child = spawn(file, args, {
     cwd: place.dir,
     detached: true,
     stdio: ['ignore', log, log],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: user ? place.dir : process.env.HOME },
+    ...(user && !dropsRoot && { uid: user.uid, gid: user.gid }),
   })
   closeSync(log)
   const failure = new Promise<Error>((resolve) => child.once('error', resolve))

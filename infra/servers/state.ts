@@ -2,18 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { ROLES } from '../../pipeline/config.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 
 const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
 export type ServerName = (typeof SERVER_NAMES)[number]
 
+const newSecret = () => randomBytes(18).toString('hex')
+const newRolePasswords = () => ({ ingest: newSecret(), workers: newSecret(), api: newSecret() })
+
 const State = z.object({
   portBase: z.int().min(1024).max(65_000),
   secrets: z.object({
     clickhousePassword: z.string(),
+    readerPassword: z.string().default(newSecret),
     redisPassword: z.string(),
     analystPassword: z.string().nullable(),
+    /** Of the ClickHouse user of each role of the service. */
+    rolePasswords: z.record(z.enum(ROLES), z.string()).default(newRolePasswords),
   }),
   processes: z.partialRecord(
     z.enum(SERVER_NAMES),
@@ -44,10 +51,15 @@ export function readState(dir: string): ServersState | null {
 
 /** Makes the folder and new passwords. */
 export function createState(portBase: number): ServersState {
-  const secret = () => randomBytes(18).toString('hex')
   return {
     portBase,
-    secrets: { clickhousePassword: secret(), redisPassword: secret(), analystPassword: null },
+    secrets: {
+      clickhousePassword: newSecret(),
+      readerPassword: newSecret(),
+      redisPassword: newSecret(),
+      analystPassword: null,
+      rolePasswords: newRolePasswords(),
+    },
     processes: {},
   }
 }
