@@ -1,10 +1,27 @@
 #!/bin/sh
-# Starts ClickHouse with the users of infra/clickhouse, the read-only one when it has a password (decisions J9).
+# Starts ClickHouse with the users of infra/clickhouse. A password that a file asks of the
+# environment is taken from /run/secrets instead and written as SHA-256; a file whose password is
+# missing or empty is left out (decisions J9).
 set -eu
-cp /tracked-wallets/users.d/service.xml /tracked-wallets/no-default-user.xml /etc/clickhouse-server/users.d/
-if [ -n "${ANALYST_PASSWORD:-}" ]; then
-  cp /tracked-wallets/users.d/analyst.xml /etc/clickhouse-server/users.d/
-else
-  rm -f /etc/clickhouse-server/users.d/analyst.xml
-fi
-exec /entrypoint.sh
+umask 077
+: "${SECRETS:=/run/secrets}" "${SOURCE:=/tracked-wallets}" "${TARGET:=/etc/clickhouse-server/users.d}"
+secret_of() {
+  case $1 in
+    CLICKHOUSE_PASSWORD) echo clickhouse_password_owner ;;
+    *_PASSWORD) echo "clickhouse_password_$(echo "${1%_PASSWORD}" | tr A-Z a-z)" ;;
+  esac
+}
+cp "$SOURCE/no-default-user.xml" "$TARGET/"
+for file in "$SOURCE"/users.d/*.xml; do
+  target=$TARGET/$(basename "$file")
+  key=$(sed -nE 's/.*<password from_env="([A-Z_]+)".*/\1/p' "$file")
+  secret=$SECRETS/$(secret_of "$key")
+  if [ -s "$secret" ]; then
+    digest=$(tr -d '\n' <"$secret" | sha256sum | cut -d ' ' -f 1)
+    sed -E "s|<password from_env=\"$key\"/>|<password_sha256_hex>$digest</password_sha256_hex>|" "$file" >"$target"
+  else
+    rm -f "$target"
+  fi
+done
+chown -R clickhouse:clickhouse "$TARGET" 2>/dev/null || true
+exec ${START:-/entrypoint.sh}

@@ -1,18 +1,36 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import test from 'ava'
 import { parse } from 'yaml'
 import { z } from 'zod'
+import { readJwtKeys } from '../../api/auth/jwt-keys.ts'
 import { billingEnv } from '../../api/billing/terms.ts'
 import { apiEnv } from '../../api/config.ts'
 import { pipelineEnv } from '../../pipeline/config.ts'
+import { readEnv } from '../../pipeline/runtime/env.ts'
+import { SECRET_KEYS } from '../../pipeline/runtime/secret-files.ts'
 import { parseDockerfile } from './dockerfile.ts'
 
 /** The project's root, three folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../../..')
+/** What runs once before the roles start, and what an operator runs. */
+const ONE_SHOTS = ['migrate', 'topics', 'operator']
 const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
 
-const { services, volumes } = z
+const { services, volumes, secrets, networks } = z
   .object({
     services: z.record(
       z.string(),
@@ -20,12 +38,23 @@ const { services, volumes } = z
         image: z.string(),
         build: z.object({ dockerfile: z.string() }).optional(),
         environment: z.record(z.string(), z.unknown()).default({}),
+        entrypoint: z.array(z.string()).optional(),
+        secrets: z.array(z.string()).default([]),
+        networks: z.array(z.string()),
+        ports: z.array(z.string()).default([]),
+        profiles: z.array(z.string()).default([]),
+        mem_limit: z.string().optional(),
+        pids_limit: z.number().optional(),
+        cap_drop: z.array(z.string()).default([]),
+        security_opt: z.array(z.string()).default([]),
         volumes: z.array(z.string()).default([]),
         depends_on: z.record(z.string(), z.unknown()).default({}),
         healthcheck: z.unknown().optional(),
       }),
     ),
     volumes: z.record(z.string(), z.unknown()),
+    secrets: z.record(z.string(), z.object({ file: z.string() })),
+    networks: z.record(z.string(), z.object({ internal: z.boolean().default(false) })),
   })
   .parse(parse(text, { merge: true }))
 
@@ -45,22 +74,27 @@ test('docker-compose.yml names files, volumes and services that exist', (t) => {
   t.deepEqual([...new Set(named)].sort(), Object.keys(volumes).sort())
   const needed = Object.values(services).flatMap((service) => Object.keys(service.depends_on))
   t.deepEqual(
-    needed.filter((name) => services[name]?.healthcheck === undefined),
+    needed.filter((name) => services[name]?.healthcheck === undefined && !ONE_SHOTS.includes(name)),
     [],
-    'what is waited for has a health check',
+    'what is waited for has a health check, or ends',
   )
+  const missing = (kind: 'secrets' | 'networks', known: object) =>
+    Object.values(services).flatMap((service) => service[kind].filter((name) => !(name in known)))
+  t.deepEqual([...missing('secrets', secrets), ...missing('networks', networks)], [])
 })
 
 test('docker-compose.yml runs each role once, with keys that the service reads (decisions J2)', (t) => {
-  const own = Object.entries(services).filter(([, service]) => service.build !== undefined)
+  const built = Object.entries(services).filter(([, service]) => service.build !== undefined)
+  const own = built.filter(([name]) => !ONE_SHOTS.includes(name))
   t.deepEqual(
     own.map(([name, service]) => [name, service.environment.ROLES]),
     ['ingest', 'workers', 'api'].map((role) => [role, role]),
   )
   const known = Object.keys({ ...pipelineEnv, ...apiEnv, ...billingEnv })
-  const keys = own.flatMap(([, service]) => Object.keys(service.environment))
+  const keys = built.flatMap(([, service]) => Object.keys(service.environment))
+  const fileKeys = SECRET_KEYS.map((key) => `${key}_FILE`)
   t.deepEqual(
-    keys.filter((key) => !known.includes(key)),
+    keys.filter((key) => !known.includes(key) && !fileKeys.includes(key)),
     [],
   )
 })
@@ -73,6 +107,117 @@ test('the example of .env has every value that docker-compose.yml asks for', (t)
     asked.filter((key) => !given.includes(key)),
     [],
   )
+})
+
+test('each process gets the secrets of its own users, from files, and no other', (t) => {
+  const given = Object.fromEntries(
+    Object.entries(services).map(([name, service]) => [name, service.secrets]),
+  )
+  t.like(given, {
+    ingest: ['clickhouse_url_ingest', 'kafka_sasl_ingest', 'redis_url_idle'],
+    workers: ['clickhouse_url_workers', 'kafka_sasl_workers', 'redis_url_idle'],
+    api: ['secret_key', 'jwt_keys', 'clickhouse_url_api', 'kafka_sasl_api', 'redis_url_api'],
+  })
+  for (const [name, service] of Object.entries(services)) {
+    const values = Object.entries(service.environment)
+    const files = values.flatMap(([, value]) =>
+      typeof value === 'string' && value.startsWith('/run/secrets/') ? [value.slice(13)] : [],
+    )
+    if (service.build) t.deepEqual([...files].sort(), [...service.secrets].sort(), name)
+    t.deepEqual(
+      values.filter(
+        ([key]) => SECRET_KEYS.some((secret) => secret === key) && key !== 'SOLANA_RPC_URL',
+      ),
+      // Both may be empty, which a file may not.
+      values.filter(
+        ([key]) =>
+          (key === 'YELLOWSTONE_X_TOKEN' && name !== 'api') ||
+          (key === 'PRIVACY_SALT' && name !== 'ingest'),
+      ),
+      `${name} has a secret in its environment`,
+    )
+  }
+})
+
+test('networks part what has no business with each other, and the log asks who is there', (t) => {
+  const on = (network: string) =>
+    Object.keys(services).filter((name) => services[name]?.networks.includes(network))
+  t.deepEqual(on('ingress'), ['api', 'prometheus'])
+  for (const server of ['kafka', 'clickhouse', 'redis']) {
+    t.true(networks[server]?.internal, server)
+    t.deepEqual(
+      on(server).filter((name) => ['kafka', 'clickhouse', 'redis'].includes(name)),
+      [server],
+    )
+  }
+  const { KAFKA_LISTENERS, KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: protocols } =
+    services.kafka?.environment ?? {}
+  t.is(KAFKA_LISTENERS, 'CLIENTS://:9092,CONTROLLER://localhost:9093')
+  t.is(protocols, 'CONTROLLER:SASL_PLAINTEXT,CLIENTS:SASL_PLAINTEXT')
+})
+
+test('each container has limits of memory and processes, and no privileges', (t) => {
+  for (const [name, service] of Object.entries(services)) {
+    t.truthy(service.mem_limit, name)
+    t.truthy(service.pids_limit, name)
+    t.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
+    // ClickHouse's entry point changes to its own user.
+    if (name !== 'clickhouse') t.deepEqual(service.cap_drop, ['ALL'], name)
+  }
+})
+
+test('make-secrets.sh makes every secret once, in a folder of its owner', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const make = () => execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [folder])
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8').trim()
+  make()
+  t.is(statSync(folder).mode & 0o777, 0o700)
+  t.deepEqual(readdirSync(folder).sort(), Object.keys(secrets).sort())
+  const first = Object.fromEntries(Object.keys(secrets).map((name) => [name, read(name)]))
+  make()
+  t.deepEqual(Object.fromEntries(Object.keys(secrets).map((name) => [name, read(name)])), first)
+  t.is((await readJwtKeys(read('jwt_keys'), 'jwt_keys')).verifying.size, 1)
+  const env = readEnv(
+    { ...pipelineEnv, ...apiEnv },
+    {
+      CLICKHOUSE_URL: read('clickhouse_url_api'),
+      KAFKA_SASL: read('kafka_sasl_api'),
+      REDIS_URL: read('redis_url_api'),
+      SECRET_KEY: read('secret_key'),
+    },
+  )
+  t.deepEqual(
+    [env.CLICKHOUSE_URL?.username, env.KAFKA_SASL?.username, env.REDIS_URL?.username],
+    ['api', 'api', 'api'],
+  )
+})
+
+test('clickhouse-start.sh gives each user its password as SHA-256, and leaves out who has none', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'users-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const users = readdirSync(join(ROOT, 'infra/clickhouse/users.d'))
+  writeFileSync(join(folder, 'clickhouse_password_owner'), 'of the owner\n')
+  writeFileSync(join(folder, 'clickhouse_password_api'), 'of the api\n')
+  writeFileSync(join(folder, 'clickhouse_password_analyst'), '')
+  const target = join(folder, 'target')
+  mkdirSync(target)
+  const source = join(folder, 'source')
+  mkdirSync(source)
+  cpSync(join(ROOT, 'infra/clickhouse/users.d'), join(source, 'users.d'), { recursive: true })
+  cpSync(
+    join(ROOT, 'infra/docker/clickhouse-no-default-user.xml'),
+    join(source, 'no-default-user.xml'),
+  )
+  for (const user of users) writeFileSync(join(target, user), 'of an earlier start')
+  const env = { PATH: process.env.PATH, SECRETS: folder, SOURCE: source, TARGET: target }
+  const start = join(ROOT, 'infra/docker/clickhouse-start.sh')
+  execFileSync('sh', [start], { env: { ...env, START: 'true' } })
+  t.deepEqual(readdirSync(target).sort(), ['api.xml', 'no-default-user.xml', 'service.xml'])
+  const digest = createHash('sha256').update('of the api').digest('hex')
+  const api = readFileSync(join(target, 'api.xml'), 'utf8')
+  t.true(api.includes(`<password_sha256_hex>${digest}</password_sha256_hex>`))
+  t.false(api.includes('from_env'))
 })
 
 test('images of others have a version', (t) => {
@@ -90,5 +235,8 @@ test('the image starts the service as `npm start` does', (t) => {
     -1,
   )?.steps
   const commands = steps?.flatMap((step) => (step.kind === 'cmd' ? [step.command.join(' ')] : []))
-  t.deepEqual(commands, [scripts.start])
+  t.deepEqual(
+    commands?.map((command) => `exec ${command}`),
+    [scripts.start],
+  )
 })

@@ -1,0 +1,31 @@
+#!/bin/bash
+# Says what each role may do on the log (docker-compose.yml). Whatever is not allowed here is refused.
+# Every role creates the topic if it is missing, reads it in consumer groups whose names begin with
+# the topic's, and reads brokers' settings. Ingest and operators write to it.
+set -euo pipefail
+umask 077
+: "${KAFKA_HOME:=/opt/kafka}" "${BOOTSTRAP:=kafka:9092}" "${PASSWORD_FILE:=/run/secrets/kafka_password_broker}"
+config=${CONFIG:-/run/kafka/admin.properties}
+printf 'security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=%s username="broker" password="%s";\n' \
+  'org.apache.kafka.common.security.plain.PlainLoginModule required' "$(tr -d '\n' <"$PASSWORD_FILE")" >"$config"
+
+# allow "USERS" OPERATIONS... -- RESOURCE...
+allow() {
+  local rules=() user
+  for user in $1; do rules+=(--allow-principal "User:$user"); done
+  shift
+  while [ "$1" != -- ]; do
+    rules+=(--operation "$1")
+    shift
+  done
+  shift
+  "$KAFKA_HOME/bin/kafka-acls.sh" --bootstrap-server "$BOOTSTRAP" --command-config "$config" --force \
+    --add "${rules[@]}" "$@"
+}
+
+topic=${KAFKA_TOPIC_PREFIX:-}wallet-events
+all='ingest workers api operator'
+allow "$all" Read Describe DescribeConfigs Create -- --topic "$topic"
+allow "$all" Read Describe Delete -- --group "$topic." --resource-pattern-type prefixed
+allow "$all" DescribeConfigs IdempotentWrite -- --cluster
+allow 'ingest operator' Write -- --topic "$topic"

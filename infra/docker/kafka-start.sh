@@ -1,0 +1,22 @@
+#!/bin/bash
+# Starts Kafka with the users of /run/secrets/kafka_password_*, each with a password of its own. They
+# are written to a file in memory, so that none stands in the environment or the arguments.
+set -euo pipefail
+umask 077
+: "${SECRETS:=/run/secrets}" "${RUN:=/run/kafka}" "${START:=/etc/kafka/docker/run}"
+password() { tr -d '\n' <"$SECRETS/kafka_password_$1"; }
+module='org.apache.kafka.common.security.plain.PlainLoginModule required'
+{
+  printf 'KafkaServer {\n  %s\n' "$module"
+  printf '  username="broker"\n  password="%s"' "$(password broker)"
+  for user in broker ingest workers api operator; do
+    printf '\n  user_%s="%s"' "$user" "$(password "$user")"
+  done
+  printf ';\n};\n'
+} >"$RUN"/jaas.conf
+{
+  printf 'security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n'
+  printf 'sasl.jaas.config=%s username="broker" password="%s";\n' "$module" "$(password broker)"
+} >"$RUN"/admin.properties
+export KAFKA_OPTS="-Djava.security.auth.login.config=$RUN/jaas.conf"
+exec $START
