@@ -1,25 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Command, creditsOption, optionCommand, walletOption } from './command.ts'
+import {
+  type Command,
+  creditChangeOption,
+  optionCommand,
+  reasonOption,
+  walletOption,
+} from './command.ts'
+import { requireConfirmation } from './confirmation.ts'
 
 /**
- * `account credit`: adds a ledger entry to an account, once for each `--key`; negative credits take away, down to zero. An unknown account is `account_not_found`. The key is made where the command
- * was typed, so that whoever typed it can be told it when the answer is lost.
+ * `account credit`: adds a ledger entry to an account, once for each `--key`. Negative credits take
+ * away, down to zero. An unknown account is `account_not_found`. The process of the caller makes the
+ * key, and shows it when the answer is lost, so that the command can be repeated. A large change
+ * without the code of `account confirm` is `confirmation_required`.
  */
 export const accountCredit: Command = {
   ...optionCommand({
     name: 'account credit',
-    usage: '--wallet <address> --credits <n, or -n to take away> --reason <text> [--key <key>]',
+    usage:
+      '--wallet <address> --credits <n, or -n to take away> --reason <text> [--key <key>] [--confirm <code>]',
     options: {
       wallet: walletOption,
-      credits: creditsOption(-1_000_000_000_000, 1_000_000_000_000),
-      reason: z.string().min(1, 'expected a text').max(200, 'expected at most 200 characters'),
+      credits: creditChangeOption,
+      reason: reasonOption,
       key: z
         .string()
         .regex(/^[\w-]{1,100}$/, 'expected at most 100 letters, digits, - and _')
         .default(() => randomUUID()),
+      confirm: z.string().optional(),
     },
-    async run({ wallet, credits, reason, key }, { accounts }) {
+    isRecorded: true,
+    async run({ wallet, credits, reason, key, confirm }, parts) {
+      const { accounts, confirmAboveCredits: above } = parts
+      requireConfirmation({ wallet, credits, reason }, confirm, { above, nowMs: Date.now() })
       const balance_credits = await accounts.adjust(wallet, credits, reason, `operator:${key}`)
       return { document: { wallet, balance_credits } }
     },

@@ -30,6 +30,7 @@ export const backfill = optionCommand({
   name: 'backfill',
   usage: '--wallet <W3|all> [--from <slot|ISO time>] [--to <slot|ISO time>]',
   options: { wallet: trackedWalletsOption, from: boundOption, to: boundOption },
+  isRecorded: true,
   async run({ wallet, from, to }, parts, report) {
     if (from !== undefined && 'time' in from && from.time * 1000 > Date.now())
       throw new ServiceError('invalid_argument', '--from: a time that has not come yet')

@@ -22,6 +22,10 @@ export interface Command {
   readonly usage: string
   /** The arguments as they mean the same in another process, and when they are given again; without it they do as they are. */
   portable?(args: readonly string[]): readonly string[]
+  /** The arguments as the audit log records them; a command without it is not recorded. */
+  recorded?(args: readonly string[]): readonly string[]
+  /** It reads `--reason` itself; of another recorded command the audit log alone is told it. */
+  readonly readsReason?: boolean
   /** How to give the command again when nobody knows whether it was done, of `portable` arguments. */
   ifUnclear?(args: readonly string[]): string
   /** Checks `args` and does it; tells `report` how far it is when it takes long. Rejects with a ServiceError; `invalid_argument` names the argument. */
@@ -33,6 +37,8 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   readonly name: string
   readonly usage: string
   readonly options: Shape
+  /** Whether the audit log records it, with all its arguments. */
+  readonly isRecorded?: boolean
   run(options: z.output<z.ZodObject<Shape>>, parts: OperatorParts, report: Report): Promise<Outcome>
 }): Command {
   const { name, usage, options, run } = definition
@@ -42,6 +48,8 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   return {
     name,
     usage,
+    ...(definition.isRecorded && { recorded: (args) => args }),
+    readsReason: 'reason' in options,
     async run(args, parts, report) {
       const parsed = z.object(options).safeParse(parseFlags(args, flags))
       if (!parsed.success) {
@@ -90,12 +98,26 @@ export function creditsOption(min: number, max: number) {
   })
 }
 
+/** `--credits` of a change: taken away where below zero. */
+export const creditChangeOption = creditsOption(-1_000_000_000_000, 1_000_000_000_000)
+
+/** `--reason`: why, for the ledger and the audit log. */
+export const reasonOption = z
+  .string()
+  .trim()
+  .min(1, 'expected a text')
+  .max(200, 'expected at most 200 characters')
+
 function parseFlags(words: readonly string[], options: ParseArgsConfig['options'] & object) {
   // `--credits -20` says what `--credits=-20` says: every flag has a value.
   const args = words.flatMap((word, at) => {
     if (words[at - 1]?.match(/^--[a-z]+$/)) return []
     return /^--[a-z]+$/.test(word) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
   })
+  const names = args.map((word) => word.split('=')[0] ?? '')
+  const twice = names.find((name, at) => names.indexOf(name) !== at)
+  if (twice !== undefined)
+    throw new ServiceError('invalid_argument', `${twice}: is given more than once`)
   try {
     return parseArgs({ args, options, allowPositionals: false }).values
   } catch (error) {

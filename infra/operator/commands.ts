@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
+import { accountConfirm } from './account-confirm.ts'
 import { accountCreate } from './account-create.ts'
 import { accountCredit } from './account-credit.ts'
+import { audit } from './audit.ts'
+import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
 import type { Command, Outcome } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
 import { ledgerCheck } from './ledger-check.ts'
+import { migrateCommand } from './migrate.ts'
 import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
@@ -18,6 +23,7 @@ import { wallets } from './wallets.ts'
 const COMMANDS: readonly Command[] = [
   accountCreate,
   accountCredit,
+  accountConfirm,
   wallets,
   backfill,
   recompute,
@@ -27,7 +33,9 @@ const COMMANDS: readonly Command[] = [
   depositsAssign, // before the command whose name its own begins with
   deposits,
   ledgerCheck,
-  sql,
+  audit,
+  migrateCommand,
+  { ...sql, recorded: digestOf },
 ]
 
 /** How the commands are used that begin with the words of `args`; all, where none does. */
@@ -37,7 +45,10 @@ export function usageOf(args: readonly string[]): string {
   const told = named !== undefined ? [named] : alike.length > 0 ? alike : COMMANDS
   return [
     'usage: npm run -s operator -- COMMAND',
-    ...told.map(({ name, usage }) => `  ${name} ${usage}`.trimEnd()),
+    ...told.map(({ name, usage, recorded, readsReason = false }) => {
+      const reason = recorded !== undefined && !readsReason ? ' [--reason <text>]' : ''
+      return `  ${name} ${usage}`.trimEnd() + reason
+    }),
     'What each does and prints: infra/operator/README.md',
   ].join('\n')
 }
@@ -65,16 +76,47 @@ export function noCommand(args: readonly string[]): ServiceError {
   return new ServiceError('invalid_argument', `${what} (${hint})`)
 }
 
-/** Runs the command that `args` name. Rejects with `invalid_argument` when there is none. */
-export function runCommand(
+/**
+ * Runs the command that `args` name, between its two rows of the audit log where it is recorded.
+ * Rejects with `invalid_argument` when there is none, and as the store does when the first row
+ * cannot be stored: then the command does not run.
+ */
+export async function runCommand(
   args: readonly string[],
   parts: OperatorParts,
   report: Report,
 ): Promise<Outcome> {
   const named = find(args)
-  return named === null
-    ? Promise.reject(noCommand(args))
-    : named.command.run(named.rest, parts, report)
+  if (named === null) throw noCommand(args)
+  const { command, rest } = named
+  if (command.recorded === undefined) return command.run(rest, parts, report)
+  const { reason, others } = takeReason(rest)
+  const { store, caller } = parts
+  const action = { caller, command: command.name, arguments: command.recorded(others), reason }
+  return withAudit(store, action, () =>
+    command.run(command.readsReason ? rest : others, parts, report),
+  )
+}
+
+/** `--reason <text>` and the arguments without it. */
+function takeReason(args: readonly string[]) {
+  const isFlag = (word = '') => /^--[a-z]+$/.test(word)
+  const at = args.findIndex(
+    (word, index) => /^--reason(=|$)/.test(word) && !isFlag(args[index - 1]), // else it is a value
+  )
+  const word = args[at]
+  if (word === undefined) return { reason: '', others: args }
+  const isJoined = word !== '--reason'
+  const reason = isJoined ? word.slice('--reason='.length) : (args[at + 1] ?? '')
+  return { reason, others: args.toSpliced(at, isJoined ? 1 : 2) }
+}
+
+/** The text of a query may name a tracked wallet: the log has its length and its digest. */
+function digestOf(args: readonly string[]): readonly string[] {
+  return args.map((text) => {
+    const digest = createHash('sha256').update(text).digest('hex')
+    return `${text.length} characters, sha256 ${digest}`
+  })
 }
 
 /** The same arguments for a process that may run in another folder, and for another time. */

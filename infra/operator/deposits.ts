@@ -59,6 +59,7 @@ export const depositsAssign = optionCommand({
     wallet: walletOption,
     purpose: z.enum(PURPOSES, { error: `expected one of ${PURPOSES.join(', ')}` }),
   },
+  isRecorded: true,
   async run({ signature, wallet, purpose }, parts) {
     const assigned = await assignDeposit(parts, { signature, account: wallet, purpose })
     const document =

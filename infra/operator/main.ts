@@ -6,15 +6,16 @@ import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
+import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold.ts'
-import { type DataConfig, loadDataConfig } from '../service/config.ts'
+import { type DataConfig, keepsData, loadDataConfig } from '../service/config.ts'
 import { createMoney, openLimits, openMeter } from '../service/money.ts'
-import { keepsData } from '../service/preflight.ts'
+import { currentCaller } from './caller.ts'
 import type { Outcome } from './command.ts'
 import {
   failureOf,
@@ -27,6 +28,13 @@ import {
 } from './commands.ts'
 import { reportTo } from './progress.ts'
 import { answer, askOperator, type Reply } from './socket.ts'
+
+/** What JSON leaves as it is and a terminal obeys: C1 controls, and marks of direction. */
+const UNPRINTABLE = /[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}
 
 const args = portableArgs(process.argv.slice(2))
 const report = reportTo(process.stderr)
@@ -41,7 +49,7 @@ else {
 /** The one JSON document on stdout. */
 function print(reply: Reply): void {
   const document = reply.kind === 'done' ? reply.outcome.document : failureOf(reply, args)
-  process.stdout.write(`${JSON.stringify(document)}\n`)
+  process.stdout.write(`${JSON.stringify(document).replace(UNPRINTABLE, escaped)}\n`)
 }
 
 /** Through the process that owns the data when one runs, else on the data itself (decisions J3). */
@@ -52,7 +60,7 @@ async function run(): Promise<Reply> {
       process.stderr.write(`${usageOf(args)}\n`)
       throw noCommand(args)
     }
-    const config = loadDataConfig(process.env)
+    const config = loadDataConfig(readSecretFiles(process.env))
     if (keepsData(config)) asked = await askOperator(config.dataDir, args, report)
     return asked === null ? runHere(config) : { document: null }
   })
@@ -71,12 +79,15 @@ async function runHere(config: DataConfig): Promise<Outcome> {
       const log = openLater(config, store, logger)
       const backfills = backfillsLater(config, store, log.open, logger)
       const stop = stopOnSignal()
+      // A request that the RPC server does not answer ends too.
+      stop.addEventListener('abort', () => backfills.close())
       try {
-        const { solPriceMaxAgeSeconds } = config
-        const own = { store, log: log.open, backfills: backfills.open, stop }
+        const { solPriceMaxAgeSeconds, readerUrl, confirmAboveCredits } = config
+        const own = { store, readerUrl, log: log.open, backfills: backfills.open, stop }
+        const audited = { caller: currentCaller(), confirmAboveCredits }
         const billing = { prices: pricesOf(config.billing), turns: createTurns(redis) }
         const computed = { solPriceMaxAgeSeconds, salt: config.privacySalt }
-        const parts = { ...own, ...billing, ...computed, ledger, accounts }
+        const parts = { ...own, ...audited, ...billing, ...computed, ledger, accounts }
         return await runCommand(args, parts, report)
       } finally {
         backfills.close()

@@ -19,6 +19,7 @@ export const recompute = optionCommand({
   name: 'recompute',
   usage: '--wallet <W3|all>',
   options: { wallet: trackedWalletsOption },
+  isRecorded: true,
   async run({ wallet }, parts, report) {
     const wallets = await wallet(parts.store)
     await refoldWallets(parts, wallets, report)

@@ -19,6 +19,7 @@ export const redecodeCommand = optionCommand({
   name: 'redecode',
   usage: '[--wallet <W3|all>]',
   options: { wallet: z.string().default('all').pipe(trackedWalletsOption) },
+  isRecorded: true,
   async run({ wallet }, parts, report) {
     const wallets = await wallet(parts.store)
     return { document: await redecodeWallets(parts, wallets, report) }

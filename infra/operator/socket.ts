@@ -10,6 +10,7 @@ import { text } from 'node:stream/consumers'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
+import { type Caller, currentCaller, decodeCaller, encodeCaller } from './caller.ts'
 import type { Outcome } from './command.ts'
 import { nameOf } from './commands.ts'
 import type { Progress, Report } from './progress.ts'
@@ -36,7 +37,12 @@ const MAX_PATH_BYTES = 100
 /** Lets `run` be called through the socket, by the user who owns the process alone. `close` stops the commands under way, and waits until they have ended. */
 export async function serveOperator(
   dataDir: string,
-  run: (args: readonly string[], report: Report, stop: AbortSignal) => Promise<Outcome>,
+  run: (
+    args: readonly string[],
+    report: Report,
+    stop: AbortSignal,
+    caller: Caller,
+  ) => Promise<Outcome>,
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const path = socketPath(dataDir)
@@ -55,7 +61,8 @@ export async function serveOperator(
     const reply = await answer(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
       command = nameOf(args)
-      return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal)
+      const caller = decodeCaller(incoming.headers[CALLER])
+      return run(args, (progress) => write({ kind: 'progress', progress }), gone.signal, caller)
     })
     if (reply.kind === 'error')
       logger.warn({ command, code: reply.code }, 'operator command failed')
@@ -97,7 +104,8 @@ export function askOperator(
 ): Promise<Reply | null> {
   return new Promise((settle, reject) => {
     const socket = { socketPath: socketPath(dataDir), agent: false }
-    const asked = request({ ...socket, method: 'POST', path: '/' })
+    const headers = { [CALLER]: encodeCaller(currentCaller()) }
+    const asked = request({ ...socket, method: 'POST', path: '/', headers })
     asked.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') settle(null)
       else reject(wentAway(error))
@@ -116,6 +124,9 @@ export function askOperator(
     asked.end(JSON.stringify(args))
   })
 }
+
+/** The field that says who gave the command; nothing checks it (see the README). */
+const CALLER = 'x-operator-caller'
 
 function wentAway(cause?: unknown): ServiceError {
   return new ServiceError('unreachable', 'the service went away', { cause })

@@ -1,6 +1,9 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { connectReader } from '../../pipeline/store/clickhouse.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Command } from './command.ts'
+import type { Command, Outcome } from './command.ts'
+import type { OperatorParts } from './parts.ts'
+import { findForbidden } from './sql-scan.ts'
 
 const MAX_ROWS = 100_000
 
@@ -8,25 +11,50 @@ const READS_ONLY =
   'reads only: one SELECT (also WITH ... SELECT or EXPLAIN SELECT), DESCRIBE TABLE <name>, or SHOW TABLES'
 
 /**
- * `sql '<select>'`: runs one query that only reads. 64-bit and wider integers come as decimal strings. The query stands inside another one, where nothing but a
- * SELECT is grammatical. It has no semicolon, in a text neither (`char(59)` is one): the embedded engine would run what a closing parenthesis and a semicolon let out. What describes
- * tables is asked of the system's tables.
+ * `sql '<select>'`: runs one query that only reads. 64-bit and wider integers come as decimal
+ * strings. The engine's own parser reads the query first; what runs is the text that it writes,
+ * when every function and table in it is on a list (`findForbidden`).
  */
 export const sql: Command = {
   name: 'sql',
   usage: `'<select>'`,
-  async run(args, { store }) {
+  async run(args, parts) {
     const [text, ...more] = args
     if (text === undefined || more.length > 0) {
       throw new ServiceError('invalid_argument', 'expected one query, in quotes')
     }
     const query = text.replace(/[\s;]+$/, '')
-    const items = (await describe(store, query)) ?? (await select(store, query))
-    if (items.length > MAX_ROWS) {
-      throw new ServiceError('invalid_argument', `more than ${MAX_ROWS} rows: add a LIMIT`)
+    const reader = await openReader(parts)
+    try {
+      return await answer(reader.store, query)
+    } finally {
+      await reader.close()
     }
-    return { document: { items } }
   },
+}
+
+async function answer(store: Store, query: string): Promise<Outcome> {
+  const items = (await describe(store, query)) ?? (await select(store, query))
+  if (items.length > MAX_ROWS) {
+    throw new ServiceError('invalid_argument', `more than ${MAX_ROWS} rows: add a LIMIT`)
+  }
+  return { document: { items } }
+}
+
+/**
+ * Who runs the query: on a server a user who may only read, over a connection of its own; the
+ * embedded engine has no users.
+ */
+async function openReader({ store, readerUrl }: OperatorParts) {
+  if (store.kind === 'chdb') return { store, close: async () => {} }
+  if (readerUrl === null)
+    throw new ServiceError(
+      'bad_config',
+      'CLICKHOUSE_READER_URL: required by sql with CLICKHOUSE_URL: a ClickHouse user who may only read (infra/clickhouse/users.d/reader.xml), for example http://reader:password@clickhouse:8123/tracked_wallets',
+    )
+  const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+  const reader = await connectReader(readerUrl, own?.name ?? '')
+  return { store: reader, close: () => reader.close() }
 }
 
 /** The answer to DESCRIBE and SHOW TABLES; null for another query. */
@@ -55,48 +83,95 @@ async function describe(store: Store, query: string): Promise<readonly unknown[]
 const DATABASE = `if({database:String} = '', currentDatabase(), {database:String})`
 
 /**
- * Functions that read files, other servers or what runs beside: the embedded engine would do that for whoever asks, with the service's rights. A query that is pasted from
- * somewhere should not get at the secret key; whoever may ask here may do so by other means.
+ * The query inside another one, where nothing but a SELECT or an EXPLAIN of one is grammatical. An
+ * EXPLAIN there takes a grant that the reader of a server does not have. The embedded engine has no
+ * users, and so no limits of theirs.
  */
-const OUTSIDE =
-  /\b((?:file|url|remote|remoteSecure|hdfs|gcs|oss|cosn|s3|azureBlobStorage|iceberg\w*|deltaLake\w*|hudi|paimon\w*)(?:Cluster)?|cluster|clusterAllReplicas|mysql|postgresql|mongodb|redis|sqlite|jdbc|odbc|arrowFlight|ytsaurus|executable\w*|python)["`]?\s*\(/i
-
-/** What stands before the query, and is no part of the positions that are told. */
-const BEFORE = 'SELECT * FROM (\n'
+function inner(kind: Store['kind'], query: string): string {
+  if (kind === 'clickhouse' && /^EXPLAIN\s/.test(query)) return query
+  const limits =
+    kind === 'clickhouse'
+      ? ''
+      : ' SETTINGS max_memory_usage = 1000000000, max_result_bytes = 256000000'
+  return `SELECT * FROM (\n${query}\n) LIMIT ${MAX_ROWS + 1}${limits}`
+}
 
 async function select(store: Store, query: string): Promise<readonly unknown[]> {
   const word = /^(?:\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(\w*)/.exec(query)?.[1] ?? ''
-  if (!/^(SELECT|WITH|FROM|EXPLAIN)$/i.test(word) || query.includes(';'))
-    throw new ServiceError('invalid_argument', READS_ONLY)
-  const [, outside] = OUTSIDE.exec(query) ?? []
-  if (outside !== undefined)
-    throw new ServiceError('invalid_argument', `${outside}() reads outside the tables`)
-  return store
-    .query<unknown>(`${BEFORE}${query}\n) LIMIT ${MAX_ROWS + 1}`)
-    .catch((error: unknown) => {
-      if (isTooSlow(error)) throw new ServiceError('invalid_argument', TOO_SLOW, { cause: error })
-      if (!(error instanceof ServiceError) || error.code !== 'internal') throw error
-      const told = error.cause instanceof Error ? error.cause.message : error.message
-      throw new ServiceError('invalid_argument', faultOf(told, query), { cause: error })
-    })
+  if (!/^(SELECT|WITH|FROM|EXPLAIN)$/i.test(word)) throw refusal(READS_ONLY)
+  const read = await readAsEngine(store, query).catch((error: unknown) => {
+    throw refusalOf(error, (told) => grammarFaultOf(told, query))
+  })
+  const { formatted } = read
+  const forbidden = findForbidden(formatted, read, new Set(read.functions))
+  if (/^EXPLAIN AST\s|\sINTO OUTFILE\s/.test(formatted)) throw refusal(READS_ONLY)
+  if (/\sFORMAT \w+$/.test(formatted)) throw refusal('leave out FORMAT: the answer is JSON')
+  if (forbidden !== null) throw refusal(`${forbidden} is not allowed: ${ALLOWED}`)
+  // `APPLY` is written without the backticks of its function, and may then mean something else.
+  if (read.again !== formatted) throw refusal(AMBIGUOUS)
+  return store.query<unknown>(inner(store.kind, formatted)).catch((error: unknown) => {
+    throw refusalOf(error, (told) =>
+      told.includes('Syntax error') ? READS_ONLY : (told.split('\n')[0] ?? 'refused'),
+    )
+  })
 }
 
-/** ClickHouse's code for a query that took longer than it may. */
-function isTooSlow(error: unknown): boolean {
-  return error instanceof ServiceError && error.context.code === 159
+const ALLOWED =
+  'sql reads tables of this database, of analyst and a few of system, with functions that compute'
+
+const AMBIGUOUS =
+  'the query reads differently once it is formatted: leave out quoted names with dots or commas'
+
+/** The query as the engine's parser read it, as one statement, and the databases there are. */
+async function readAsEngine(store: Store, query: string) {
+  const [read] = await store.query<{
+    formatted: string
+    again: string
+    own: string
+    all: string[]
+    functions: string[]
+  }>(
+    `SELECT formatQuery({query:String}) AS formatted, formatQueryOrNull(formatted) AS again,
+       currentDatabase() AS own,
+       (SELECT groupArray(name) FROM system.databases) AS all,
+       (SELECT groupArray(lower(name)) FROM system.functions) AS functions`,
+    { query },
+    ['formatted', 'again', 'own', 'all', 'functions'],
+  )
+  if (read === undefined) throw refusal(READS_ONLY)
+  return read
 }
 
-const TOO_SLOW = 'the query took longer than 30 s and was stopped: let it read less'
+function refusal(message: string, cause?: unknown): ServiceError {
+  return new ServiceError('invalid_argument', message, { cause })
+}
 
-/** What ClickHouse refuses is the operator's to mend: its own words in one line, or where its grammar ends, by the text that was given. */
-function faultOf(told: string, query: string): string {
-  const [, position] = /Syntax error: failed at position (\d+)/.exec(told) ?? []
-  if (position === undefined) return told.split('\n')[0] ?? 'refused'
-  if (/\sINTO\s+OUTFILE\s/i.test(query)) return READS_ONLY
-  if (/\sFORMAT\s+\w+$/i.test(query)) return 'leave out FORMAT: the answer is JSON'
+/** What the engine refuses is the operator's to mend; that it cannot be reached is not. */
+function refusalOf(error: unknown, faultOf: (told: string) => string): unknown {
+  if (!(error instanceof ServiceError)) return error
+  const { code, cause, context } = error
+  const reason = REASONS.get(context.code)
+  if (reason !== undefined) return refusal(reason, error)
+  if (code !== 'internal') return error
+  return refusal(faultOf(cause instanceof Error ? cause.message : error.message), error)
+}
+
+/**
+ * By ClickHouse's code: too long, too much memory, a setting that a read-only user may not have.
+ */
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  [159, 'the query took longer than 30 s and was stopped: let it read less'],
+  [241, 'the query needed more than 1 GB of memory and was stopped: let it read less'],
+  [164, 'leave out SETTINGS: the reader of the server may not change them'],
+])
+
+/** Where the engine's grammar ends, by the text that was given. */
+function grammarFaultOf(told: string, query: string): string {
+  if (told.includes('Multi-statements')) return READS_ONLY
+  const [, position] = /failed at position (\d+)/.exec(told) ?? []
   const bytes = Buffer.from(query)
-  const at = Number(position) - BEFORE.length - 1
-  if (at < 0 || at >= bytes.length)
+  const at = Number(position) - 1
+  if (position === undefined || told.includes('Unmatched') || at >= bytes.length)
     return 'syntax error: a parenthesis or quote is not closed, or closed once too often, or the query ends too early'
   const rest = bytes.subarray(at).toString()
   const before = bytes.subarray(0, at).toString().split('\n')

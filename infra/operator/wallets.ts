@@ -9,6 +9,7 @@ export const wallets = optionCommand({
   name: 'wallets',
   usage: '',
   options: {},
+  isRecorded: true, // it names every tracked wallet
   async run(_options, { store }) {
     const rows = await store.query<{
       wallet: number
