@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import Router from '@koa/router'
 import Koa from 'koa'
-import type { ReadyCheck } from '../pipeline/runtime/health-server.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import type { Readiness } from '../pipeline/runtime/readiness.ts'
+import type { AccountEvents } from './accounts/account-events.ts'
 import type { Accounts } from './accounts/accounts.ts'
 import type { KeyLookUp } from './accounts/key-cache.ts'
 import type { KeyUses } from './accounts/key-uses.ts'
@@ -14,15 +15,25 @@ import type { AccountChannel } from './channel/account-channel.ts'
 import type { Credits } from './credits/credits.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
+import type { FairReads } from './fair-reads.ts'
 import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
-import { authenticate, authenticateFeed, authenticateSession } from './middleware/authenticate.ts'
+import {
+  authenticate,
+  authenticateFeed,
+  authenticateSession,
+  type OnKeyRefused,
+} from './middleware/authenticate.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
+import { createFailedAuth } from './middleware/failed-auth.ts'
 import { headers } from './middleware/headers.ts'
+import { clientNetwork, knowNetwork } from './middleware/know-network.ts'
+import { type AccountLimit, limitAccount } from './middleware/limit-account.ts'
 import { limitBody } from './middleware/limit-body.ts'
-import { limitRate, limitRateMeanwhile, limitWallet } from './middleware/limit-rate.ts'
+import { limitQuery } from './middleware/limit-query.ts'
+import { limitRate, limitRateMeanwhile, limitSite, limitWallet } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -50,25 +61,40 @@ export interface AppDeps
   readonly credits: Credits
   readonly accounts: Accounts
   readonly keyUses: KeyUses
+  readonly events: AccountEvents
   readonly channel: AccountChannel
   readonly keys: Pick<KeyLookUp, 'accountOf'>
+  /** Is told of a text that came as an API key and is none that is valid, and its network. */
+  readonly onKeyRefused: (text: string, network: string) => void
   readonly feed: UpgradeHandler & FeedStatus
-  readonly checks: () => Readonly<Record<string, ReadyCheck>>
+  readonly readiness: Pick<Readiness, 'read'>
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
   readonly metrics: ApiMetrics
   readonly logger: Logger
   readonly tokens: Tokens
   readonly login: Login
-  readonly jwtKeys: JwtKeys
+  readonly jwtKeys: () => JwtKeys
   /** Null where nobody can pay: without payment addresses. */
   readonly billing: Billing | null
   readonly rateLimit: RateLimit | null
   readonly loginLimit: RateLimit | null
+  /** The same for each IPv6 /48. */
+  readonly siteLimit: RateLimit | null
   /** The same for each wallet. */
   readonly walletLimit: RateLimit | null
+  /** Of invalid credentials. */
+  readonly failedAuthLimit: RateLimit | null
+  /** Of requests with a key. */
+  readonly accountLimit: AccountLimit
+  /** Of requests with a dashboard token. */
+  readonly dashboardLimit: AccountLimit
+  /** The store, as product answers read it. */
+  readonly reads: FairReads
   readonly trustedProxies: number
   readonly corsOrigins: readonly string[]
   readonly now: () => number
+  /** Who takes reports of security problems; null: nobody is named. */
+  readonly securityContact: string | null
   /** Where clients find the API; known once it listens. */
   readonly serverUrl: () => string
   /** Null but with the simulator: what the dashboard's test wallet works with. */
@@ -81,6 +107,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
   const limitedMeanwhile = limitRateMeanwhile(deps.rateLimit, deps.trustedProxies)
   const loginLimited = limitRate(deps.loginLimit, deps.trustedProxies)
+  const failedAuth = createFailedAuth(deps.failedAuthLimit, deps.trustedProxies)
+  const onKeyRefused: OnKeyRefused = (text, ctx) =>
+    deps.onKeyRefused(text, clientNetwork(ctx, deps.trustedProxies))
+  const accountLimited = limitAccount(deps.accountLimit)
+  const dashboardLimited = limitAccount(deps.dashboardLimit)
   const { store, position, epoch } = deps
   const news = new PositionNews({ store, position })
   const resources = createResources({
@@ -100,24 +131,31 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   for (const resource of resources) {
     const { path, price, isUnlimited, isLogin } = resource
     const limit = isUnlimited ? limitRate(null, 0) : isLogin ? loginLimited : limited
-    const answer = respond(resource, answers, kept, position)
+    const answer = respond(resource, { answers, kept, position, reads: deps.reads, store })
     const steps =
       price === null
         ? [
             limit,
-            ...(resource.needsSession ? [authenticateSession(deps.tokens)] : []),
+            ...(isLogin ? [limitSite(deps.siteLimit, deps.trustedProxies)] : []),
+            ...(resource.needsSession ? [authenticateSession(deps.tokens, failedAuth)] : []),
+            // A logout is never refused: it revokes a token that may be in the wrong hands.
+            ...(resource.needsSession && !path.startsWith('/auth/') ? [dashboardLimited] : []),
             limitBody,
             ...(resource.requestBody ? [readBody] : []),
+            limitQuery,
             validate(resource),
             ...(resource.needsPro ? [requirePro(deps.billing)] : []),
             ...(isLogin ? [limitWallet(deps.walletLimit)] : []),
+            ...(isLogin || resource.needsSession ? [knowNetwork(deps.trustedProxies)] : []),
             answer,
           ]
         : [
             showCredits(credits),
             limitedMeanwhile,
-            authenticate(keys),
+            authenticate(keys, failedAuth, onKeyRefused),
+            accountLimited,
             limitBody,
+            limitQuery,
             validate(resource),
             charge(credits, price, metrics),
             answer,
@@ -126,18 +164,21 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     else router.get(path, ...steps)
   }
   const pages = [
-    ...documentation(resources, deps.serverUrl),
+    ...documentation({ ...deps, resources }),
     ...dashboardPages({ serverUrl: deps.serverUrl, testWallet: deps.testWallet }),
   ]
-  for (const page of pages) router.get(page.path, limited, limitBody, showPage(page))
+  for (const page of pages) router.get(page.path, limited, limitBody, limitQuery, showPage(page))
   router.get(
     '/ws',
     showCredits(credits),
     limited,
-    authenticateFeed(keys, deps.tokens),
+    authenticateFeed(keys, deps.tokens, failedAuth, onKeyRefused),
+    (ctx, next) => (ctx.state.session ? dashboardLimited : accountLimited)(ctx, next),
     limitBody,
+    limitQuery,
     requireMeans(credits, deps.billing),
-    authenticateFeed(keys, deps.tokens), // once more: it may have been taken back while credits or Pro were asked for
+    // A second time: the key or token may have been revoked while credits or Pro were read.
+    authenticateFeed(keys, deps.tokens, failedAuth, onKeyRefused),
     upgrade({ feed, upgradeOf, tokens: deps.tokens, billing: deps.billing }),
   )
 

@@ -26,7 +26,22 @@ export const apiEnv = {
   TRUSTED_PROXIES: envInteger(0, 10, 1).default(0),
   RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 6000).default(6000),
   LOGIN_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 10).default(10),
+  MAX_CONNECTIONS: envInteger(1, 1_000_000, 10_000).default(10_000),
+  MAX_CONNECTIONS_PER_ADDRESS: envInteger(0, 1_000_000, 256).default(256),
+  SECURITY_CONTACT: envText(
+    'a mailto: or https: URI',
+    'mailto:security@example.org',
+    readContact,
+  ).optional(),
+  FAILED_AUTH_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 60).default(60),
+  KEY_LOOKUPS_AT_ONCE: envInteger(1, 1000, 4).default(4),
+  ACCOUNT_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 6000).default(6000),
+  ACCOUNT_CONCURRENT_REQUESTS: envInteger(0, 10_000, 32).default(32),
+  ACCOUNT_STORE_READS: envInteger(0, 1000, 2).default(2),
+  DASHBOARD_RATE_LIMIT_PER_MINUTE: envInteger(0, 10_000_000, 120).default(120),
+  DASHBOARD_CONCURRENT_REQUESTS: envInteger(0, 10_000, 4).default(4),
   CONNECTIONS_PER_KEY: envInteger(1, 1000, 1).default(1),
+  FEED_MESSAGES_PER_MINUTE: envInteger(0, 1_000_000, 120).default(120),
   FEED_RETENTION_HOURS: envInteger(24, 10_000, 24).default(24),
 }
 
@@ -37,7 +52,7 @@ export interface ApiConfig {
   readonly port: number
   /** Where clients find the API; null: where it listens. */
   readonly publicUrl: string | null
-  /** At least 32 bytes; makes cursors unreadable (decisions D4). */
+  /** At least 32 bytes; makes cursors unreadable (decisions D4) and nonces provable. */
   readonly secretKey: Uint8Array
   /** Sign and verify dashboard tokens (decisions E2). */
   readonly jwtKeys: JwtKeys
@@ -47,12 +62,63 @@ export interface ApiConfig {
   readonly retentionHours?: number
   /** Requests a minute for each client; 0: no limit (decisions D6). */
   readonly rateLimitPerMinute: number
-  /** Of `/auth/nonce` and `/auth/login` together, for each client and for each wallet; 0: no limit. */
+  /**
+   * Of `/auth/nonce` and `/auth/login` together, for each client and for each wallet, ten times as
+   * many for each IPv6 /48; 0: no limit.
+   */
   readonly loginRateLimitPerMinute: number
+  /** Open connections of this process, WebSockets included; default: no limit. */
+  readonly maxConnections?: number
+  /**
+   * The same of one client address (IPv6: each /64), where no proxy is trusted; 0: no limit, the
+   * default.
+   */
+  readonly maxConnectionsPerAddress?: number
+  /** Invalid keys and tokens a minute for each client; 0: no limit. */
+  readonly failedAuthLimitPerMinute: number
+  /** Look-ups of unknown keys that may run at the same time. */
+  readonly keyLookUpsAtOnce: number
+  /** What one account may ask for, from whatever addresses (decisions D6). */
+  readonly accountLimits: AccountLimits
+  /** Messages that a client may send on a feed connection in a minute; 0: no limit. */
+  readonly feedMessagesPerMinute: number
   /** Proxies in front of this server that are believed. */
   readonly trustedProxies: number
+  /**
+   * Who takes reports of security problems, a `mailto:` or `https:` URI; default: nobody is named.
+   */
+  readonly securityContact?: string | null
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[]
+}
+
+/** Printable ASCII without spaces: it stands in a line of `security.txt`. */
+function readContact(text: string): string | undefined {
+  const isMail = /^mailto:[!-?A-~]+@[!-?A-~]+$/.test(text)
+  return isMail || (/^https:[!-~]+$/.test(text) && URL.canParse(text)) ? text : undefined
+}
+
+/** Limits of one account; 0 turns one off. */
+export interface AccountLimits {
+  /** With its key, in a minute. */
+  readonly requestsPerMinute: number
+  /** With its key, under way at the same time in a process. */
+  readonly concurrentRequests: number
+  /** Queries for its answers and feed pages at the same time in a process; more wait. */
+  readonly storeReads: number
+  /** With dashboard tokens of its wallet, in a minute. */
+  readonly dashboardRequestsPerMinute: number
+  /** With dashboard tokens of its wallet, under way at the same time in a process. */
+  readonly dashboardConcurrentRequests: number
+}
+
+/** No limit of accounts, for tests of something else. */
+export const NO_ACCOUNT_LIMITS: AccountLimits = {
+  requestsPerMinute: 0,
+  concurrentRequests: 0,
+  storeReads: 0,
+  dashboardRequestsPerMinute: 0,
+  dashboardConcurrentRequests: 0,
 }
 
 function readSecret(text: string): Uint8Array | undefined {
@@ -76,7 +142,20 @@ export function apiConfig(
     retentionHours: env.FEED_RETENTION_HOURS,
     rateLimitPerMinute: env.RATE_LIMIT_PER_MINUTE,
     loginRateLimitPerMinute: env.LOGIN_RATE_LIMIT_PER_MINUTE,
+    maxConnections: env.MAX_CONNECTIONS,
+    maxConnectionsPerAddress: env.MAX_CONNECTIONS_PER_ADDRESS,
+    failedAuthLimitPerMinute: env.FAILED_AUTH_LIMIT_PER_MINUTE,
+    keyLookUpsAtOnce: env.KEY_LOOKUPS_AT_ONCE,
+    accountLimits: {
+      requestsPerMinute: env.ACCOUNT_RATE_LIMIT_PER_MINUTE,
+      concurrentRequests: env.ACCOUNT_CONCURRENT_REQUESTS,
+      storeReads: env.ACCOUNT_STORE_READS,
+      dashboardRequestsPerMinute: env.DASHBOARD_RATE_LIMIT_PER_MINUTE,
+      dashboardConcurrentRequests: env.DASHBOARD_CONCURRENT_REQUESTS,
+    },
+    feedMessagesPerMinute: env.FEED_MESSAGES_PER_MINUTE,
     trustedProxies: env.TRUSTED_PROXIES,
+    securityContact: env.SECURITY_CONTACT ?? null,
     corsOrigins: env.CORS_ORIGINS ?? [],
   }
 }

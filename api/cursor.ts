@@ -4,7 +4,7 @@ import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
 
 /** What a cursor belongs to: one of another scope is no cursor (decisions D4). */
-export type CursorScope = 'trades' | 'views' | `swaps:${string}`
+export type CursorScope = 'trades' | 'views' | `swaps:${string}` | `events:${string}`
 
 /**
  * How many late trades had come: all whose mark lies before it. Those behind the same passed slot are told apart by the offset of the newest one in each partition

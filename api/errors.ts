@@ -19,7 +19,10 @@ export const PROBLEMS = {
   payload_too_large: [413, 'The request body is too large.'],
   unsupported_media_type: [415, 'The request body has a type that is not taken here.'],
   upgrade_required: [426, 'This path speaks WebSocket.'],
-  rate_limited: [429, 'Too many requests from this address. Wait as long as Retry-After says.'],
+  rate_limited: [
+    429,
+    'Too many requests from this address or of this account. Wait as long as Retry-After says.',
+  ],
   headers_too_large: [431, 'The head of the request is too large.'],
   internal_error: [500, 'Something went wrong on our side.'],
   unavailable: [503, 'Something that is needed for this is not available now. Try again.'],

@@ -3,13 +3,14 @@ import {
   createServer,
   type IncomingMessage,
   type RequestListener,
-  type ServerOptions,
+  type Server,
   ServerResponse,
   STATUS_CODES,
 } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
+import { type ConnectionLimits, trackConnections } from './connections.ts'
 import { ApiError, problem } from './errors.ts'
 import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
@@ -19,36 +20,69 @@ export interface HttpServer {
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when it cannot be had. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
-  /** Takes no more connections, waits for answers under way, at most `graceMs`. */
+  /**
+   * Takes no more connections, waits at most `graceMs` for those that are open, then destroys them.
+   */
   close(graceMs: number): Promise<void>
 }
 
-/** Milliseconds: for the head of a request, for all of it, between requests, and between looks at that. */
-type Bounds = Required<
-  Pick<
-    ServerOptions,
-    'headersTimeout' | 'requestTimeout' | 'keepAliveTimeout' | 'connectionsCheckingInterval'
-  >
->
+/** Bounds of connections, in milliseconds, and their limits; what is left out has its default. */
+export interface HttpServerOptions extends Partial<ConnectionLimits> {
+  /** For the head of a request. */
+  readonly headersTimeout?: number
+  /** For all of a request. */
+  readonly requestTimeout?: number
+  /** Between two requests. */
+  readonly keepAliveTimeout?: number
+  /** Between two checks of the bounds above. */
+  readonly connectionsCheckingInterval?: number
+  /** Without progress while an answer is being written to a client that does not read. */
+  readonly stallTimeoutMs?: number
+  /**
+   * Between the answer to a refused upgrade and the end of its connection, for clients that do not
+   * close it.
+   */
+  readonly lingerMs?: number
+}
 
-const BOUNDS: Bounds = {
+const DEFAULTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 65_000,
   connectionsCheckingInterval: 5000,
+  stallTimeoutMs: 30_000,
+  lingerMs: 2000,
+  maxConnections: 0,
+  maxConnectionsPerAddress: 0,
+  onRefused: () => {},
 }
 
 /**
  * HTTP/1.1 with bounds for the slow and the silent. A request that asks for an upgrade goes the way of every other one, so that it is refused in the
  * same order with the same answers (decisions D2, F1); paths that speak HTTP alone answer it as usual, which RFC 9110 7.8 allows.
  */
-export function createHttpServer(bounds: Bounds = BOUNDS): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+  const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
-  const server = createServer({ ...bounds, maxHeaderSize: 16_384 })
-  const answering = new WeakSet<Duplex>()
+  // A request without Host is refused below, in the form of every other refusal.
+  const server = createServer({ ...bounds, maxHeaderSize: 16_384, requireHostHeader: false })
+  // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
+  server.maxHeadersCount = 0
+  const sockets = trackConnections(server, bounds)
+  /** How many answers of a connection are being made. */
+  const answering = new WeakMap<Duplex, number>()
+  const countAnswers = (socket: Duplex, more: number) => {
+    const count = (answering.get(socket) ?? 0) + more
+    if (count > 0) answering.set(socket, count)
+    else answering.delete(socket)
+  }
   server.on('request', (request, response) => {
-    answering.add(request.socket)
-    response.on('close', () => answering.delete(request.socket))
+    countAnswers(request.socket, 1)
+    response.on('close', () => countAnswers(request.socket, -1))
+    // A body that is not read would be drained for as long as its client sends it.
+    response.on('finish', () => {
+      if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Into the middle of an answer nothing else can be written.
@@ -56,50 +90,114 @@ export function createHttpServer(bounds: Bounds = BOUNDS): HttpServer {
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
   })
+  server.setTimeout(stallTimeoutMs, (socket) => {
+    // While an answer is still being made there is nothing that its client could read.
+    if (!answering.has(socket) || socket.writableLength > 0) socket.destroy()
+  })
   return {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
-      server.on('request', listener)
+      const answer: RequestListener = (request, response) => {
+        if (hasValidHost(request)) listener(request, response)
+        else refuseHost(response)
+      }
+      server.on('request', answer)
+      // An expectation that is not known is ignored, as RFC 9110 10.1.1 allows: Node would answer
+      // 417.
+      server.on('checkExpectation', (request, response) =>
+        server.emit('request', request, response),
+      )
       server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
         upgrades.set(request, { request, socket, head })
         socket.on('error', () => socket.destroy())
         const response = new ServerResponse(request)
         response.shouldKeepAlive = false // nobody reads a next request from this connection
-        response.assignSocket(socket)
-        response.on('finish', () => socket.end())
-        listener(request, response)
+        try {
+          response.assignSocket(socket)
+        } catch {
+          // The answer to a request before this one is still on its way: nothing may be mixed into
+          // it.
+          socket.destroy()
+          return
+        }
+        response.on('finish', () => hangUp(socket, lingerMs))
+        answer(request, response)
       })
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', (cause: NodeJS.ErrnoException) => {
-          const why =
-            cause.code === 'EADDRINUSE'
-              ? `PORT: port ${port} is taken by another process; set another, or 0`
-              : `HOST, PORT: cannot listen on ${host}:${port}`
-          reject(new ServiceError('bad_config', why, { cause }))
-        })
-        server.listen(port, host, resolve)
-      })
+      await listenOn(server, host, port)
       return (server.address() as AddressInfo).port // listening on TCP
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       server.closeIdleConnections()
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs)
+      const timer = setTimeout(() => {
+        for (const socket of sockets) socket.destroy()
+      }, graceMs)
       await closed
       clearTimeout(timer)
     },
   }
 }
 
+function listenOn(server: Server, host: string, port: number): Promise<void> {
+  return new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why =
+        cause.code === 'EADDRINUSE'
+          ? `PORT: port ${port} is taken by another process; set another, or 0`
+          : `HOST, PORT: cannot listen on ${host}:${port}`
+      reject(new ServiceError('bad_config', why, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+/** How long the rest of a body is taken after its request was answered, in milliseconds. */
+const MAX_DRAIN_MS = 500
+
+/** Ends a connection that no parser reads any more, at the latest `lingerMs` after its answer. */
+function hangUp(socket: Socket, lingerMs: number): void {
+  socket.end()
+  socket.resume() // else the end of the client's side is never seen
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+}
+
+/** Whether a request has one valid Host field (RFC 9112 3.2); one of HTTP/1.0 may have none. */
+function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): boolean {
+  const { host } = headers
+  if (host === undefined) return httpVersion !== '1.1'
+  let count = 0
+  // `headers` has the first of several alone.
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1
+  return count === 1 && HOST.test(host)
+}
+
+/** `uri-host [":" port]` of RFC 9110 7.2; an IPv6 address is in brackets. */
+const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::\d*)?$/
+
+function refuseHost(response: ServerResponse): void {
+  const title = 'A request needs exactly one valid Host field.'
+  const { status, fields, body } = rendered(new ApiError('bad_request', { title }))
+  response.writeHead(status, fields).end(body)
+}
+
 /** What is told of a request that could not be read; in the same form as every other refusal (decisions D1). */
 function refusalOf(code: string | undefined): string {
-  const refusal = new ApiError(
-    code === 'HPE_HEADER_OVERFLOW'
-      ? 'headers_too_large'
-      : code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? 'request_timeout'
-        : 'bad_request',
+  const { status, fields, body } = rendered(
+    new ApiError(
+      code === 'HPE_HEADER_OVERFLOW'
+        ? 'headers_too_large'
+        : code === 'ERR_HTTP_REQUEST_TIMEOUT'
+          ? 'request_timeout'
+          : 'bad_request',
+    ),
   )
+  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`
+}
+
+function rendered(refusal: ApiError) {
   const requestId = randomUUID()
   const body = JSON.stringify(problem(refusal, requestId))
   const fields = {
@@ -109,6 +207,5 @@ function refusalOf(code: string | undefined): string {
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   }
-  const head = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${head.join('')}\r\n${body}`
+  return { status: refusal.status, fields, body }
 }

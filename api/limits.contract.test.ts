@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import test from 'ava'
 import { createLogger } from '../pipeline/runtime/logger.ts'
+import { NO_ACCOUNT_LIMITS } from './config.ts'
 import { createRedisMeter } from './credits/redis.ts'
 import { connectRedis } from './redis-connection.ts'
-import { openEmbeddedStore } from './testing/open-stores.ts'
+import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
 import { markStored, trackWallets } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 const { REDIS_URL } = process.env
 const onRedis = REDIS_URL ? test : test.skip
+let opened: TestStore
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  await trackWallets(opened.store, 1)
+  await markStored(opened.store, 100)
+})
+test.after.always(() => opened.drop())
+
 const named = REDIS_URL ? '' : ' (skipped: REDIS_URL is not set)'
 
 onRedis(
@@ -16,9 +25,6 @@ onRedis(
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')
-    const opened = await openEmbeddedStore()
-    await trackWallets(opened.store, 1)
-    await markStored(opened.store, 100)
     const redis = await connectRedis(url, logger, { enableAutoPipelining: true })
     const prefix = `test:${randomBytes(8).toString('hex')}:`
     const meter = await createRedisMeter(url, { logger }, { prefix })
@@ -49,6 +55,42 @@ onRedis(
     t.is(await api.credits.left(wallet), 96)
     await api.close()
     redis.disconnect()
-    await opened.drop()
+  },
+)
+
+onRedis(
+  `an account's calls over its limit cost nothing, whatever their addresses, though limits and charge ask Redis together (decisions D2, D5, D6)${named}`,
+  async (t) => {
+    const logger = createLogger('silent')
+    const url = new URL(REDIS_URL ?? '')
+    const redis = await connectRedis(url, logger, { enableAutoPipelining: true })
+    const prefix = `test:${randomBytes(8).toString('hex')}:`
+    const meter = await createRedisMeter(url, { logger }, { prefix })
+    const api = await startApi(opened.store, {
+      ...{ redis, meter },
+      config: {
+        ...{ rateLimitPerMinute: 2, trustedProxies: 1 },
+        accountLimits: { ...NO_ACCOUNT_LIMITS, requestsPerMinute: 4 },
+      },
+    })
+    const { key, wallet } = await api.customer(100)
+    const network = `2001:db8:${randomBytes(2).toString('hex')}`
+    const ask = async (path: string, client: number) => {
+      const { status, headers } = await fetch(`${api.url}${path}`, {
+        headers: { authorization: `Bearer ${key}`, 'x-forwarded-for': `${network}:${client}::1` },
+      })
+      const left = headers.get('ratelimit')?.replaceAll(/;t=\d+/g, '')
+      return [status, left, headers.get('x-credits-cost')].join(' ')
+    }
+    const allowed = (left: number) => `200 "default";r=1, "account";r=${left} 1`
+    const refused = '429 "account";r=0 0'
+    t.is(await ask('/wallets', 1), allowed(3)) // from now on the key needs no look-up, which would wait for the limit
+    const together = await Promise.all([2, 3, 4, 5, 6].map((client) => ask('/wallets', client)))
+    const last = [allowed(0), allowed(1), allowed(2)]
+    t.deepEqual(together.toSorted(), [...last, refused, refused].toSorted())
+    t.is(await ask('/wallets?page=x', 7), refused)
+    t.is(await api.credits.left(wallet), 96)
+    await api.close()
+    redis.disconnect()
   },
 )

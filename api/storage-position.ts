@@ -44,7 +44,7 @@ export function followStorage(
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
-    const [row] = await store.query<PositionRow>(POSITION)
+    const [row] = await store.query<PositionRow>(POSITION, {}, COLUMNS)
     if (row === undefined) return
     wallets = Math.max(wallets, row.wallets)
     redecoded = row.redecoded !== 0
@@ -104,6 +104,15 @@ interface PositionRow {
   readonly wallets: number
   readonly redecoded: number
 }
+
+const COLUMNS = [
+  'lowest',
+  'block_time',
+  'found',
+  'partitions',
+  'wallets',
+  'redecoded',
+] as const satisfies (keyof PositionRow)[]
 
 /** The lowest slot over the partitions of the log, once each has one (see `sql/0013_progress.sql`). */
 const POSITION = `

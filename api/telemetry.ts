@@ -17,6 +17,17 @@ export function createApiMetrics(registry: Registry) {
       labelNames: ['resource'],
       registers,
     }),
+    connectionsRefused: new Counter({
+      name: 'api_connections_refused_total',
+      help: 'Connections closed at once: too many in all (total), or of one client address (address).',
+      labelNames: ['reason'],
+      registers,
+    }),
+    eventsDropped: new Counter({
+      name: 'api_account_events_dropped_total',
+      help: 'Security events of accounts that were lost: there is room for so many in memory.',
+      registers,
+    }),
     logins: new Counter({
       name: 'api_logins_total',
       help: 'Attempts to log in, by how they ended: ok, or what was wrong.',

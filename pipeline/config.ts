@@ -44,6 +44,10 @@ export const pipelineEnv = {
     ['http', 'https'],
     'http://user:password@clickhouse:8123/tracked_wallets',
   ).optional(),
+  CLICKHOUSE_READER_URL: envUrl(
+    ['http', 'https'],
+    'http://reader:password@clickhouse:8123/tracked_wallets',
+  ).optional(),
   WALLETS_FILE: envString().optional(),
   SOL_PRICES_FILE: envString().optional(),
   STRATEGIES_FILE: envString().optional(),

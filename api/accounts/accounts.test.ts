@@ -1,4 +1,6 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import test from 'ava'
 import bs58 from 'bs58'
 import fc from 'fast-check'
@@ -6,10 +8,16 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
+import { ABOUT } from '../openapi/about.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { Accounts } from './accounts.ts'
 import { hashApiKey, newApiKey, parseApiKey } from './api-key.ts'
 import { createKeyCache } from './key-cache.ts'
+
+/** As the documents give it, for the whole text. */
+const DOCUMENTED_KEY = /^tw_[1-9A-HJ-NP-Za-km-z]{32,50}$/
+/** The key of the bytes 1 to 32, which nobody has. */
+const EXAMPLE_KEY = 'tw_SkB92YpWm4Q2ijQHH34cqbKkCZWszsiQgHVjtNeFF2FUR1nw'
 
 let opened: TestStore
 test.before(async () => {
@@ -23,21 +31,66 @@ const parts = () => {
   return { ledger, accounts: new Accounts({ store: opened.store, ledger }) }
 }
 
-test('an API key is tw_ and 32 random bytes in base58; anything else is none (decisions E3)', (t) => {
+/** Written anew from the documented algorithm, as a secret scanner does. */
+const checksumOf = (random: Uint8Array) => {
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest()
+  return sha256(sha256(Buffer.concat([Buffer.from('tw_'), random]))).subarray(0, 4)
+}
+const keyOf = (...parts: Uint8Array[]) => `tw_${bs58.encode(Buffer.concat(parts))}` as const
+
+test('an API key is tw_ and the base58 of 32 random bytes and their checksum; without one it is an old key (decisions E3)', (t) => {
   const key = newApiKey()
   t.is(parseApiKey(key), key)
   t.not(newApiKey(), key)
-  t.is(bs58.decode(key.slice(3)).length, 32)
+  const bytes = bs58.decode(key.slice(3))
+  t.is(bytes.length, 36)
+  t.deepEqual(Buffer.from(bytes.subarray(32)), checksumOf(bytes.subarray(0, 32)))
+  const old = keyOf(randomBytes(32))
+  t.is(parseApiKey(old), old)
+  for (const byte of [0, 1, 255]) {
+    const filled = Buffer.alloc(32, byte)
+    for (const one of [keyOf(filled), keyOf(filled, checksumOf(filled))]) {
+      t.is(parseApiKey(one), one)
+      t.regex(one, DOCUMENTED_KEY)
+    }
+  }
+  t.is(
+    keyOf(
+      Uint8Array.from({ length: 32 }, (_, at) => at + 1),
+      Buffer.from('62fea2d8', 'hex'),
+    ),
+    EXAMPLE_KEY,
+  )
+  t.is(parseApiKey(EXAMPLE_KEY), EXAMPLE_KEY)
+})
+
+test('a text that is no API key is none, as is one of which a character was changed', (t) => {
+  const key = newApiKey()
   for (const text of [
     '',
     'tw_',
     key.slice(3),
-    ...[31, 33].map((length) => `tw_${bs58.encode(Buffer.alloc(length, 1))}`),
+    ...[31, 33, 35, 36, 37].map((length) => keyOf(Buffer.alloc(length, 1))),
     key.slice(0, 20),
     `${key.slice(0, -1)}0`,
     ` ${key}`,
+    `${key}1`,
   ])
     t.is(parseApiKey(text), null, text)
+  for (let at = 3; at < key.length; at++) {
+    const other = key[at] === '2' ? '3' : '2'
+    t.is(parseApiKey(key.slice(0, at) + other + key.slice(at + 1)), null, String(at))
+  }
+})
+
+test('the documents tell the form of a key to scanners: expression, example and algorithm', (t) => {
+  const root = join(import.meta.dirname, '../../..')
+  const readme = readFileSync(join(root, 'api/accounts/README.md'), 'utf8')
+  for (const text of [readme, ABOUT]) {
+    t.true(text.includes(DOCUMENTED_KEY.source.slice(1, -1)))
+    t.true(text.includes('SHA-256(SHA-256('))
+  }
+  t.true(readme.includes(EXAMPLE_KEY))
 })
 
 test('an account is made once, with its credits; of its key the store knows hash and last four', async (t) => {

@@ -137,14 +137,23 @@ export class Accounts {
     return rows.map(({ wallet, at }) => ({ account: wallet, at: Number(at) }))
   }
 
-  /** The account of a valid key, by its hash; null when there is none or another took its place. */
-  async accountOfKey(keySha256: string): Promise<string | null> {
+  /**
+   * The account of a valid key, by its hash; null when there is none or another took its place:
+   * then `onReplaced` gets the account whose key it was.
+   */
+  async accountOfKey(
+    keySha256: string,
+    onReplaced: (wallet: string) => void = () => {},
+  ): Promise<string | null> {
     const [row] = await this.#store.query<{ wallet: string; key_sha256: string }>(
       `SELECT wallet, key_sha256 FROM accounts FINAL
        WHERE wallet IN (SELECT wallet FROM api_keys WHERE key_sha256 = {key:String}) LIMIT 1`,
       { key: keySha256 },
     )
-    return row !== undefined && isSameHash(row.key_sha256, keySha256) ? row.wallet : null
+    if (row === undefined) return null
+    if (isSameHash(row.key_sha256, keySha256)) return row.wallet
+    onReplaced(row.wallet)
+    return null
   }
 
   /** Rejects when fewer credits are left, less those that connections of the feed hold. */

@@ -68,7 +68,7 @@ const rotate = (token: string, of: TestApi = api) =>
   ask(of, '/me/api/rotate', token, { method: 'POST' })
 const wallets = async (key: unknown, of: TestApi = api) =>
   (await ask(of, '/wallets', String(key))).status
-const RAW = /^tw_[1-9A-HJ-NP-Za-km-z]{32,44}$/
+const RAW = /^tw_[1-9A-HJ-NP-Za-km-z]{36,50}$/
 
 test.serial(
   'the first call makes account and key and shows the key, this once; a rotation shows another and ends it',

@@ -1,16 +1,20 @@
 import { asked, type Redis } from '../redis-connection.ts'
 
 /**
- * Texts that are known until their time: what was handed out once, what was taken back. On Redis for all processes, or in memory for one; both pass
- * `expiring-set.contract.test.ts`. Bounded: beyond its limit the oldest texts are forgotten, so that a flood has to keep up with everybody who answers at once. Every
- * method rejects with a retriable ServiceError `unavailable` when Redis does not answer.
+ * Texts that are known until their time, as the ids of revoked tokens. On Redis for all processes,
+ * or in memory for one; both pass `expiring-set.contract.test.ts`. Bounded: beyond its limit the
+ * oldest texts are forgotten. Every method rejects with a retriable ServiceError `unavailable` when
+ * Redis does not answer.
  */
 export interface ExpiringSet {
-  /** `until`: unix milliseconds, not before that of an earlier text. */
+  /**
+   * `until`: unix milliseconds, not before that of an earlier text. A text that is known until
+   * later stays so.
+   */
   add(text: string, until: number): Promise<void>
   has(text: string): Promise<boolean>
-  /** Forgets a text; true for one caller alone, whoever else takes it at the same time. */
-  take(text: string): Promise<boolean>
+  /** Until when a text is known, in unix milliseconds; 0: it is not. */
+  untilOf(text: string): Promise<number>
 }
 
 interface Options {
@@ -21,22 +25,22 @@ interface Options {
 /** The set of one process. */
 export function createMemorySet({ limit, now = Date.now }: Options): ExpiringSet {
   const untils = new Map<string, number>()
-  const isKnown = (text: string) => (untils.get(text) ?? 0) > now()
+  const untilOf = (text: string) => {
+    const until = untils.get(text) ?? 0
+    return until > now() ? until : 0
+  }
   return {
     async add(text, until) {
+      const before = untils.get(text) ?? 0
       untils.delete(text)
-      untils.set(text, until)
+      untils.set(text, Math.max(until, before))
       for (const [oldest, end] of untils) {
         if (end > now() && untils.size <= limit) break
         untils.delete(oldest)
       }
     },
-    has: async (text) => isKnown(text),
-    async take(text) {
-      const known = isKnown(text)
-      untils.delete(text)
-      return known
-    },
+    has: async (text) => untilOf(text) > 0,
+    untilOf: async (text) => untilOf(text),
   }
 }
 
@@ -47,27 +51,22 @@ export function createRedisSet(
   { limit, now = Date.now }: Options,
 ): ExpiringSet {
   const key = `tw:${name}`
+  const untilOf = async (text: string) => {
+    const until = Number(await asked(redis.zscore(key, text)))
+    return until > now() ? until : 0
+  }
   return {
     async add(text, until) {
       await asked(
         redis
           .multi()
-          .zadd(key, until, text)
+          .zadd(key, 'GT', until, text)
           .zremrangebyscore(key, '-inf', now())
           .zremrangebyrank(key, 0, -1 - limit)
           .exec(),
       )
     },
-    async has(text) {
-      const until = await asked(redis.zscore(key, text))
-      return until !== null && Number(until) > now()
-    },
-    async take(text) {
-      // Removing is the one step that only one caller sees done.
-      const [until, removed] = await asked(
-        Promise.all([redis.zscore(key, text), redis.zrem(key, text)]),
-      )
-      return removed === 1 && Number(until) > now()
-    },
+    has: async (text) => (await untilOf(text)) > 0,
+    untilOf,
   }
 }

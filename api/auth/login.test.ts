@@ -10,6 +10,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
 import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
@@ -17,6 +18,11 @@ import { ask } from '../testing/ask.ts'
 import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
+import { connect } from '../testing/start-feed.ts'
+import { newJwtKeys, readJwtKeys } from './jwt-keys.ts'
+import { createLogin } from './login.ts'
+import { createNonces } from './nonces.ts'
+import { createMemoryUsedNonces } from './used-nonces.ts'
 
 /*
  * Logging in over HTTP, with real key pairs (decisions E1, E2, D6).
@@ -160,11 +166,13 @@ test.serial('whatever is wrong is invalid_signature, and says no more', async (t
 })
 
 test.serial(
-  'a nonce is good once, whatever came of it, and of thirty at once one gets in',
+  'a nonce is good once, used up by a right signature alone, and of thirty at once one gets in',
   async (t) => {
     const wallet = newWallet()
     const one = await challenge(wallet.address)
+    // A stranger, who has no signature of the wallet, cannot use it up.
     t.is((await attempt(wallet.address, one.message, stranger.signText(one.message))).status, 401)
+    t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 200)
     t.is((await attempt(wallet.address, one.message, wallet.signText(one.message))).status, 401)
     const { message } = await challenge(wallet.address)
     const signature = wallet.signText(message)
@@ -175,6 +183,61 @@ test.serial(
     t.is(answers.filter(({ status }) => status === 401).length, 29)
   },
 )
+
+test.serial('a nonce is bound to the times of its message, as to its wallet', async (t) => {
+  const wallet = newWallet()
+  const { message, nonce } = await challenge(wallet.address)
+  t.regex(nonce, /^[A-Za-z0-9]{8,64}$/)
+  const sooner = (field: string) =>
+    message.replace(new RegExp(`(?<=${field}: ).*`), (time) =>
+      new Date(Date.parse(time) - 1000).toISOString(),
+    )
+  for (const text of [sooner('Issued At'), sooner('Expiration Time')])
+    t.is((await attempt(wallet.address, text, wallet.signText(text))).status, 401)
+  // The same instants in another form are the same.
+  const other = message.replace(/(?<=At: |Time: )(.*)Z$/gm, '$1+00:00')
+  t.not(other, message)
+  t.is((await attempt(wallet.address, other, wallet.signText(other))).status, 200)
+})
+
+test.serial('a nonce stays good, however many are given to others', async (t) => {
+  const wallet = newWallet()
+  const login = createLogin({
+    url: () => 'https://api.example',
+    nonces: createNonces(Buffer.alloc(32, 1)),
+    used: createMemoryUsedNonces({ limit: 1 }),
+    tokens: { issue: async () => ({ token: 'a token', expiresAt: 1 }) },
+    onOutcome: () => {},
+    now: Date.now,
+  })
+  const sign = ({ message }: { message: string }) =>
+    login.login({
+      wallet: wallet.address,
+      message,
+      signature: wallet.signText(message),
+      network: '192.0.2.0/24',
+    })
+  const [one, two] = [await login.nonce(wallet.address), await login.nonce(wallet.address)]
+  for (let other = 0; other <= 100_000; other++) await login.nonce(stranger.address)
+  t.is((await sign(one)).token, 'a token')
+  // As many are used as may be: the next has to wait, for none is forgotten.
+  await t.throwsAsync(sign(two), { code: 'unavailable' })
+  await t.throwsAsync(sign(one), { code: 'invalid_signature' })
+})
+
+test.serial('a nonce of before a restart is none', async (t) => {
+  const config = { publicUrl: 'https://api.example' }
+  const wallet = newWallet()
+  const one = await startApi(opened.store, { config })
+  const given = (await post(one, '/auth/nonce', { wallet: wallet.address })).body
+  const { message } = given as unknown as Challenge
+  const body = { wallet: wallet.address, message, signature: wallet.signText(message) }
+  t.is((await post(one, '/auth/login', body)).status, 200)
+  await one.close()
+  const two = await startApi(opened.store, { config })
+  t.is((await post(two, '/auth/login', body)).status, 401)
+  await two.close()
+})
 
 test.serial('a nonce ends after five minutes, a token after twelve hours', async (t) => {
   const wallet = newWallet()
@@ -190,6 +253,47 @@ test.serial('a nonce ends after five minutes, a token after twelve hours', async
   t.is((await call('POST /auth/logout', token)).status, 204)
   clock.now = started
 })
+
+test.serial(
+  'other keys are in force at once: published, signing, and the end of tokens and sockets of a removed one',
+  async (t) => {
+    const proUntil = Math.floor(Date.now() / 1000) + 3600
+    const billing = {
+      pro: async () => ({ active: true, expiresAt: proUntil }),
+    } as unknown as Billing // nothing else of it is asked
+    const [old, next] = [await newJwtKeys(), await newJwtKeys()]
+    const [{ keys: older }, { keys: newer }] = [old, next].map(
+      (text) => JSON.parse(text) as { keys: object[] },
+    ) as [{ keys: object[] }, { keys: object[] }]
+    const read = (keys: object[]) => readJwtKeys(JSON.stringify({ keys }), 'test')
+    const own = await startApi(opened.store, {
+      billing: () => billing,
+      config: { jwtKeys: await read(older) },
+    })
+    t.teardown(() => own.close())
+    const published = async () =>
+      ((await ask(own, '/.well-known/jwks.json')).body.keys as { x: string }[]).map(({ x }) => x)
+    const [x1, x2] = [older, newer].map(([key]) => (key as { x: string }).x) as [string, string]
+    const before = await logIn(own, newWallet())
+    const statusOf = async (token: string) => (await ask(own, '/me/api', token)).status
+    const socket = await connect(`${own.url.replace('http', 'ws')}/ws`, before)
+
+    own.replaceJwtKeys(await read([...newer, ...older]))
+    t.deepEqual(await published(), [x2, x1])
+    const after = await logIn(own, newWallet())
+    t.deepEqual([await statusOf(before), await statusOf(after)], [200, 200])
+    const kept = await connect(`${own.url.replace('http', 'ws')}/ws`, after)
+
+    own.replaceJwtKeys(await read(newer))
+    t.deepEqual(await published(), [x2])
+    t.deepEqual([await statusOf(before), await statusOf(after)], [401, 200])
+    t.is(await socket.closed, 1008)
+    t.deepEqual(socket.received, [{ type: 'token_revoked' }])
+    kept.send({ action: 'ping' })
+    t.deepEqual(await kept.take(1), [{ type: 'pong' }])
+    await kept.close()
+  },
+)
 
 test.serial('a logout outlives a restart', async (t) => {
   const wallet = newWallet()
@@ -262,7 +366,14 @@ test.serial('what is no request is refused in the order of decisions D2', async 
       '{"wallet":null}',
       '{"wallet":""}',
     ].map((body) => [send('/auth/nonce', body), 400, 'invalid_parameter'] as const),
-    ...['W1', wallet.slice(9), `${wallet}1`, `${wallet} `, '0'.repeat(44), '__proto__'].map(
+    ...[
+      'W1',
+      wallet.slice(9),
+      `${wallet}${'1'.repeat(9)}`,
+      `${wallet} `,
+      '0'.repeat(44),
+      '__proto__',
+    ].map(
       (bad) =>
         [send('/auth/nonce', JSON.stringify({ wallet: bad })), 400, 'invalid_parameter'] as const,
     ),
@@ -394,6 +505,34 @@ test.serial(
 )
 
 test.serial(
+  'the networks of an IPv6 /48 have ten times the budget of a client together (decisions D6)',
+  async (t) => {
+    const limited = await startApi(opened.store, {
+      config: { loginRateLimitPerMinute: 2, trustedProxies: 1 },
+    })
+    t.teardown(() => limited.close())
+    const nonce = (from: string) =>
+      ask(limited, '/auth/nonce', undefined, {
+        method: 'POST',
+        body: JSON.stringify({ wallet: newWallet().address }),
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': from },
+      })
+    const statuses: number[] = []
+    for (let network = 0; network < 30; network++)
+      statuses.push((await nonce(`2001:db8:7:${network.toString(16)}::1`)).status)
+    t.deepEqual(statuses, [...Array(20).fill(200), ...Array(10).fill(429)])
+    const over = await nonce('2001:db8:7:ffff::1')
+    t.is(over.headers.get('ratelimit-policy'), '"login-network";q=20;w=60')
+    t.regex(over.headers.get('ratelimit') ?? '', /^"login-network";r=0;t=\d+$/)
+    t.regex(over.headers.get('retry-after') ?? '', /^\d+$/)
+    // One network cannot use the budget of its neighbours up: it has its own.
+    for (let time = 0; time < 30; time++) await nonce('2001:db8:8:1::1')
+    t.is((await nonce('2001:db8:8:2::1')).status, 200)
+    t.is((await nonce('198.51.100.7')).status, 200)
+  },
+)
+
+test.serial(
   'while the store is away a logout is 503, and yet holds here; once it is back, for good',
   async (t) => {
     let isAway = false
@@ -401,6 +540,7 @@ test.serial(
     const channel = createMemoryChannel()
     channel.listen({
       onLoggedOut: (tokenId) => void heard.push(tokenId),
+      onLoggedOutEverywhere() {},
       onSuperseded() {},
       onRotated() {},
       onBack() {},
@@ -432,6 +572,24 @@ test.serial(
 )
 
 const onRedis = REDIS_URL ? test.serial : test.serial.skip
+onRedis('each process takes the nonces of all, each once', async (t) => {
+  const redis = await connectRedis(new URL(REDIS_URL ?? ''), createLogger('silent'))
+  const config = { publicUrl: 'https://api.example' }
+  const [one, two] = [
+    await startApi(opened.store, { redis, config }),
+    await startApi(opened.store, { redis, config }),
+  ]
+  t.teardown(async () => {
+    await Promise.all([one.close(), two.close()])
+    redis.disconnect()
+  })
+  const wallet = newWallet()
+  const { message } = (await post(one, '/auth/nonce', { wallet: wallet.address })).body
+  const body = { wallet: wallet.address, message, signature: wallet.signText(String(message)) }
+  t.is((await post(two, '/auth/login', body)).status, 200)
+  for (const of of [one, two]) t.is((await post(of, '/auth/login', body)).status, 401)
+})
+
 onRedis(
   'what Redis loses of logouts, with its connection or without, is read again before a token is taken',
   async (t) => {

@@ -1,8 +1,6 @@
-import { randomBytes } from 'node:crypto'
-import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { ApiError } from '../errors.ts'
-import type { ExpiringSet } from './expiring-set.ts'
+import type { Nonces } from './nonces.ts'
 import {
   faultOfSignIn,
   NONCE_MS,
@@ -11,70 +9,77 @@ import {
   signInMessage,
 } from './sign-in-message.ts'
 import type { Tokens } from './tokens.ts'
+import type { UsedNonces } from './used-nonces.ts'
 import { isSignedBy, parseSignature } from './verify-signature.ts'
 
 /** How an attempt to log in ended; a closed set, for counting. The client is never told which. */
-export type LoginOutcome = 'ok' | 'no_message' | SignInFault | 'unknown_nonce' | 'bad_signature'
+export type LoginOutcome =
+  | 'ok'
+  | 'no_message'
+  | SignInFault
+  | 'unknown_nonce'
+  | 'bad_signature'
+  | 'used_nonce'
 
 /** Sign-In With Solana (decisions E1): a wallet proves by a signature over a message that we handed out that it is there. */
 export interface Login {
   /** A message for the wallet to sign, good once and for five minutes; `expiresAt` in unix seconds. */
   nonce(wallet: Address): Promise<{ nonce: string; message: string; expiresAt: number }>
-  /** A token for who signed the message. Rejects with `invalid_signature`, whatever is wrong. */
-  login(attempt: {
-    readonly wallet: Address
-    readonly message: string
-    readonly signature: string
-  }): Promise<{ token: string; expiresAt: number }>
+  /**
+   * A token for the wallet that signed the message. Rejects with `invalid_signature`, whatever is
+   * wrong, and as `UsedNonces.use` does.
+   */
+  login(attempt: LoginAttempt): Promise<{ token: string; expiresAt: number }>
 }
 
-/** `url`: where clients find the API. `nonces`: see `MOST_NONCES`. */
+export interface LoginAttempt {
+  readonly wallet: Address
+  readonly message: string
+  readonly signature: string
+  /** Where it comes from: see `networkOf`. */
+  readonly network: string
+}
+
+/** `url`: where clients find the API. `used`: bounded by `MOST_USED_NONCES`. */
 export function createLogin(deps: {
   readonly url: () => string
-  readonly nonces: ExpiringSet
+  readonly nonces: Nonces
+  readonly used: UsedNonces
   readonly tokens: Pick<Tokens, 'issue'>
-  readonly onOutcome: (outcome: LoginOutcome) => void
+  readonly onOutcome: (outcome: LoginOutcome, attempt: LoginAttempt) => void
   readonly now: () => number
 }): Login {
-  const { url, nonces, tokens, onOutcome, now } = deps
+  const { url, nonces, used, tokens, onOutcome, now } = deps
   return {
     async nonce(wallet) {
-      const nonce = bs58.encode(randomBytes(16))
       const issuedAt = now()
-      const expires = issuedAt + NONCE_MS
-      await nonces.add(member(wallet, nonce), expires)
+      const expiresAt = issuedAt + NONCE_MS
+      const nonce = nonces.make({ wallet, issuedAt, expiresAt })
       const message = signInMessage({ url: url(), wallet, nonce, issuedAt })
-      return { nonce, message, expiresAt: Math.floor(expires / 1000) }
+      return { nonce, message, expiresAt: Math.floor(expiresAt / 1000) }
     },
     async login(attempt) {
       const outcome = await judge(attempt)
-      onOutcome(outcome)
+      onOutcome(outcome, attempt)
       if (outcome !== 'ok') throw new ApiError('invalid_signature')
       return tokens.issue(attempt.wallet)
     },
   }
 
-  async function judge({
-    wallet,
-    message: text,
-    signature,
-  }: Parameters<Login['login']>[0]): Promise<LoginOutcome> {
+  async function judge({ wallet, message: text, signature }: LoginAttempt): Promise<LoginOutcome> {
     const message = parseSignIn(text)
     if (message === null) return 'no_message'
     const fault = faultOfSignIn(message, { url: url(), wallet, now: now() })
     if (fault !== null) return fault
-    // Taken before anything costs: a nonce is good for one attempt.
-    if (!(await nonces.take(member(wallet, message.nonce ?? '')))) return 'unknown_nonce'
+    const { nonce = '', issuedAt: issued = '', expirationTime: expires = '' } = message
+    const [issuedAt, expiresAt] = [Date.parse(issued), Date.parse(expires)]
+    if (!nonces.isOurs(nonce, { wallet, issuedAt, expiresAt })) return 'unknown_nonce'
     const bytes = parseSignature(signature)
-    const isSigned = bytes !== null && isSignedBy(wallet, Buffer.from(text), bytes)
-    return isSigned ? 'ok' : 'bad_signature'
+    if (bytes === null || !isSignedBy(wallet, Buffer.from(text), bytes)) return 'bad_signature'
+    // Last: only the wallet itself can use its nonce up, and fill the set of used ones.
+    return (await used.use(nonce, issuedAt)) ? 'ok' : 'used_nonce'
   }
 }
 
-/** Nonces at a time; more than that many in five minutes push out the oldest. */
-export const MOST_NONCES = 100_000
-
-/** A nonce is bound to its wallet: with another it is not known. */
-function member(wallet: Address, nonce: string): string {
-  return `${wallet} ${nonce}`
-}
+/** Logins in five minutes; those beyond are refused. */
+export const MOST_USED_NONCES = 100_000

@@ -1,30 +1,38 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
-import { CLOCK_SKEW_SECONDS, TOKEN_SECONDS } from './tokens.ts'
-
-/** A token's id, and until when it is to be known as revoked: unix milliseconds. */
-type Revoked = readonly [tokenId: string, until: number]
+import { RevocationTable } from './revocation-table.ts'
+import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './tokens.ts'
 
 /**
- * Tokens that were taken back before their end, by id. Asked of memory, or of Redis where there are several processes, so that a logout holds everywhere at once; written
- * down in the store too, so that neither a restart nor the loss of Redis undoes it: what was written down is read again whenever Redis may have lost some of it, before
- * any token is taken for valid.
+ * Dashboard tokens that were revoked before their end: one by one, by id, or all tokens of a
+ * wallet. The set in memory, or in Redis where there are several processes, makes a revocation hold
+ * everywhere at once. Tables keep it too, so that neither a restart nor the loss of Redis undoes
+ * it: they are read again whenever Redis may have lost entries, before any token is accepted.
+ *
+ * A wallet's tokens belong to generations. "Sign out everywhere" begins the next one and revokes
+ * all earlier ones, so no clock is compared: a token that is issued in the same millisecond after
+ * it is valid, and one that was issued by a process whose clock is ahead is not. A generation is a
+ * number that only rises, the unix milliseconds until which it is remembered: by then every token
+ * of an earlier generation has expired.
  */
 export class Revocations {
   readonly #set: ExpiringSet
-  readonly #store: Store
+  /** Revoked tokens by id. */
+  readonly #tokens: RevocationTable
+  /** The current generation by wallet. */
+  readonly #wallets: RevocationTable
   readonly #logger: Logger
   readonly #now: () => number
-  /** What the store has not taken yet. */
-  readonly #unwritten = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #reading: Promise<void> | null = null
-  /** How often the connection to Redis was lost, and how often it had been when all was last read. */
+  /**
+   * How often the connection to Redis was lost, and how often it had been when the tables were last
+   * read.
+   */
   #losses = 0
   #lossesAtRead = -1
 
@@ -34,21 +42,21 @@ export class Revocations {
     readonly logger: Logger
     readonly now: () => number
   }) {
-    this.#store = deps.store
-    this.#logger = deps.logger
-    this.#now = deps.now
-    const options = { limit: MOST, now: deps.now }
+    const { store, redis, logger, now } = deps
+    this.#tokens = new RevocationTable(store, { name: 'revoked_tokens', column: 'token_id' })
+    this.#wallets = new RevocationTable(store, { name: 'token_generations', column: 'wallet' })
+    this.#logger = logger
+    this.#now = now
+    const options = { limit: MOST, now }
     this.#set =
-      deps.redis === null
-        ? createMemorySet(options)
-        : createRedisSet(deps.redis, 'revoked-tokens', options)
-    // Who answers next may be a replica, or have lost its last second.
-    deps.redis?.on('close', () => {
+      redis === null ? createMemorySet(options) : createRedisSet(redis, 'revoked-tokens', options)
+    // The server that answers next may be a replica, or have lost its last second.
+    redis?.on('close', () => {
       this.#losses++
     })
   }
 
-  /** Reads what was written down; before the first question. */
+  /** Reads the tables; before the first question. */
   async start(): Promise<void> {
     await this.#read()
     this.#timer = setInterval(() => {
@@ -56,39 +64,76 @@ export class Revocations {
     }, EVERY_MS)
   }
 
-  /** Writes what is left to write. */
+  /** Writes the rows that the store has not taken yet. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#writing
     await this.#writeRest()
   }
 
-  /** Rejects with `unavailable` when it cannot be told. */
-  async has(tokenId: string): Promise<boolean> {
-    for (let attempt = 0; attempt < 3; attempt++) {
-      // The mark is asked for after the token, so that of a loss in between it is the mark that is missing.
-      const [isRevoked, isWhole] = await Promise.all([this.#set.has(tokenId), this.#set.has(WHOLE)])
-      if (isRevoked || (isWhole && this.#lossesAtRead === this.#losses)) return isRevoked
-      await this.#read()
-    }
-    throw new ServiceError('unavailable', 'Redis loses what it is told', { retriable: true })
+  /** Whether a token was revoked. Rejects with `unavailable` when that is unknown. */
+  has({ tokenId, wallet, generation }: Omit<Session, 'expiresAt'>): Promise<boolean> {
+    return this.#ask(
+      async () => {
+        const [isRevoked, current] = await Promise.all([
+          this.#set.has(tokenId),
+          this.#set.untilOf(wallet),
+        ])
+        return isRevoked || generation < current
+      },
+      (isRevoked) => isRevoked,
+    )
   }
 
-  /** Rejects with `unavailable` when it may not hold everywhere, or not be written down yet, which is then tried again; may be repeated. */
-  async add(tokenId: string): Promise<void> {
-    const until = this.#now() + LONGEST_MS
-    const [oldest] = this.#unwritten.keys()
-    if (this.#unwritten.size >= MOST_UNWRITTEN && oldest !== undefined)
-      this.#unwritten.delete(oldest)
-    this.#unwritten.set(tokenId, until)
-    const done = await Promise.allSettled([
-      this.#set.add(tokenId, until),
-      this.#write([[tokenId, until]]),
-    ])
+  /**
+   * The generation of the tokens that are issued to a wallet now. Rejects with `unavailable` when
+   * it is unknown.
+   */
+  generationOf(wallet: string): Promise<number> {
+    return this.#ask(
+      () => this.#set.untilOf(wallet),
+      () => false,
+    )
+  }
+
+  /** A generation after the current one of a wallet, for `begin`. Rejects with `unavailable`. */
+  async nextGeneration(wallet: string): Promise<number> {
+    return Math.max(this.#now() + LONGEST_MS, (await this.generationOf(wallet)) + 1)
+  }
+
+  /**
+   * Revokes a token. Rejects with `unavailable` when it may not hold everywhere, or is not stored
+   * yet, which is retried; may be repeated.
+   */
+  add(tokenId: string): Promise<void> {
+    return this.#put(this.#tokens, tokenId, this.#now() + LONGEST_MS)
+  }
+
+  /** Revokes every token of a wallet that is of an earlier generation. Rejects as `add` does. */
+  begin(wallet: string, generation: number): Promise<void> {
+    return this.#put(this.#wallets, wallet, generation)
+  }
+
+  async #put(table: RevocationTable, text: string, until: number): Promise<void> {
+    const done = await Promise.allSettled([this.#set.add(text, until), table.put(text, until)])
     for (const one of done) if (one.status === 'rejected') throw one.reason
   }
 
-  /** Once at a time, whoever asks. */
+  /**
+   * What `ask` reads of the set; where the set may have lost entries the tables are read first,
+   * unless the answer is final without them.
+   */
+  async #ask<T>(ask: () => Promise<T>, isFinal: (answer: T) => boolean): Promise<T> {
+    for (let attempt = 0; attempt < 3; attempt++) {
+      // The mark is asked for last: when entries are lost in between, the mark is missing too.
+      const [answer, isWhole] = await Promise.all([ask(), this.#set.has(WHOLE)])
+      if (isFinal(answer) || (isWhole && this.#lossesAtRead === this.#losses)) return answer
+      await this.#read()
+    }
+    throw new ServiceError('unavailable', 'Redis loses entries', { retriable: true })
+  }
+
+  /** One reading at a time, shared by all who wait for it. */
   #read(): Promise<void> {
     this.#reading ??= this.#readAll().finally(() => {
       this.#reading = null
@@ -98,43 +143,34 @@ export class Revocations {
 
   async #readAll(): Promise<void> {
     const losses = this.#losses
-    const unwritten = [...this.#unwritten]
-    const rows = await this.#store.query<{ token_id: string; until: string }>(
-      `SELECT token_id, toUnixTimestamp64Milli(max(forget_at)) AS until FROM revoked_tokens
-       WHERE forget_at > fromUnixTimestamp64Milli({now:Int64}) GROUP BY token_id ORDER BY until LIMIT ${MOST}`,
-      { now: this.#now() },
-    )
-    const written = rows.map(({ token_id, until }): Revoked => [token_id, Number(until)])
-    const all = [...written, ...unwritten]
+    const now = this.#now()
+    const tables = [this.#tokens, this.#wallets]
+    const all = (await Promise.all(tables.map((table) => table.read(now, MOST)))).flat()
     for (let from = 0; from < all.length; from += AT_ONCE)
       await Promise.all(
-        all.slice(from, from + AT_ONCE).map(([tokenId, until]) => this.#set.add(tokenId, until)),
+        all.slice(from, from + AT_ONCE).map(([text, until]) => this.#set.add(text, until)),
       )
-    await this.#set.add(WHOLE, this.#now() + LONGEST_MS)
+    await this.#set.add(WHOLE, now + LONGEST_MS)
     this.#lossesAtRead = losses
   }
 
-  async #write(revoked: readonly Revoked[]): Promise<void> {
-    const rows = revoked.map(([token_id, until]) => ({ token_id, forget_at: dateTime(until) }))
-    await this.#store.insert('revoked_tokens', rows)
-    for (const [tokenId] of revoked) this.#unwritten.delete(tokenId)
-  }
-
   async #writeRest(): Promise<void> {
-    if (this.#unwritten.size === 0) return
     try {
-      await this.#write([...this.#unwritten])
+      await this.#tokens.writeRest()
+      await this.#wallets.writeRest()
     } catch {
-      this.#logger.warn('revoked tokens are not written, trying again')
+      this.#logger.warn('revoked tokens are not stored, trying again')
     }
   }
 }
 
-/** Stands in the set, where no token's id is like it, for as long as all that was written down does. */
+/** A member of the set that no token id or wallet equals: the set holds every row of the tables. */
 const WHOLE = 'whole'
-/** No token lives longer, also one issued by a clock that is ahead, and looked at by one that is behind. */
+/**
+ * No token lives longer, also one issued by a clock that is ahead and verified by one that is
+ * behind.
+ */
 const LONGEST_MS = (TOKEN_SECONDS + 2 * CLOCK_SKEW_SECONDS) * 1000
 const MOST = 1_000_000
-const MOST_UNWRITTEN = 100_000
 const AT_ONCE = 1000
 const EVERY_MS = 10_000

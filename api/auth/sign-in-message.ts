@@ -19,6 +19,9 @@ export interface SignInMessage {
 /** How long a nonce, and with it a message, is good, in milliseconds (decisions E1). */
 export const NONCE_MS = 5 * 60_000
 
+/** How far the clocks of two processes may be apart, in milliseconds. */
+export const CLOCK_SKEW_MS = 5000
+
 /** Our words above what is signed. */
 export const STATEMENT =
   'Sign in to manage your API key and credits. This sends no transaction and costs nothing.'
@@ -121,8 +124,6 @@ export function faultOfSignIn(
   ]
   return faults.find(([, isFault]) => isFault)?.[0] ?? null
 }
-
-const CLOCK_SKEW_MS = 5000
 
 const PREAMBLE = ' wants you to sign in with your Solana account:'
 const MAX_LENGTH = 4096

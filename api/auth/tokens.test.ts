@@ -29,10 +29,18 @@ const { kid } = keys.signing
 function open(rest: Partial<Parameters<typeof createTokens>[0]> = {}) {
   const revoked = new Set<string>()
   const revocations = {
-    has: async (id: string) => revoked.has(id),
+    has: async ({ tokenId }: { readonly tokenId: string }) => revoked.has(tokenId),
+    generationOf: async () => 0,
     add: async (id: string) => void revoked.add(id),
+    addAll: async () => {},
   }
-  return createTokens({ keys, issuer: () => ISSUER, revocations, now: () => NOW, ...rest })
+  return createTokens({
+    keys: () => keys,
+    issuer: () => ISSUER,
+    revocations,
+    now: () => NOW,
+    ...rest,
+  })
 }
 
 const HEADER = { alg: 'EdDSA', typ: 'dashboard+jwt', kid }
@@ -61,7 +69,13 @@ test('a token says whose it is, for whom and until when, and nothing else (decis
   t.deepEqual(claims, {
     ...{ iss: ISSUER, aud: 'dashboard', sub: WALLET, iat: SECOND, exp: expiresAt },
   })
-  t.deepEqual(await tokens.verify(token), { wallet: WALLET, tokenId: jti ?? '', expiresAt })
+  t.deepEqual(await tokens.verify(token), {
+    wallet: WALLET,
+    tokenId: jti ?? '',
+    verifiedBy: x,
+    expiresAt,
+    generation: 0,
+  })
   t.not((await tokens.issue(WALLET)).token, token)
   t.truthy(
     await tokens.verify(signed(HEADER, CLAIMS)),
@@ -252,12 +266,12 @@ test('keys are rotated: the first signs, all verify, one that is gone does not; 
   const publicOnly = await readJwtKeys(JSON.stringify({ keys: [newer, publicJwk] }), 'public')
   const alone = await readJwtKeys(next, 'alone')
   const { token } = await open().issue(WALLET)
-  t.truthy(await open({ keys: both }).verify(token))
-  t.truthy(await open({ keys: publicOnly }).verify(token))
-  t.is(await open({ keys: alone }).verify(token), null)
-  const { token: later } = await open({ keys: both }).issue(WALLET)
+  t.truthy(await open({ keys: () => both }).verify(token))
+  t.truthy(await open({ keys: () => publicOnly }).verify(token))
+  t.is(await open({ keys: () => alone }).verify(token), null)
+  const { token: later } = await open({ keys: () => both }).issue(WALLET)
   t.is(decodeProtectedHeader(later).kid, alone.signing.kid)
-  t.truthy(await open({ keys: alone }).verify(later))
+  t.truthy(await open({ keys: () => alone }).verify(later))
   t.is(await open().verify(later), null)
   t.deepEqual(both.published, [
     ...alone.published,

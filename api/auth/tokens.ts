@@ -10,19 +10,31 @@ export interface Session {
   readonly wallet: Address
   /** The token's `jti`. */
   readonly tokenId: string
+  /** The public key (`x`) that verified the token. */
+  readonly verifiedBy: string
   /** Unix seconds. */
   readonly expiresAt: number
+  /** The generation of the wallet's tokens that it belongs to: see `Revocations`; 0: the first. */
+  readonly generation: number
 }
 
 /** Tokens of the dashboard (decisions E2). */
 export interface Tokens {
+  /**
+   * Rejects with `unavailable` when it cannot be told which tokens of the wallet were taken back.
+   */
   issue(wallet: Address): Promise<{ readonly token: string; readonly expiresAt: number }>
   /** The session of a token; null for everything that is no valid token of ours. Rejects with `unavailable` when it cannot be told whether it was revoked. */
   verify(text: string): Promise<Session | null>
-  /** Whether a token was taken back. Rejects with `unavailable` when it cannot be told. */
-  isRevoked(session: Pick<Session, 'tokenId'>): Promise<boolean>
+  /**
+   * Whether a token was revoked, or the key that verified it removed. Rejects with `unavailable`
+   * when it cannot be told.
+   */
+  isRevoked(session: Session): Promise<boolean>
   /** Makes a token invalid everywhere, at once. */
   revoke(session: Session): Promise<void>
+  /** Makes every token of a wallet that was issued until now invalid everywhere, at once. */
+  revokeAll(wallet: Address): Promise<void>
 }
 
 /** How long a token lives, in seconds. */
@@ -32,12 +44,14 @@ export const CLOCK_SKEW_SECONDS = 5
 
 /**
  * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type of their own; issuer and audience checked; nothing but the key id is
- * taken from the header. `issuer`: where clients find the API.
+ * taken from the header. `keys` are the keys in force, `issuer` is where clients find the API.
  */
 export function createTokens(deps: {
-  readonly keys: JwtKeys
+  readonly keys: () => JwtKeys
   readonly issuer: () => string
-  readonly revocations: Pick<Revocations, 'has' | 'add'>
+  readonly revocations: Pick<Revocations, 'has' | 'add' | 'generationOf'> & {
+    addAll(wallet: Address): Promise<void>
+  }
   readonly now: () => number
 }): Tokens {
   const { keys, issuer, revocations, now } = deps
@@ -45,36 +59,49 @@ export function createTokens(deps: {
     async issue(wallet) {
       const issuedAt = Math.floor(now() / 1000)
       const expiresAt = issuedAt + TOKEN_SECONDS
-      const token = await new SignJWT()
-        .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: keys.signing.kid })
+      const { signing } = keys()
+      const generation = await revocations.generationOf(wallet)
+      const token = await new SignJWT(generation === 0 ? {} : { gen: generation })
+        .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid: signing.kid })
         .setIssuer(issuer())
         .setAudience(AUDIENCE)
         .setSubject(wallet)
         .setIssuedAt(issuedAt)
         .setExpirationTime(expiresAt)
         .setJti(randomUUID())
-        .sign(keys.signing.key)
+        .sign(signing.key)
       return { token, expiresAt }
     },
     async verify(text) {
-      const claims = Claims.safeParse(await read(text))
-      if (!claims.success) return null
-      const { sub, jti, iat, exp } = claims.data
+      const token = await read(text)
+      const claims = Claims.safeParse(token?.payload)
+      if (token === null || !claims.success) return null
+      const { sub, jti, iat, exp, gen } = claims.data
       // Not left to jose, whose tolerance would be one of `exp` too.
       if (iat > now() / 1000 + CLOCK_SKEW_SECONDS || exp - iat > TOKEN_SECONDS) return null
       const wallet = parseAddress(sub)
-      if (wallet === null || (await revocations.has(jti))) return null
-      return { wallet, tokenId: jti, expiresAt: exp }
+      if (wallet === null) return null
+      const { verifiedBy } = token
+      const session = { wallet, tokenId: jti, verifiedBy, expiresAt: exp, generation: gen }
+      return (await revocations.has(session)) ? null : session
     },
-    isRevoked: ({ tokenId }) => revocations.has(tokenId),
+    isRevoked: async (session) =>
+      !keys().published.some(({ x }) => x === session.verifiedBy) || revocations.has(session),
     revoke: ({ tokenId }) => revocations.add(tokenId),
+    revokeAll: (wallet) => revocations.addAll(wallet),
   }
 
   async function read(text: string) {
     // What cannot be one, as an API key, is not looked at further.
     if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
     try {
-      const { payload } = await jwtVerify(text, ({ kid = '' }) => keyOf(kid), {
+      const { verifying, published } = keys()
+      const keyOf = ({ kid = '' }) => {
+        const key = verifying.get(kid)
+        if (key === undefined) throw new errors.JWKSNoMatchingKey()
+        return key
+      }
+      const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
         algorithms: ['EdDSA'],
         typ: TYPE,
         issuer: issuer(),
@@ -82,17 +109,12 @@ export function createTokens(deps: {
         requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
         currentDate: new Date(now()),
       })
-      return payload
+      const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
+      return { payload, verifiedBy }
     } catch (error) {
       if (error instanceof errors.JOSEError) return null
       throw error
     }
-  }
-
-  function keyOf(kid: string) {
-    const key = keys.verifying.get(kid)
-    if (key === undefined) throw new errors.JWKSNoMatchingKey()
-    return key
   }
 }
 
@@ -108,4 +130,5 @@ const Claims = z.object({
   jti: z.uuid(),
   iat: z.int(),
   exp: z.int(),
+  gen: z.int().min(0).default(0),
 })

@@ -8,6 +8,8 @@ export interface AccountNews {
   onRotated(account: Account, keySha256: string): void
   /** The dashboard token with this id was taken back (decisions E1). */
   onLoggedOut(tokenId: string): void
+  /** Every dashboard token of the wallet before this generation was revoked. */
+  onLoggedOutEverywhere(wallet: string, generation: number): void
   /** News were lost since `sinceMs` (unix milliseconds), and come again from now on. */
   onBack(sinceMs: number): void
 }
@@ -30,6 +32,11 @@ export interface AccountChannel {
   rotated(account: Account, keySha256: string): Promise<void>
   /** Tells every process, this one first, that a dashboard token was taken back. Rejects with `unavailable` when the others may not have heard of it. */
   loggedOut(tokenId: string): Promise<void>
+  /**
+   * Tells every process, this one first, that every dashboard token of a wallet before a generation
+   * was revoked. Rejects with `unavailable` when others may not have heard.
+   */
+  loggedOutEverywhere(wallet: string, generation: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,6 +53,9 @@ export function createMemoryChannel(): AccountChannel {
     },
     async loggedOut(tokenId) {
       for (const news of listeners) news.onLoggedOut(tokenId)
+    },
+    async loggedOutEverywhere(wallet, generation) {
+      for (const news of listeners) news.onLoggedOutEverywhere(wallet, generation)
     },
     close: async () => {},
   }

@@ -22,6 +22,8 @@ function listen(channel: AccountChannel) {
     onSuperseded: (account, name) => hear(`superseded ${account} ${name}`),
     onRotated: (account, key) => hear(`rotated ${account} ${key}`),
     onLoggedOut: (tokenId) => hear(`logged_out ${tokenId}`),
+    onLoggedOutEverywhere: (wallet, generation) =>
+      hear(`logged_out_everywhere ${wallet} ${generation}`),
     onBack: () => hear('back'),
   })
   return (count: number) =>
@@ -35,12 +37,17 @@ function listen(channel: AccountChannel) {
     })
 }
 
-test('in one process a rotation and a logout are heard at once', async (t) => {
+test('in one process a rotation, a logout and a logout everywhere are heard at once', async (t) => {
   const channel = createMemoryChannel()
   const heard = listen(channel)
   await channel.rotated('alice', 'hash')
   await channel.loggedOut('token')
-  t.deepEqual(await heard(2), ['rotated alice hash', 'logged_out token'])
+  await channel.loggedOutEverywhere('alice', 7)
+  t.deepEqual(await heard(3), [
+    'rotated alice hash',
+    'logged_out token',
+    'logged_out_everywhere alice 7',
+  ])
   t.true(channel.isUp)
 })
 
@@ -84,6 +91,9 @@ withRedis(
     t.deepEqual(await heardA(1), ['logged_out token'])
     // Its own news come back to a process.
     t.deepEqual(await heardB(2), ['rotated carol hash', 'logged_out token'])
+    await a.loggedOutEverywhere('carol', 7)
+    t.deepEqual(await heardA(2), ['logged_out token', 'logged_out_everywhere carol 7'])
+    t.deepEqual(await heardB(1), ['logged_out_everywhere carol 7'])
     await Promise.all([a.close(), b.close()])
   },
 )

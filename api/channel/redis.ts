@@ -91,6 +91,13 @@ class RedisChannel implements AccountChannel {
     await asked(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
   }
 
+  async loggedOutEverywhere(wallet: string, generation: number): Promise<void> {
+    for (const news of this.#listeners) news.onLoggedOutEverywhere(wallet, generation)
+    await asked(
+      this.#commands.publish(this.#topic, `logged_out_everywhere ${wallet} ${generation}`),
+    )
+  }
+
   async close(): Promise<void> {
     clearInterval(this.#beat)
     await this.#commands.del(`${this.#prefix}process:${this.#process}`).catch(() => {})
@@ -124,6 +131,7 @@ class RedisChannel implements AccountChannel {
       if (kind === 'logged_out') news.onLoggedOut(whose)
       else if (what === undefined) return
       else if (kind === 'rotated') news.onRotated(whose, what)
+      else if (kind === 'logged_out_everywhere') news.onLoggedOutEverywhere(whose, Number(what))
       else if (kind === 'superseded') {
         const [process, connection] = what.split('/')
         if (process === this.#process && connection) news.onSuperseded(whose, connection)

@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import test from 'ava'
+import { WebSocketServer } from 'ws'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -174,4 +177,34 @@ test('REST answers are typed, and a refusal says its code', async (t) => {
   t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
   await api.close()
   await opened.drop()
+})
+
+test('a connection that sent too many messages is cut, and the next one goes on (decisions F7)', async (t) => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  const asked: unknown[] = []
+  const trade = { channel: 'trades', data: tradeItem(aSwap({ slot: 10 })) }
+  server.on('connection', (socket) => {
+    socket.on('message', (data: Buffer) => {
+      asked.push(JSON.parse(data.toString()).after)
+      socket.send(JSON.stringify({ ...trade, id: `id ${asked.length}` }))
+      socket.send(JSON.stringify({ type: 'error', code: 'rate_limited', message: '...' }))
+      socket.close(1008)
+    })
+  })
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const client = new TrackedWallets({ url: `http://127.0.0.1:${port}`, apiKey: 'alice' })
+  const ids: unknown[] = []
+  for await (const one of client.follow({ retryMs: 1 })) {
+    if (one.kind === 'trade') ids.push(one.id)
+    if (ids.length === 2) break
+  }
+  t.deepEqual(
+    [ids, asked],
+    [
+      ['id 1', 'id 2'],
+      [undefined, 'id 1'],
+    ],
+  )
+  server.close()
 })

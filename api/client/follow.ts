@@ -71,7 +71,12 @@ export type Notice =
 
 /** Why the feed is over for this client: coming back as it is would not help. */
 export class FeedEnded extends Error {
-  readonly code: LastWord | MessageFault | 'unauthorized' | 'insufficient_credits' | 'refused'
+  readonly code:
+    | LastWord
+    | Exclude<MessageFault, 'rate_limited'>
+    | 'unauthorized'
+    | 'insufficient_credits'
+    | 'refused'
 
   constructor(code: FeedEnded['code'], message: string) {
     super(message)
@@ -149,8 +154,10 @@ async function* follow<Taken>(
         } else if (message.type === 'gap') after = message.oldest
         else if (message.type === 'snapshot_complete') after = message.cursor
         else if (message.type === 'balance_low') onNotice(message)
-        else if (message.type === 'error') throw new FeedEnded(message.code, message.message)
-        else if (isFinal(message.type)) throw new FeedEnded(message.type, FINAL[message.type])
+        else if (message.type === 'error') {
+          if (message.code === 'rate_limited') break // a new connection has its own minute
+          throw new FeedEnded(message.code, message.message)
+        } else if (isFinal(message.type)) throw new FeedEnded(message.type, FINAL[message.type])
         const taken = take(message)
         if (taken !== null) yield taken
       }

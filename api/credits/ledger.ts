@@ -150,6 +150,7 @@ export class Ledger {
       `SELECT ${TOTALS}, ${ROLLED_TO}
        FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
       { account, key: `epoch:${epoch}` },
+      [...TOTAL_COLUMNS, ...PLACE_COLUMNS],
     )
     const [row] = rows
     return { epoch, rolledTo: place(row), ...total(row) }
@@ -159,6 +160,7 @@ export class Ledger {
     const [row] = await this.#store.query<Place>(
       `SELECT ${ROLLED_TO} FROM ledger_entries WHERE wallet = '' AND idempotency_key = {key:String}`,
       { key: `epoch:${epoch}` },
+      PLACE_COLUMNS,
     )
     return place(row)
   }
@@ -173,6 +175,7 @@ export class Ledger {
        WHERE ${since === null ? "wallet != ''" : GRANTED_SINCE} OR (wallet = '' AND idempotency_key = {key:String})
        GROUP BY wallet`,
       { key: `epoch:${epoch}`, ...(since !== null && { since }) },
+      ['wallet', ...TOTAL_COLUMNS, ...PLACE_COLUMNS],
     )
     const rolledTo = place(rows.find(({ wallet }) => wallet === ''))
     const accounts = rows.filter(({ wallet }) => wallet !== '')
@@ -208,6 +211,9 @@ const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, 
 const GRANTED_SINCE = `wallet IN (
   SELECT DISTINCT wallet FROM ledger_entries
   WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
+
+const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
+const PLACE_COLUMNS = ['ms', 'sequence'] as const
 
 interface TotalsRow {
   readonly funded: string

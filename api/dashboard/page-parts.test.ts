@@ -6,6 +6,7 @@ import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { encodeBase58 } from '../../pipeline/domain/base58.ts'
 import { creditsFor as creditsOfService } from '../billing/terms.ts'
 import { declaredResources } from '../testing/declared-resources.ts'
+import { eventText, networkText } from './page/account/event-text.ts'
 import {
   creditsFor,
   creditsText,
@@ -204,6 +205,16 @@ test('an address names a place; parts of it are parameters', (t) => {
     t.is(match('/wallets/:alias', other), null, other)
 })
 
+test('security events are told in words, kinds that are newer than the page as they are', (t) => {
+  t.is(eventText({ kind: 'signed_in', count: 1 }), 'Signed in')
+  t.is(
+    eventText({ kind: 'key_refused', count: 12 }),
+    'Call refused: replaced API key (12 times within an hour)',
+  )
+  t.is(eventText({ kind: 'newer' as 'signed_in', count: 1 }), 'newer')
+  t.deepEqual(['192.0.2.0/24', 'other'].map(networkText), ['192.0.2.0/24', 'Other networks'])
+})
+
 test('what the pages take for an answer is what the documents say', (t) => {
   const EXAMPLES: { readonly [path: string]: unknown } = {
     '/me/api': {
@@ -216,6 +227,11 @@ test('what the pages take for an answer is what the documents say', (t) => {
       last_used_at: null,
     } satisfies Answers.Account,
     '/me/usage': { by: 'hour', items: [{ starts_at: 0, credits: 1 }] } satisfies Answers.Usage,
+    '/me/events': {
+      has_more: false,
+      next_cursor: null,
+      items: [{ kind: 'signed_in', at: 0, network: '', count: 1 }],
+    } satisfies Answers.AccountEvents,
     '/billing/plans': {
       payment_addresses: { pro_access: MINT, api_credits: MINT },
       ...{ usdt_mint: MINT, usdt_decimals: 6, credits_per_usdt: 1000 },

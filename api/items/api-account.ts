@@ -47,7 +47,7 @@ function seconds(unixMs: number): number {
 export const EXAMPLE_API_ACCOUNT: z.infer<typeof ApiAccount> = {
   wallet: '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM',
   api_key: null,
-  api_key_last4: 'Yq7d',
+  api_key_last4: 'R1nw',
   balance_credits: 49_997,
   api_key_created_at: 1_790_000_000,
   api_key_rotated_at: null,

@@ -1,14 +1,27 @@
+import type { ParameterizedContext as Context } from 'koa'
 import type { KeyLookUp } from '../accounts/key-cache.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
+import type { FailedAuth } from './failed-auth.ts'
+
+/** Is told of a text that came as an API key and is none that is valid. */
+export type OnKeyRefused = (text: string, ctx: Parameters<Step>[0]) => void
 
 /** Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`. Never from the URL. */
-export function authenticate(keys: Pick<KeyLookUp, 'accountOf'>): Step {
+export function authenticate(
+  keys: Pick<KeyLookUp, 'accountOf'>,
+  failed: FailedAuth,
+  onKeyRefused: OnKeyRefused,
+): Step {
   return async function authenticate(ctx, next) {
     const text = bearer(ctx.get('Authorization'))
-    const account = text === null ? null : await keys.accountOf(text, ctx.state.passed)
-    if (account === null) throw unauthorized(text, 'key')
+    const options = { before: ctx.state.passed, budget: failed(ctx) }
+    const account = text === null ? null : await keys.accountOf(text, options)
+    if (account === null) {
+      if (text !== null) onKeyRefused(text, ctx)
+      return refuse(ctx, text, 'key', failed)
+    }
     ctx.state.account = account
     await next()
   }
@@ -21,14 +34,19 @@ export function authenticate(keys: Pick<KeyLookUp, 'accountOf'>): Step {
 export function authenticateFeed(
   keys: Pick<KeyLookUp, 'accountOf'>,
   tokens: Pick<Tokens, 'verify'>,
+  failed: FailedAuth,
+  onKeyRefused: OnKeyRefused,
 ): Step {
   return async function authenticateFeed(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
-    if (text === null) throw unauthorized(null, 'either')
+    if (text === null) return refuse(ctx, null, 'either', failed)
     // No key has a dot, and no token none.
     const session = text.includes('.') ? await tokens.verify(text) : null
-    const account = text.includes('.') ? null : await keys.accountOf(text)
-    if (session === null && account === null) throw unauthorized(text, 'either')
+    const account = text.includes('.') ? null : await keys.accountOf(text, { budget: failed(ctx) })
+    if (session === null && account === null) {
+      onKeyRefused(text, ctx)
+      return refuse(ctx, text, 'either', failed)
+    }
     if (session !== null) ctx.state.session = session
     if (account !== null) ctx.state.account = account
     await next()
@@ -36,23 +54,40 @@ export function authenticateFeed(
 }
 
 /** Finds who is logged in with the request's dashboard token (decisions E2). What it answers is for nobody else, and kept nowhere. */
-export function authenticateSession(tokens: Pick<Tokens, 'verify'>): Step {
+export function authenticateSession(tokens: Pick<Tokens, 'verify'>, failed: FailedAuth): Step {
   return async function authenticateSession(ctx, next) {
     ctx.set('Cache-Control', 'no-store')
     const text = bearer(ctx.get('Authorization'))
     const session = text === null ? null : await tokens.verify(text)
-    if (session === null) throw unauthorized(text, 'token')
+    if (session === null) return refuse(ctx, text, 'token', failed)
     ctx.state.session = session
     await next()
   }
 }
 
-/** Says what came and what is wanted, by the form of what came alone: nothing of it is repeated, and nothing that is stored is told. */
-function unauthorized(text: string | null, wanted: keyof typeof WANTED): ApiError {
+/**
+ * Refuses a credential: 401, or 429 for a token when the client has used up its budget of invalid
+ * credentials. The cache of keys counts the keys. A token is verified before the budget is looked
+ * at: that asks no store, and so a valid token always passes.
+ *
+ * The answer says what came and what is wanted by the form of what came alone: it repeats nothing
+ * of it and tells nothing that is stored.
+ */
+async function refuse(
+  ctx: Context,
+  text: string | null,
+  wanted: keyof typeof WANTED,
+  failed: FailedAuth,
+): Promise<never> {
   const came = text === null ? 'none' : kindOf(text)
   const isForm = (came === 'key' || came === 'token') && (wanted === 'either' || wanted === came)
+  if (isForm && came === 'token') {
+    const budget = failed(ctx)
+    budget.require()
+    await budget.count()
+  }
   const title = isForm ? INVALID[came] : `${CAME[came]} ${WANTED[wanted]}`
-  return new ApiError('unauthorized', { title })
+  throw new ApiError('unauthorized', { title })
 }
 
 function kindOf(text: string): 'key' | 'token' | 'neither' {

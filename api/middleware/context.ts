@@ -13,6 +13,8 @@ export interface RequestState {
   account?: string
   /** Set by `authenticateSession` and `authenticateFeed`. */
   session?: Session
+  /** Set by `knowNetwork`. */
+  network?: string
   /** Set by `requirePro`: when Pro is over, unix seconds. */
   proUntil?: number
   /** Credits charged so far, and left after it, where known. */

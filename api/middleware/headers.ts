@@ -16,3 +16,28 @@ export const headers: Step = function headers(ctx, next) {
 }
 
 const FIELDS = Object.entries(HEADERS)
+
+const DENIED = [
+  ...[
+    'accelerometer',
+    'autoplay',
+    'camera',
+    'clipboard-read',
+    'display-capture',
+    'encrypted-media',
+  ],
+  ...['fullscreen', 'gamepad', 'geolocation', 'gyroscope', 'hid', 'idle-detection', 'local-fonts'],
+  ...['magnetometer', 'microphone', 'midi', 'payment', 'picture-in-picture'],
+  ...['publickey-credentials-get', 'screen-wake-lock', 'serial', 'usb', 'xr-spatial-tracking'],
+]
+
+/**
+ * What pages say besides: no window of another origin can reach them, and they use nothing of the
+ * device but the clipboard, to write.
+ */
+export const PAGE_HEADERS = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': ['clipboard-write=(self)', ...DENIED.map((name) => `${name}=()`)].join(
+    ', ',
+  ),
+}

@@ -1,6 +1,6 @@
 import type { ParameterizedContext as Context } from 'koa'
 import { ApiError } from '../errors.ts'
-import { clientOf } from '../rate-limits/client-of.ts'
+import { clientOf, siteOf } from '../rate-limits/client-of.ts'
 import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
 import type { Step } from './context.ts'
 
@@ -11,7 +11,7 @@ import type { Step } from './context.ts'
 export function limitRate(limit: RateLimit | null, trustedProxies: number): Step {
   if (limit === null) return (_ctx, next) => next()
   return async function limitRate(ctx, next) {
-    tell(ctx, limit.name, limit, await limit.take(client(ctx, trustedProxies)))
+    tell(ctx, limit.name, limit, await limit.take(clientOfRequest(ctx, trustedProxies)))
     await next()
   }
 }
@@ -24,7 +24,7 @@ export function limitRateMeanwhile(limit: RateLimit | null, trustedProxies: numb
   const first = limitRate(limit, trustedProxies)
   if (limit === null) return first
   return async function limitRateMeanwhile(ctx, next) {
-    const asking = client(ctx, trustedProxies)
+    const asking = clientOfRequest(ctx, trustedProxies)
     if (limit.tellsAtOnce(asking)) return first(ctx, next)
     const passed = limit.take(asking).then((allowance) => tell(ctx, limit.name, limit, allowance))
     passed.catch(() => {}) // whoever waits for it is told
@@ -37,8 +37,24 @@ export function limitRateMeanwhile(limit: RateLimit | null, trustedProxies: numb
   }
 }
 
-function client(ctx: Context, trustedProxies: number): string {
+/** Whom a request counts for. `trustedProxies`: hops in front of this server. */
+export function clientOfRequest(ctx: Context, trustedProxies: number): string {
   return clientOf(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies)
+}
+
+/**
+ * Counts the request for the /48 of an IPv6 client, after it was counted for the client itself; the
+ * answer tells of the budget that refuses it. Else one customer of a provider has as many budgets
+ * as the 65,536 networks of a /48.
+ */
+export function limitSite(limit: RateLimit | null, trustedProxies: number): Step {
+  if (limit === null) return (_ctx, next) => next()
+  return async function limitSite(ctx, next) {
+    const site = siteOf(clientOfRequest(ctx, trustedProxies))
+    const allowance = site === null ? null : await limit.take(site)
+    if (allowance?.allowed === false) tell(ctx, limit.name, limit, allowance)
+    await next()
+  }
 }
 
 /** Counts the request for the wallet that its body names, after it was counted for its client; the answer tells of the budget that refuses it. */
@@ -53,11 +69,31 @@ export function limitWallet(limit: RateLimit | null): Step {
   }
 }
 
-function tell(ctx: Context, name: string, limit: RateLimit, allowance: Allowance): void {
+/**
+ * Adds a policy and what is left of it to the lists of the `RateLimit` fields; a refusal names the
+ * policy that refuses alone, throws `rate_limited`, and says `title` in the place of the usual
+ * text.
+ */
+export function tell(
+  ctx: Context,
+  name: string,
+  limit: RateLimit,
+  allowance: Allowance,
+  title?: string,
+): void {
   const { quota, windowSeconds } = limit
   const { allowed, left, resetSeconds } = allowance
-  ctx.set('RateLimit-Policy', `"${name}";q=${quota};w=${windowSeconds}`)
-  ctx.set('RateLimit', `"${name}";r=${left};t=${resetSeconds}`)
-  if (!allowed)
-    throw new ApiError('rate_limited', { headers: { 'Retry-After': String(resetSeconds) } })
+  const policy = `"${name}";q=${quota};w=${windowSeconds}`
+  const state = `"${name}";r=${left};t=${resetSeconds}`
+  if (!allowed) {
+    ctx.set({ 'RateLimit-Policy': policy, RateLimit: state })
+    throw new ApiError('rate_limited', {
+      headers: { 'Retry-After': String(resetSeconds) },
+      ...(title !== undefined && { title }),
+    })
+  }
+  const before = ctx.res.getHeader('RateLimit-Policy')
+  ctx.set('RateLimit-Policy', before === undefined ? policy : `${before}, ${policy}`)
+  const others = ctx.res.getHeader('RateLimit')
+  ctx.set('RateLimit', others === undefined ? state : `${others}, ${state}`)
 }

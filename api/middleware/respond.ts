@@ -1,37 +1,51 @@
-import type { Session } from '../auth/tokens.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import type { FairReads } from '../fair-reads.ts'
 import type { KeptAnswers } from '../kept-answers.ts'
 import type { MarkerCache } from '../marker-cache.ts'
 import { type Rendered, renderAnswer } from '../rendered.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import type { Step } from './context.ts'
+import type { RequestState, Step } from './context.ts'
 import { send } from './send.ts'
 
-/** Answers with what the resource gives: from bytes kept for this marker, or until there are news of a mint; everything else is made now (decisions D8). */
+/**
+ * Answers with what the resource gives: from bytes kept for this marker, or until something of its
+ * mint changes; everything else is made now (decisions D8). What an account asks of the store waits
+ * for the account's turn.
+ */
 export function respond(
   resource: Resource,
-  answers: MarkerCache<Rendered>,
-  kept: KeptAnswers,
-  position: Pick<StoragePosition, 'stored'>,
+  deps: {
+    readonly answers: MarkerCache<Rendered>
+    readonly kept: KeptAnswers
+    readonly position: Pick<StoragePosition, 'stored'>
+    readonly reads: FairReads
+    readonly store: Store
+  },
 ): Step {
   const { path, price, isHot, mintOf } = resource
-  const isStored = price !== null
+  const { answers, kept, position, reads, store } = deps
   return async function respond(ctx) {
-    // `validate` has read it by the schemas that type the handler.
-    await send(ctx, await answerOf(ctx.state.input as never, ctx.state.session), 'application/json')
+    const { account = '' } = ctx.state
+    const input = ctx.state.input as never // `validate` has read it by the schemas that type the handler
+    const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
+    await send(ctx, answer, 'application/json')
   }
 
-  function answerOf(input: never, session: Session | undefined): Promise<Rendered> {
-    const key = () => `${path} ${JSON.stringify(input)}`
-    if (mintOf !== undefined) return kept.get(mintOf(input), key(), () => now(input))
-    if (!isHot?.(input)) return now(input, session)
-    return answers.get(key(), async (stored, before) =>
-      renderAnswer(await resource.handle(input), stored, before),
-    )
+  async function free(input: never, { session, network }: RequestState): Promise<Rendered> {
+    return renderAnswer(await resource.handle(input, { session, network, store }), null)
   }
 
-  async function now(input: never, session?: Session): Promise<Rendered> {
-    const stored = isStored ? position.stored() : null
-    return renderAnswer(await resource.handle(input, session), stored)
+  function answerOf(input: never, account: string): Promise<Rendered> {
+    const key = `${path} ${JSON.stringify(input)}`
+    const make = () => reads.answer(account, key, (store) => resource.handle(input, { store }))
+    const now = async () => {
+      const stored = position.stored()
+      return renderAnswer(await make(), stored)
+    }
+    if (mintOf === undefined && !isHot?.(input)) return now()
+    reads.join(account, key)
+    if (mintOf !== undefined) return kept.get(mintOf(input), key, now)
+    return answers.get(key, async (stored, before) => renderAnswer(await make(), stored, before))
   }
 }

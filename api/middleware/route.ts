@@ -4,50 +4,43 @@ import { ApiError } from '../errors.ts'
 import type { RequestState, Step } from './context.ts'
 
 /**
- * Finds the resource of a request and goes its steps. Refuses paths that are nowhere, then methods that a path does not take; HEAD too (decisions D2). What
- * was found is remembered by path, for as many as `MOST_PATHS`: matching costs more the more resources there are.
+ * Finds the resource of a request and goes its steps. Refuses paths that are nowhere, then methods
+ * that a path does not take; HEAD too (decisions D2). A path without parameters is looked up by its
+ * text, one with parameters by the few patterns. Nothing of a request is kept: what strangers ask
+ * for must not stay in memory.
  */
 export function route(router: Router<RequestState>): Step {
-  const known = new Map<string, Found>()
-  const steps = new Map(router.stack.map((layer) => [layer, compose(layer.stack) as Step]))
-
-  function find(path: string, method: string): Found {
-    const { path: matching } = router.match(path, method)
-    const layer = matching.find(({ methods }) => methods.includes(method) && method !== 'HEAD')
-    if (layer === undefined) throw refusal(matching)
-    return {
-      resource: String(layer.path),
-      params: layer.params(path, layer.captures(path)),
-      run: steps.get(layer) as Step, // of the same router
-    }
+  const fixed = new Map<string, Route[]>()
+  const patterns: Route[] = []
+  for (const layer of router.stack) {
+    const resource = String(layer.path)
+    const found = { layer, resource, run: compose(layer.stack) as Step } // of the same router
+    if (layer.paramNames.length > 0) patterns.push(found)
+    else fixed.set(resource, [...(fixed.get(resource) ?? []), found])
   }
 
   return function route(ctx, next) {
     const { path, method } = ctx
-    const name = `${method} ${path}`
-    let found = known.get(name)
-    if (found === undefined) {
-      found = find(path, method)
-      const [oldest] = known.size >= MOST_PATHS ? known.keys() : []
-      if (oldest !== undefined) known.delete(oldest)
-      known.set(name, found)
-    }
-    ctx.params = found.params
-    ctx.state.resource = found.resource
-    return found.run(ctx, next)
+    const matching = fixed.get(path) ?? patterns.filter(({ layer }) => layer.match(path))
+    const found = matching.find(({ layer }) => method !== 'HEAD' && layer.methods.includes(method))
+    if (found === undefined) throw refusal(matching)
+    const { layer, resource, run } = found
+    ctx.params = layer.params(path, layer.captures(path))
+    ctx.state.resource = resource
+    return run(ctx, next)
   }
 }
 
-interface Found {
+interface Route {
+  readonly layer: Router<RequestState>['stack'][number]
+  /** The path as declared. */
   readonly resource: string
-  readonly params: Readonly<Record<string, string>>
   readonly run: Step
 }
 
-const MOST_PATHS = 10_000
-
-function refusal(matching: Router<RequestState>['stack']): ApiError {
+function refusal(matching: readonly Route[]): ApiError {
   if (matching.length === 0) return new ApiError('not_found')
-  const methods = matching.flatMap((layer) => layer.methods).filter((method) => method !== 'HEAD')
-  return new ApiError('method_not_allowed', { headers: { Allow: methods.join(', ') } })
+  const methods = matching.flatMap(({ layer }) => layer.methods)
+  const allowed = methods.filter((method) => method !== 'HEAD')
+  return new ApiError('method_not_allowed', { headers: { Allow: allowed.join(', ') } })
 }

@@ -20,6 +20,8 @@ export interface Viewer {
   readonly wallet: string
   /** The token's `jti`. */
   readonly tokenId: string
+  /** Of the token: see `Session`. */
+  readonly generation: number
   /** Of the token, unix seconds; in that second it is over. */
   readonly expiresAt: number
   /** Of Pro, in the same way. */
@@ -59,9 +61,13 @@ export function upgrade(deps: {
   const { feed, upgradeOf, tokens, billing } = deps
   return async function upgrade(ctx) {
     const asked = upgradeOf(ctx.req)
-    if (asked === undefined || ctx.get('Upgrade').toLowerCase() !== 'websocket')
+    if (asked === undefined || !isHandshake(asked.request))
       throw new ApiError('upgrade_required', {
-        headers: { Upgrade: 'websocket', Connection: 'Upgrade, close' },
+        headers: {
+          Upgrade: 'websocket',
+          Connection: 'Upgrade, close',
+          'Sec-WebSocket-Version': '13',
+        },
       })
     ctx.respond = false
     ctx.res.detachSocket(ctx.req.socket)
@@ -74,4 +80,16 @@ export function upgrade(deps: {
         readProUntil: async () => (await billing?.pro(session.wallet))?.expiresAt ?? null,
       })
   }
+}
+
+/**
+ * Whether a request has what RFC 6455 4.2.1 asks of a handshake. Others would be refused by `ws`,
+ * without a problem document.
+ */
+function isHandshake({ headers }: IncomingMessage): boolean {
+  return (
+    headers.upgrade?.toLowerCase() === 'websocket' &&
+    headers['sec-websocket-version'] === '13' &&
+    /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '')
+  )
 }

@@ -4,47 +4,42 @@ import type { Resource } from '../resources/resource.ts'
 import type { Step } from './context.ts'
 
 /**
- * Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query parameters are ignored (decisions D2). What a URL says is
- * remembered, for as many as `MOST_URLS`: many ask for just the same.
+ * Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query
+ * parameters are ignored (decisions D2). Nothing of a request is kept: reading one takes a few
+ * microseconds at most.
  */
 export function validate(resource: Resource): Step {
-  const known = new Map<string, unknown>()
-
-  function read(ctx: Parameters<Step>[0]): unknown {
+  const names = new Set(Object.keys(resource.query.shape))
+  return function validate(ctx, next) {
     const input = resource.input.safeParse({
       params: ctx.params,
-      query: queryOf(ctx.querystring),
+      query: declaredQuery(ctx.querystring, names),
       body: resource.requestBody === undefined ? {} : ctx.state.body,
     })
     if (!input.success) throw refusal(input.error)
-    return input.data
-  }
-
-  return function validate(ctx, next) {
-    const { url = '' } = ctx.req
-    const input = known.get(url) ?? read(ctx)
-    if (resource.requestBody === undefined && !known.has(url)) {
-      const [oldest] = known.size >= MOST_URLS ? known.keys() : []
-      if (oldest !== undefined) known.delete(oldest)
-      known.set(url, input)
-    }
-    ctx.state.input = input
+    ctx.state.input = input.data
     return next()
   }
 }
 
-const MOST_URLS = 1000
-
-/** Every parameter once as text; one that is given several times as a list, which no schema takes. */
-function queryOf(text: string): Record<string, string | string[]> {
-  if (text === '') return {}
-  const query = new URLSearchParams(text)
-  return Object.fromEntries(
-    [...new Set(query.keys())].map((name) => {
-      const values = query.getAll(name)
-      return [name, values.length === 1 ? (values[0] ?? '') : values]
-    }),
-  )
+/**
+ * The parameters of a query that have one of `names`, as text; one that is given several times as a
+ * list, which no schema takes.
+ */
+export function declaredQuery(
+  text: string,
+  names: ReadonlySet<string>,
+): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {}
+  if (text === '' || names.size === 0) return query
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (!names.has(name)) continue
+    const known = query[name]
+    if (known === undefined) query[name] = value
+    else if (typeof known === 'string') query[name] = [known, value]
+    else known.push(value)
+  }
+  return query
 }
 
 function refusal({ issues }: z.ZodError): ApiError {

@@ -86,10 +86,12 @@ test('openapi.json is an OpenAPI 3.1 document of every resource, with its price'
       ['post /auth/nonce', 0, ''],
       ['post /auth/login', 0, ''],
       ['post /auth/logout', 0, 'dashboardToken'],
+      ['post /auth/logout-everywhere', 0, 'dashboardToken'],
       ['get /.well-known/jwks.json', 0, ''],
       ['get /me/api', 0, 'dashboardToken'],
       ['post /me/api/rotate', 0, 'dashboardToken'],
       ['get /me/usage', 0, 'dashboardToken'],
+      ['get /me/events', 0, 'dashboardToken'],
       ['get /billing/plans', 0, ''],
       ['post /billing/pro/check', 0, 'dashboardToken'],
       ['post /billing/credits/check', 0, 'dashboardToken'],
@@ -146,7 +148,7 @@ test('asyncapi.json is an AsyncAPI 3.0 document of every message, each example a
 })
 
 test('the pages are shown with everything they load from here, and may load nothing from elsewhere', async (t) => {
-  for (const path of ['/docs', '/docs/rest', '/docs/feed']) {
+  for (const path of ['/docs', '/docs/rest', '/docs/feed', '/docs/security']) {
     const response = await get(path)
     const text = await response.text()
     t.is(response.status, 200, path)

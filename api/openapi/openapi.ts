@@ -263,14 +263,14 @@ const HEADERS = {
   },
   'RateLimit-Policy': {
     description:
-      'Requests (`q`) that a client address has in a window of `w` seconds (IETF draft ratelimit-headers). Absent when there is no limit.',
+      'List of the policies that count the request (IETF draft ratelimit-headers): `default` by client address, `login` for logins; with a key `account`, with a dashboard token `dashboard`, by account. `q` requests in a window of `w` seconds, or with `qu="concurrent-requests"` at the same time. A 429 names the policy that refuses alone, also `login-network` (of an IPv6 /48) and `auth` (invalid credentials). Absent when there is no limit.',
     schema: text,
-    example: '"default";q=6000;w=60',
+    example: '"default";q=6000;w=60, "account";q=6000;w=60',
   },
   RateLimit: {
-    description: 'Requests left (`r`), and seconds until there are more (`t`).',
+    description: 'By the same names: requests left (`r`), and seconds until there are more (`t`).',
     schema: text,
-    example: '"default";r=5999;t=60',
+    example: '"default";r=5999;t=60, "account";r=5990;t=42',
   },
   'Retry-After': {
     description: 'Seconds after which trying again helps.',

@@ -6,6 +6,7 @@ import { asyncApiDocument } from './asyncapi.ts'
 import { feedPage } from './feed-page.ts'
 import { html, page, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
+import { securityPage, securityText } from './security.ts'
 
 /** A page or what one loads: the same for everybody until the service is another one. */
 export interface Page {
@@ -17,15 +18,27 @@ export interface Page {
   readonly policy?: () => string
   /** Its `Cache-Control`; default: kept for five minutes. */
   readonly caching?: string
-  /** Called once, when it is first asked for. */
+  /**
+   * Made for each answer, because it depends on the time; default: made once, when it is first
+   * asked for.
+   */
+  readonly isMadeAnew?: true
   make(): string | Buffer
 }
 
-/** The documents and the pages that show them. Everything they load is served here; `serverUrl`: where the API is, known once it listens. */
-export function documentation(
-  resources: readonly Resource[],
-  serverUrl: () => string,
-): readonly Page[] {
+export interface DocumentationOptions {
+  readonly resources: readonly Resource[]
+  /** Where the API is, known once it listens. */
+  readonly serverUrl: () => string
+  /** Who takes reports of security problems, a `mailto:` or `https:` URI; null: nobody is named. */
+  readonly securityContact: string | null
+  /** Unix milliseconds. */
+  readonly now: () => number
+}
+
+/** The documents and the pages that show them. Everything they load is served here. */
+export function documentation(options: DocumentationOptions): readonly Page[] {
+  const { resources, serverUrl, securityContact, now } = options
   const json = (document: () => object) => () => JSON.stringify(document())
   return [
     {
@@ -41,6 +54,8 @@ export function documentation(
     { path: '/docs', type: HTML, make: indexPage },
     { path: '/docs/rest', type: HTML, make: restPage },
     { path: '/docs/feed', type: HTML, make: () => feedPage(asyncApiDocument(serverUrl())) },
+    { path: '/docs/security', type: HTML, make: () => securityPage(securityContact) },
+    ...(securityContact === null ? [] : [securityTextPage(securityContact, serverUrl, now)]),
     { path: '/docs/docs.css', type: 'text/css; charset=utf-8', make: () => STYLE },
     { path: '/docs/rest.js', type: SCRIPT, make: () => START_SWAGGER },
     {
@@ -54,6 +69,15 @@ export function documentation(
       make: () => packaged('swagger-ui-dist/swagger-ui-bundle.js'),
     },
   ]
+}
+
+function securityTextPage(contact: string, serverUrl: () => string, now: () => number): Page {
+  return {
+    path: '/.well-known/security.txt',
+    type: 'text/plain; charset=utf-8',
+    isMadeAnew: true,
+    make: () => securityText(contact, serverUrl(), now()),
+  }
 }
 
 /** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
@@ -75,6 +99,7 @@ function indexPage(): string {
     <ul>
       <li><a href="/docs/rest">REST</a>, every endpoint, to be tried in place · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
+      <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
     ${paragraphs(ABOUT)}`,
   )

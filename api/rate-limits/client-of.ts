@@ -22,6 +22,16 @@ export function clientOf(
   return networkOf(client)
 }
 
+/**
+ * The site that a client of `clientOf` belongs to: the /48 around the /64 of an IPv6 client, which
+ * is what one customer of a provider may have (RFC 6177). Null for IPv4.
+ */
+export function siteOf(client: string): string | null {
+  if (!client.endsWith('/64')) return null
+  const site = `${client.slice(0, -'/64'.length)}/48`
+  return `${ipaddr.IPv6.networkAddressFromCIDR(site).toString()}/48`
+}
+
 /** `1.2.3.4:567` and `[::1]:567` are how some proxies write it. */
 function withoutPort(entry: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import test from 'ava'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { connectRedis } from '../redis-connection.ts'
-import { clientOf } from './client-of.ts'
+import { clientOf, siteOf } from './client-of.ts'
 import { createRateLimit, type RateLimit } from './rate-limit.ts'
 
 const { REDIS_URL } = process.env
@@ -118,5 +118,12 @@ test('a client is the address that the outermost trusted proxy was called from, 
   t.deepEqual(
     cases.map(([connection, forwarded, hops]) => clientOf(connection, forwarded, hops)),
     cases.map(([, , , client]) => client),
+  )
+})
+
+test('an IPv6 client belongs to the /48 of its /64, an IPv4 client to none', (t) => {
+  t.deepEqual(
+    ['2001:db8:1:2::/64', '2001:db8:1::/64', '::/64', '198.51.100.1', 'unknown'].map(siteOf),
+    ['2001:db8:1::/48', '2001:db8:1::/48', '::/48', null, null],
   )
 })

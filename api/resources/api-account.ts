@@ -1,3 +1,4 @@
+import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { KeyUses } from '../accounts/key-uses.ts'
 import type { Credits } from '../credits/credits.ts'
@@ -10,10 +11,11 @@ export interface AccountDeps {
   readonly accounts: Pick<Accounts, 'openKey' | 'rotateKey' | 'ensure'>
   readonly credits: Pick<Credits, 'left'>
   readonly keyUses: Pick<KeyUses, 'lastUsed'>
+  readonly events: Pick<AccountEvents, 'add' | 'list'>
 }
 
 /** `GET /me/api`: the account of who is logged in; the first one makes it and its key, and alone is told the key (contract 4.4, decisions E3). */
-export function meApi({ accounts, credits, keyUses }: AccountDeps) {
+export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
   return dashboardResource({
     path: '/me/api',
     docs: {
@@ -26,10 +28,11 @@ export function meApi({ accounts, credits, keyUses }: AccountDeps) {
     params: NONE,
     query: NONE,
     answer: ApiAccount,
-    async handle(_input, { wallet }) {
+    async handle(_input, { wallet }, network) {
       // Asked first: a key that was made and then not told would be lost.
       const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
       const { apiKey, key } = await accounts.openKey(wallet)
+      if (apiKey !== null) events.add(wallet, 'key_created', network)
       return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
     },
   })

@@ -24,7 +24,7 @@ export function authLogin({ login }: { readonly login: Login }) {
       tag: 'Login',
       summary: 'A token for a signature',
       description:
-        '`message` is the text that was signed: what `/auth/nonce` gave, or what the wallet made of its fields (`new TextDecoder().decode(output.signedMessage)`). `signature` are its 64 bytes in base58 or base64. The token is for `/me` and `/billing`, for 12 hours. Each message is good for one attempt; whatever is wrong is `invalid_signature`.',
+        '`message` is the text that was signed: what `/auth/nonce` gave, or what the wallet made of its fields (`new TextDecoder().decode(output.signedMessage)`). `signature` are its 64 bytes in base58 or base64. The token is for `/me` and `/billing`, for 12 hours. Each message is good for one login; whatever is wrong is `invalid_signature`.',
       problems: ['invalid_signature'],
       requestExample: { wallet: WALLET, message: MESSAGE, signature: SIGNATURE },
       example: {
@@ -42,8 +42,8 @@ export function authLogin({ login }: { readonly login: Login }) {
       signature: z.string().meta({ description: '64 bytes, base58 or base64' }),
     }),
     answer: LoginAnswer,
-    async handle({ body }) {
-      const { token, expiresAt } = await login.login(body)
+    async handle({ body }, { network = 'unknown' }) {
+      const { token, expiresAt } = await login.login({ ...body, network })
       return {
         body: {
           ...{ token, token_type: 'Bearer' as const },

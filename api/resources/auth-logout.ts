@@ -1,10 +1,17 @@
 import { z } from 'zod'
+import type { AccountEvents } from '../accounts/account-events.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
 /** `POST /auth/logout`: the token that asks for it is none from now on (decisions E1). */
-export function authLogout({ tokens }: { readonly tokens: Tokens }) {
+export function authLogout({
+  tokens,
+  events,
+}: {
+  readonly tokens: Tokens
+  readonly events: Pick<AccountEvents, 'add'>
+}) {
   return dashboardResource({
     path: '/auth/logout',
     method: 'POST',
@@ -18,7 +25,8 @@ export function authLogout({ tokens }: { readonly tokens: Tokens }) {
     params: NONE,
     query: NONE,
     answer: z.undefined(),
-    async handle(_input, session) {
+    async handle(_input, session, network) {
+      events.add(session.wallet, 'signed_out', network)
       await tokens.revoke(session)
       return { status: 204, body: undefined }
     },

@@ -24,7 +24,7 @@ export function authNonce({ login }: { readonly login: Login }) {
       tag: 'Login',
       summary: 'A message for the wallet to sign',
       description:
-        'Sign-In With Solana. Give `message` to the wallet: to `signMessage` as it is, or its fields to `signIn`. It is good once, for five minutes, and for this wallet alone. Signing sends no transaction. At most 10 requests a minute to `/auth/nonce` and `/auth/login` together, for each client address and for each wallet.',
+        'Sign-In With Solana. Give `message` to the wallet: to `signMessage` as it is, or its fields to `signIn`. It is good once, for five minutes, and for this wallet alone. Signing sends no transaction. At most 10 requests a minute to `/auth/nonce` and `/auth/login` together, for each client address (IPv6: each /64, and 100 for each /48) and for each wallet.',
       requestExample: { wallet: WALLET },
       example: {
         nonce: 'MvjZFHvnbkJvqgNHhfBBjN',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ReadyCheck, readReadiness } from '../../pipeline/runtime/health-server.ts'
+import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
@@ -25,10 +25,10 @@ export function healthz() {
 }
 
 /**
- * `GET /readyz`: 200 when every role of this process is ready, else 503 with the names of what is not (decisions J4). The reasons are for operators alone,
- * on METRICS_PORT.
+ * `GET /readyz`: 200 when every role of this process is ready, else 503 (decisions J4). Which
+ * condition fails, and why, is told on METRICS_PORT.
  */
-export function readyz(checks: () => Readonly<Record<string, ReadyCheck>>) {
+export function readyz(readiness: Pick<Readiness, 'read'>) {
   return resource({
     path: '/readyz',
     price: null,
@@ -37,25 +37,20 @@ export function readyz(checks: () => Readonly<Record<string, ReadyCheck>>) {
       tag: 'Service',
       summary: 'Whether the process is ready',
       description:
-        '200 when every role of the process is ready, else 503 with the conditions that failed. Free, and not counted by the rate limits.',
+        '200 when every role of the process is ready, else 503. Checked at most once a second: callers within a second get the same answer. Free, and not counted by the rate limits.',
       statuses: [200, 503],
-      example: { ready: true, checks: { store: 'ok', log: 'ok', meter: 'ok', marker: 'ok' } },
+      example: { ready: true },
     },
     params: NONE,
     query: NONE,
     answer: z.strictObject({
-      ready: z.boolean().meta({ description: 'Every check is `ok`' }),
-      checks: z.record(z.string(), z.enum(['ok', 'failed'])).meta({
-        description:
-          'By name what this process needs for its roles, such as `store` (ClickHouse or chDB), `schema` (its tables), `log` (Kafka or memory), `meter` (Redis or memory) and `marker` (a first slot is stored and sent)',
+      ready: z.boolean().meta({
+        description: 'Whether all that the process needs for its roles is there',
       }),
     }),
     async handle() {
-      const { ready, checks: states } = await readReadiness(checks())
-      const told = Object.entries(states).map(
-        ([name, state]) => [name, state === 'ok' ? 'ok' : 'failed'] as const,
-      )
-      return { status: ready ? 200 : 503, body: { ready, checks: Object.fromEntries(told) } }
+      const { ready } = await readiness.read()
+      return { status: ready ? 200 : 503, body: { ready } }
     },
   })
 }

@@ -22,7 +22,7 @@ const HeldTokensAnswer = z
 export type HeldTokensAnswer = z.infer<typeof HeldTokensAnswer>
 
 /** `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1, decisions C14, C17). */
-export function heldTokens({ store, position, openPositions }: ResourceDeps) {
+export function heldTokens({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/tokens/held',
     price: 3,
@@ -62,7 +62,7 @@ export function heldTokens({ store, position, openPositions }: ResourceDeps) {
     }),
     answer: HeldTokensAnswer,
     isHot: () => true,
-    async handle({ query: { min_wallets, page } }) {
+    async handle({ query: { min_wallets, page } }, { store }) {
       const offset = (page - 1) * PAGE_SIZE
       const of = { minWallets: min_wallets, offset, limit: PAGE_SIZE }
       const inMemory = await openPositions.ready()

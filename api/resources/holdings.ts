@@ -27,7 +27,7 @@ export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
  * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered by how long (contract 4.2, decisions C14, C17). Ages
  * end at the newest stored block (decisions C22).
  */
-export function holdings({ store, position, openPositions }: ResourceDeps) {
+export function holdings({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/wallets/holdings',
     price: 1,
@@ -92,7 +92,8 @@ export function holdings({ store, position, openPositions }: ResourceDeps) {
       ),
     answer: HoldingsAnswer,
     isHot: () => true,
-    async handle({ query: { alias, min_holding_seconds, max_holding_seconds, page } }) {
+    async handle({ query }, { store }) {
+      const { alias, min_holding_seconds, max_holding_seconds, page } = query
       const wallet = alias === undefined ? null : trackedWallet(alias, position.walletCount())
       const offset = (page - 1) * PAGE_SIZE
       const filter = { wallet, minSeconds: min_holding_seconds, maxSeconds: max_holding_seconds }

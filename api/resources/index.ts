@@ -1,4 +1,4 @@
-import type { ReadyCheck } from '../../pipeline/runtime/health-server.ts'
+import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import type { JwtKeys } from '../auth/jwt-keys.ts'
 import type { Login } from '../auth/login.ts'
 import type { Tokens } from '../auth/tokens.ts'
@@ -7,6 +7,7 @@ import type { AccountChannel } from '../channel/account-channel.ts'
 import { type AccountDeps, meApi } from './api-account.ts'
 import { authLogin } from './auth-login.ts'
 import { authLogout } from './auth-logout.ts'
+import { authLogoutEverywhere } from './auth-logout-everywhere.ts'
 import { authNonce } from './auth-nonce.ts'
 import { billingCreditsCheck } from './billing-credits-check.ts'
 import { billingPlans } from './billing-plans.ts'
@@ -16,6 +17,7 @@ import { healthz, readyz } from './health.ts'
 import { heldTokens } from './held-tokens.ts'
 import { holdings } from './holdings.ts'
 import { jwks } from './jwks.ts'
+import { meEvents } from './me-events.ts'
 import { meSignalsFilter } from './me-signals-filter.ts'
 import { meUsage } from './me-usage.ts'
 import { meWatchlistsTrending } from './me-watchlists-trending.ts'
@@ -35,17 +37,17 @@ export function createResources(
     AccountDeps & {
       readonly channel: Pick<AccountChannel, 'rotated'>
       readonly feed: FeedStatus
-      readonly checks: () => Readonly<Record<string, ReadyCheck>>
+      readonly readiness: Pick<Readiness, 'read'>
       readonly now: () => number
       readonly login: Login
       readonly tokens: Tokens
-      readonly jwtKeys: JwtKeys
+      readonly jwtKeys: () => JwtKeys
       readonly billing: Billing | null
     },
 ): readonly Resource[] {
   return [
     tokenSwaps(deps),
-    walletAggregates(deps),
+    walletAggregates(),
     heldTokens(deps),
     wallets(deps),
     walletMetrics(deps),
@@ -55,10 +57,12 @@ export function createResources(
     authNonce(deps),
     authLogin(deps),
     authLogout(deps),
+    authLogoutEverywhere(deps),
     jwks(deps),
     meApi(deps),
     rotateApiKey(deps),
     meUsage(deps),
+    meEvents(deps),
     billingPlans(deps),
     billingProCheck(deps),
     billingCreditsCheck(deps),
@@ -67,6 +71,6 @@ export function createResources(
     meSignalsFilter(deps),
     status(deps),
     healthz(),
-    readyz(deps.checks),
+    readyz(deps.readiness),
   ]
 }

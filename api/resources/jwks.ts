@@ -8,7 +8,7 @@ const JwkSet = z
   .meta({ id: 'JwkSet', description: 'A JSON Web Key Set (RFC 7517).' })
 
 /** `GET /.well-known/jwks.json`: the public keys of dashboard tokens (decisions E2). */
-export function jwks({ jwtKeys }: { readonly jwtKeys: JwtKeys }) {
+export function jwks({ jwtKeys }: { readonly jwtKeys: () => JwtKeys }) {
   return resource({
     path: '/.well-known/jwks.json',
     price: null,
@@ -30,7 +30,7 @@ export function jwks({ jwtKeys }: { readonly jwtKeys: JwtKeys }) {
     answer: JwkSet,
     async handle() {
       return {
-        body: { keys: [...jwtKeys.published] },
+        body: { keys: [...jwtKeys().published] },
         headers: { 'Cache-Control': 'public, max-age=300' },
       }
     },

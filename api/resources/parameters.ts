@@ -73,6 +73,12 @@ const NO_CURSOR = {
   message: 'expected the next_cursor of a previous answer',
 } as const
 
+/** The refusal of a cursor whose scope only the handler knows. */
+export function invalidCursor(): ApiError {
+  const { message } = NO_CURSOR
+  return new ApiError('invalid_cursor', { errors: [{ in: 'query', name: 'cursor', message }] })
+}
+
 /** The largest integer that a parameter takes where nothing else bounds it. */
 export const LARGEST = 9_999_999_999
 

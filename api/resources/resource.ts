@@ -75,8 +75,17 @@ export interface Resource<Input = never> {
   isHot?(input: Input): boolean
   /** The mint that it is about alone, so that its bytes are kept until there are news of that mint. */
   mintOf?(input: Input): string
-  /** `session` is there when `needsSession` says so. */
-  handle(input: Input, session?: Session): Promise<Answer>
+  handle(input: Input, request: RequestContext): Promise<Answer>
+}
+
+/** What a handler knows of the request beside its input. */
+export interface RequestContext {
+  /** There when `needsSession` says so. */
+  readonly session?: Session | undefined
+  /** The client's network (see `networkOf`), of what is asked without an API key. */
+  readonly network?: string | undefined
+  /** Of a resource with a price: queries wait for the turn of the account that asks. */
+  readonly store: Store
 }
 
 export interface Answer {
@@ -108,7 +117,10 @@ export function resource<
   read?(input: Parts<Params, Query, RequestBody>, context: z.RefinementCtx): Input
   isHot?(input: Input): boolean
   mintOf?(input: Input): string
-  handle(input: Input): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
+  handle(
+    input: Input,
+    request: RequestContext,
+  ): Promise<Answer & { readonly body: z.input<Body> | JsonText }>
 }): Resource<Input> {
   const { params, query, requestBody = NO_BODY, read } = declaration
   // TypeScript does not see through a generic object.
@@ -134,15 +146,16 @@ export function dashboardResource<
   handle(
     input: Parts<Params, Query, z.ZodObject>,
     session: Session,
+    network: string,
   ): Promise<Answer & { readonly body: z.input<Body> }>
 }): Resource<Parts<Params, Query, z.ZodObject>> {
   return {
     ...resource({ ...declaration, price: null, handle: () => Promise.reject(NO_SESSION) }),
     needsSession: true,
     ...(declaration.needsPro && { needsPro: true }),
-    handle: async (input, session) => {
+    handle: async (input, { session, network = 'unknown' }) => {
       if (session === undefined) throw NO_SESSION
-      return declaration.handle(input, session)
+      return declaration.handle(input, session, network)
     },
   }
 }

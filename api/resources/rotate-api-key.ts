@@ -8,7 +8,7 @@ import { dashboardResource } from './resource.ts'
 export function rotateApiKey(
   deps: AccountDeps & { readonly channel: Pick<AccountChannel, 'rotated'> },
 ) {
-  const { accounts, credits, keyUses, channel } = deps
+  const { accounts, credits, keyUses, events, channel } = deps
   return dashboardResource({
     path: '/me/api/rotate',
     method: 'POST',
@@ -19,16 +19,17 @@ export function rotateApiKey(
         'The old key is invalid at once, and feed connections that came with it are closed (`key_rotated`). The new key is in this answer alone. After a 503 it is not known who has heard of it: call it again.',
       example: {
         ...EXAMPLE_API_ACCOUNT,
-        api_key: 'tw_3yKcVbW9pXn5gTq2mLrHs8dFj6ZaEuB4kMvNxPtYq7d',
+        api_key: 'tw_SkB92YpWm4Q2ijQHH34cqbKkCZWszsiQgHVjtNeFF2FUR1nw',
         api_key_rotated_at: 1_790_007_200,
       },
     },
     params: NONE,
     query: NONE,
     answer: ApiAccount,
-    async handle(_input, { wallet }) {
+    async handle(_input, { wallet }, network) {
       const [left, lastUsed] = await Promise.all([credits.left(wallet), keyUses.lastUsed(wallet)])
       const { apiKey, key, revokedSha256 } = await accounts.rotateKey(wallet)
+      events.add(wallet, revokedSha256 === null ? 'key_created' : 'key_rotated', network)
       if (revokedSha256 !== null) await channel.rotated(wallet, revokedSha256)
       return { body: apiAccount({ wallet, apiKey, key, left, lastUsed }) }
     },

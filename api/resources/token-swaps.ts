@@ -19,7 +19,7 @@ const TokenSwapsAnswer = z
 export type TokenSwapsAnswer = z.infer<typeof TokenSwapsAnswer>
 
 /** `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A mint nobody traded has none. */
-export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) {
+export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',
     price: 3,
@@ -69,7 +69,7 @@ export function tokenSwaps({ store, position, cursors, perturb }: ResourceDeps) 
       before: readCursor(cursors, `swaps:${mint}`, cursor, context),
     }),
     mintOf: ({ mint }) => mint,
-    async handle({ mint, limit, before }) {
+    async handle({ mint, limit, before }, { store }) {
       const stored = position.stored()
       const of = { mint, wasRedecoded: position.wasRedecoded() }
       const found =

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
 import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
@@ -24,8 +25,12 @@ export type TradesAnswer = z.infer<typeof TradesAnswer>
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
  * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
  */
-export function trades({ store, position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
-  async function readPage(before: EventKey | null, limit: number): Promise<SwapsPage> {
+export function trades({ position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
+  async function readPage(
+    store: Store,
+    before: EventKey | null,
+    limit: number,
+  ): Promise<SwapsPage> {
     const stored = position.stored()
     if (stored === null) return NOTHING
     return (
@@ -76,8 +81,8 @@ export function trades({ store, position, recentSwaps, cursors, epoch, perturb }
       before: readCursor(cursors, 'trades', cursor, context),
     }),
     isHot: () => true,
-    async handle({ limit, before }) {
-      const { swaps: found, slot, newest, late } = await readPage(before, limit + 1)
+    async handle({ limit, before }, { store }) {
+      const { swaps: found, slot, newest, late } = await readPage(store, before, limit + 1)
       const page = found.slice(0, limit)
       // The others are unsettled: the feed will send them, so the page leaves them out (decisions F4).
       const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))

@@ -201,7 +201,7 @@ async function ask(
     query: { limit: String(limit), ...(cursor !== null && { cursor }) },
     body: {},
   })
-  const { body } = await resource.handle(input as never)
+  const { body } = await resource.handle(input as never, { store })
   return resource.answer.parse(body) as Page
 }
 
@@ -231,7 +231,7 @@ test('the head cursor is of the marker that the page is of, though it moves whil
     },
   })
   const input = resource.input.parse({ params: {}, query: {}, body: {} })
-  const { headers } = await resource.handle(input as never)
+  const { headers } = await resource.handle(input as never, { store })
   t.deepEqual(codec.decodePosition(headers?.['X-Head-Cursor'] ?? ''), {
     key: newest,
     late: { epoch: 0, passedSlot: 13, offsets: [] },

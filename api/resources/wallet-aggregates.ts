@@ -3,7 +3,7 @@ import { count, mint } from '../items/fields.ts'
 import { WalletAggregateItem, walletAggregateItem } from '../items/wallet-aggregate.ts'
 import { readMintPositions } from '../rows/position-rows.ts'
 import { mintParameter, NONE } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { resource } from './resource.ts'
 
 const WalletAggregatesAnswer = z
   .strictObject({
@@ -17,7 +17,7 @@ const WalletAggregatesAnswer = z
 export type WalletAggregatesAnswer = z.infer<typeof WalletAggregatesAnswer>
 
 /** `GET /tokens/{mint}/wallet-aggregates`: one row a wallet that swapped the mint (contract 4.1, decisions C14, C17). */
-export function walletAggregates({ store }: ResourceDeps) {
+export function walletAggregates() {
   return resource({
     path: '/tokens/:mint/wallet-aggregates',
     price: 3,
@@ -52,7 +52,7 @@ export function walletAggregates({ store }: ResourceDeps) {
     query: NONE,
     answer: WalletAggregatesAnswer,
     mintOf: ({ params: { mint } }) => mint,
-    async handle({ params: { mint } }) {
+    async handle({ params: { mint } }, { store }) {
       const wallets = (await readMintPositions(store, mint)).map(walletAggregateItem)
       return { body: { mint, tracked_wallets: wallets.length, wallets } }
     },

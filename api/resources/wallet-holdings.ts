@@ -17,7 +17,7 @@ const WalletHoldingsAnswer = z
 export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
 
 /** `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, decisions C14, C17). */
-export function walletHoldings({ store, position, openPositions }: ResourceDeps) {
+export function walletHoldings({ position, openPositions }: ResourceDeps) {
   const texts = new WalletHoldingsText(MOST_KEPT_BYTES)
   return resource({
     path: '/wallets/:alias/holdings',
@@ -45,7 +45,7 @@ export function walletHoldings({ store, position, openPositions }: ResourceDeps)
     params: z.object({ alias: aliasParameter }),
     query: NONE,
     answer: WalletHoldingsAnswer,
-    async handle({ params: { alias } }) {
+    async handle({ params: { alias } }, { store }) {
       const wallet = trackedWallet(alias, position.walletCount())
       const filter = { wallet, minSeconds: 0, maxSeconds: null }
       const of = { offset: 0, limit: MOST_ROWS }

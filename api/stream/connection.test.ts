@@ -94,6 +94,8 @@ async function startClient(balance: number) {
     ended = null
     connection = new Connection(
       {
+        account: 'alice',
+        limit: { perMinute: 0, now: () => 0 },
         transport: {
           write: (frames, sent) => {
             for (const read of messagesOf(frames)) {
@@ -107,7 +109,7 @@ async function startClient(balance: number) {
           unsentBytes: 0,
         },
         relay,
-        history: { hasMore: () => false, page: async (end) => ({ steps: [], end }) },
+        history: { hasMore: () => false, page: async () => null },
         isTracked: () => true,
         creditBlock: (hooks) =>
           new CreditBlock(

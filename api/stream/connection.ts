@@ -1,16 +1,19 @@
 import { parseAlias } from '../../pipeline/domain/alias.ts'
+import type { Account } from '../credits/meter.ts'
 import type { FeedPosition } from '../cursor.ts'
 import { isReached, stepsToNow } from './catch-up.ts'
-import { Conversation, type EndReason, type Transport } from './conversation.ts'
+import { Conversation, type EndReason, type MessageLimit, type Transport } from './conversation.ts'
 import type { CreditBlock } from './credit-block.ts'
 import { type Filter, matches } from './filter.ts'
-import type { Step, TradeHistory } from './history.ts'
+import type { Step, TradeHistory, Wanted } from './history.ts'
 import { readMessage, type Subscribe } from './protocol.ts'
 import type { Relay } from './relay.ts'
 import type { FeedEntry } from './trade-window.ts'
 
 export interface ConnectionDeps {
+  readonly account: Account
   readonly transport: Transport
+  readonly limit: MessageLimit
   readonly relay: Relay
   readonly history: Pick<TradeHistory, 'hasMore' | 'page'>
   isTracked(wallet: number): boolean
@@ -56,7 +59,12 @@ export class Connection {
   /** Somebody who comes back is sent as much as it takes; who has been live has to keep up, also when it waited for credits (decisions F7). */
   #hasBeenLive = false
   /** What has to happen before the next step towards live; a new subscription makes older ones stale. */
-  #waitsFor: 'credits' | 'client' | 'storage' | 'turn' | null = null
+  #waitsFor: 'credits' | 'client' | 'page' | 'storage' | 'turn' | null = null
+  /**
+   * A page is queued or being read. There is never a second one: what a new subscription wants
+   * comes after it.
+   */
+  #isReading = false
   #subscription = 0
   #storageFailures = 0
 
@@ -74,6 +82,7 @@ export class Connection {
     const reading = { access: 'key', isTracked, decodeCursor: relay.decode } as const
     this.#talk = new Conversation({
       transport,
+      limit: deps.limit,
       read: (text) => readMessage(text, reading),
       onSubscribe: (message) => this.#subscribe(message),
       onUnsubscribe: () => this.#begin(null, null),
@@ -136,6 +145,10 @@ export class Connection {
     if (this.#talk.beat()) this.#credits.keep()
   }
 
+  onPing(): void {
+    this.#talk.count()
+  }
+
   onPong(): void {
     this.#talk.onPong()
   }
@@ -187,8 +200,8 @@ export class Connection {
         return
       }
       if (!relay.window.covers(this.#position)) {
-        if (history.hasMore(this.#position)) void this.#turnPage(this.#position, this.#filter)
-        else this.#waitFor('storage', this.#deps.later ?? later)
+        if (history.hasMore(this.#position)) void this.#turnPage()
+        else this.#waitFor('storage', this.#deps.later ?? aMomentLater)
         return
       }
       const isDone = this.#send(stepsToNow(relay, this.#position, this.#filter), PUMP_BYTES)
@@ -200,24 +213,39 @@ export class Connection {
   }
 
   /** Sends a page from storage; it is dropped when the client cannot pay for all of it. */
-  async #turnPage(from: FeedPosition, filter: Filter): Promise<void> {
-    const subscription = this.#subscription
-    this.#waitsFor = 'storage'
-    const isStale = () => !this.#talk.isOpen || subscription !== this.#subscription
-    try {
-      const page = await this.#deps.history.page(from, filter)
-      if (isStale()) return
+  async #turnPage(): Promise<void> {
+    const { account, history, later = aMomentLater } = this.#deps
+    this.#waitsFor = 'page'
+    if (this.#isReading) return // when that page is there, this is called again
+    this.#isReading = true
+    let subscription: number | null = null
+    const page = await history
+      .page(account, () => {
+        subscription = this.#subscription
+        return this.#wantedPage()
+      })
+      .catch(() => 'failed' as const)
+    this.#isReading = false
+    if (!this.#talk.isOpen || this.#waitsFor !== 'page') return
+    this.#waitsFor = null
+    if (page === null || subscription !== this.#subscription) this.#advance()
+    else if (page === 'failed') {
+      if (++this.#storageFailures > MAX_STORAGE_FAILURES) this.end('unavailable')
+      else this.#waitFor('storage', later)
+    } else {
       this.#storageFailures = 0
-      this.#waitsFor = null
       if (!this.#send(page.steps, Number.POSITIVE_INFINITY)) return
       this.#position = page.end
       // Others have their turn between two pages.
       this.#waitFor('turn', setImmediate)
-    } catch {
-      if (isStale()) return
-      if (++this.#storageFailures > MAX_STORAGE_FAILURES) this.end('unavailable')
-      else this.#waitFor('storage', this.#deps.later ?? later)
     }
+  }
+
+  /** What to read when the connection's turn comes; null when nobody waits for a page any more. */
+  #wantedPage(): Wanted | null {
+    const [from, filter] = [this.#position, this.#filter]
+    const isWanted = this.#talk.isOpen && this.#waitsFor === 'page'
+    return isWanted && from !== null && filter !== null ? { from, filter } : null
   }
 
   /** Sends steps and moves the position with them; false when it stopped before their end, and goes on by itself when that helps. */
@@ -306,6 +334,6 @@ const PUMP_TRADES = 5000
 const MAX_STORAGE_FAILURES = 20
 const EMPTY = Buffer.alloc(0)
 
-function later(run: () => void): void {
+function aMomentLater(run: () => void): void {
   setTimeout(run, 200).unref()
 }

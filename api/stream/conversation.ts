@@ -1,5 +1,11 @@
 import { frameText } from './frame.ts'
-import { type Channel, CLOSE_CODES, type MessageFault, type ServerMessage } from './messages.ts'
+import {
+  type Channel,
+  CLOSE_CODES,
+  type LastWord,
+  type MessageFault,
+  type ServerMessage,
+} from './messages.ts'
 import { type ClientMessage, MAX_MESSAGE_BYTES, type Subscribe } from './protocol.ts'
 
 /** The client's end of a connection. */
@@ -20,9 +26,18 @@ export interface Transport {
 const ENDS = {
   ...CLOSE_CODES,
   too_many_errors: 1008,
+  too_many_messages: 1008,
   message_too_big: 1009,
 } as const
 export type EndReason = keyof typeof ENDS | 'unanswered'
+
+/** How many messages and protocol pings a client may send on one connection. */
+export interface MessageLimit {
+  /** In a minute, counted from the first; 0: no limit. */
+  readonly perMinute: number
+  /** Milliseconds. */
+  readonly now: () => number
+}
 
 /** What a connection is for: it is told what the client wants. `Position` is what its cursors say. */
 export interface ConversationDeps<Position> {
@@ -31,6 +46,7 @@ export interface ConversationDeps<Position> {
   onSubscribe(message: Subscribe<Position>): void
   onUnsubscribe(channels: readonly Channel[]): void
   isSubscribed(): boolean
+  readonly limit: MessageLimit
   /** Called once, after the last word. */
   onEnd(reason: EndReason): void
 }
@@ -41,6 +57,9 @@ export class Conversation<Position> {
   #errorsInARow = 0
   #unansweredPings = 0
   #isOpen = true
+  /** Messages since `#minuteBegan`. */
+  #messages = 0
+  #minuteBegan = Number.NEGATIVE_INFINITY
 
   constructor(deps: ConversationDeps<Position>) {
     this.#deps = deps
@@ -56,6 +75,7 @@ export class Conversation<Position> {
   }
 
   receive(text: string | null, bytes: number): void {
+    this.count()
     if (!this.#isOpen) return
     if (bytes > MAX_MESSAGE_BYTES) {
       this.#fault('invalid_message', `A message has at most ${MAX_MESSAGE_BYTES} bytes.`)
@@ -81,6 +101,21 @@ export class Conversation<Position> {
     if (this.isSlow) this.end('slow_reader')
   }
 
+  /**
+   * Counts a message or a protocol ping, and ends the connection of a client that sends too many.
+   */
+  count(): void {
+    const { perMinute, now } = this.#deps.limit
+    if (!this.#isOpen || perMinute === 0) return
+    if (now() - this.#minuteBegan >= 60_000) {
+      this.#minuteBegan = now()
+      this.#messages = 0
+    }
+    if (++this.#messages <= perMinute) return
+    this.#fault('rate_limited', `A connection takes at most ${perMinute} messages a minute.`)
+    this.end('too_many_messages')
+  }
+
   /** Every 30 s: is the client still there? False when it is not. */
   beat(): boolean {
     if (!this.#isOpen) return false
@@ -96,8 +131,10 @@ export class Conversation<Position> {
     return this.#isOpen
   }
 
+  /** A pong that no ping asked for counts as a message. */
   onPong(): void {
-    this.#unansweredPings = 0
+    if (this.#unansweredPings === 0) this.count()
+    else this.#unansweredPings = 0
   }
 
   tell(message: ServerMessage): void {
@@ -110,8 +147,7 @@ export class Conversation<Position> {
     const { transport, onEnd } = this.#deps
     if (reason === 'unanswered') transport.terminate()
     else {
-      if (!(reason === 'too_many_errors' || reason === 'message_too_big'))
-        this.tell({ type: reason })
+      if (reason in CLOSE_CODES) this.tell({ type: reason as LastWord }) // else an error was told
       transport.close(ENDS[reason])
     }
     this.#isOpen = false

@@ -18,7 +18,7 @@ import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import type { Upgrade, Viewer } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { Connection, passingOf } from './connection.ts'
-import type { EndReason } from './conversation.ts'
+import type { EndReason, MessageLimit } from './conversation.ts'
 import { type BlockOptions, type BlockSource, CreditBlock } from './credit-block.ts'
 import { createTradeHistory, type TradeHistory } from './history.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
@@ -41,6 +41,8 @@ export interface FeedDeps {
   readonly connectionsPerKey: number
   /** How far back a client may resume (decisions F4); default 24. */
   readonly retentionHours?: number | undefined
+  /** Messages that a client may send on a connection in a minute; 0, the default: no limit. */
+  readonly messagesPerMinute?: number | undefined
   readonly logger: Logger
   readonly registry: Registry
   /** How what is sent differs from what happened (decisions I2); null: it does not. */
@@ -71,13 +73,8 @@ class LiveFeed implements Feed {
   readonly #deps: FeedDeps
   readonly #options: Required<FeedOptions>
   readonly #metrics: FeedMetrics
-  readonly #server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: MAX_FRAME_BYTES,
-    handleProtocols: (offered) => (offered.has('bearer') ? 'bearer' : false),
-  })
+  readonly #messageLimit: MessageLimit
+  readonly #server = new WebSocketServer(SERVER_OPTIONS)
   readonly #traders: Seats<Connection>
   readonly #viewers: Seats<ViewConnection>
   /** Open sockets, closing ones too. */
@@ -106,6 +103,7 @@ class LiveFeed implements Feed {
       ...options,
     }
     this.#metrics = createFeedMetrics(deps.registry)
+    this.#messageLimit = { perMinute: deps.messagesPerMinute ?? 0, now: this.#options.now }
     const { channel = createMemoryChannel(), connectionsPerKey } = deps
     this.#traders = new Seats(channel, connectionsPerKey)
     this.#viewers = new Seats(channel, connectionsPerKey)
@@ -115,19 +113,26 @@ class LiveFeed implements Feed {
         this.#viewers.onSuperseded(name)
       },
       onRotated: (account) => this.endAll(account, 'key_rotated'),
-      onLoggedOut: (tokenId) => this.#logOut(tokenId),
+      onLoggedOut: (tokenId) => this.#logOut((connection) => connection.tokenId === tokenId),
+      onLoggedOutEverywhere: (wallet, generation) =>
+        this.#logOut((connection) => connection.isBefore(wallet, generation)),
       onBack: (sinceMs) => this.#comeBack(sinceMs),
     })
     this.#server.on('wsClientError', (_error, socket) => refuse(socket, 'upgrade_required'))
   }
 
-  async start(storage: StorageView, store: Store): Promise<void> {
+  async start(
+    storage: StorageView,
+    store: Store,
+    storeOf: (account: Account) => Store = () => store,
+  ): Promise<void> {
     this.#storage = storage
     const { log, cursors, retentionHours = 24, perturb = null } = this.#deps
     const render = (swap: PublishedSwap & EventKey) =>
       JSON.stringify(tradeItem(perturbSwap(swap, perturb)))
     const history = createTradeHistory({
-      ...{ store, position: storage, cursors, epoch: log.epoch, retentionHours, render },
+      ...{ store, storeOf, position: storage, cursors },
+      ...{ epoch: log.epoch, retentionHours, render },
     })
     this.#history = history
     this.#relay = await createRelay(
@@ -199,16 +204,20 @@ class LiveFeed implements Feed {
     this.#traders.endAll(account, reason)
   }
 
-  #logOut(tokenId: string): void {
+  checkTokens(): void {
+    for (const connection of this.#viewers.all()) connection.checkToken()
+  }
+
+  #logOut(isMeant: (connection: ViewConnection) => boolean): void {
     for (const connection of this.#viewers.all())
-      if (connection.tokenId === tokenId) connection.end('token_revoked')
+      if (isMeant(connection)) connection.end('token_revoked')
   }
 
   /** Other processes hear of this one again: what it has, and which keys and tokens were revoked meanwhile. */
   #comeBack(sinceMs: number): void {
     this.#traders.comeBack()
     this.#viewers.comeBack()
-    for (const connection of this.#viewers.all()) connection.checkToken()
+    this.checkTokens()
     this.#unheardSince = Math.min(sinceMs, this.#unheardSince ?? sinceMs)
     this.#endRevoked(() => this.#deps.logger.warn('revoked keys cannot be read, trying again'))
   }
@@ -273,7 +282,8 @@ class LiveFeed implements Feed {
     const connection: Connection = new Connection(
       {
         transport: createTransport(webSocket, socket),
-        ...parts,
+        limit: this.#messageLimit,
+        ...{ account, ...parts },
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) =>
           new CreditBlock(
@@ -303,6 +313,7 @@ class LiveFeed implements Feed {
     const attached = this.#attach(webSocket)
     const connection: ViewConnection = new ViewConnection({
       transport: createTransport(webSocket, socket),
+      limit: this.#messageLimit,
       ...{ relay, viewer, now: this.#options.now },
       onSent: (messages) => this.#metrics.viewMessages.inc(messages),
       onEnd: (reason) => {
@@ -331,6 +342,7 @@ class LiveFeed implements Feed {
         webSocket.on('message', (data: Buffer, isBinary) =>
           connection.receive(isBinary ? null : data.toString(), data.length),
         )
+        webSocket.on('ping', () => connection.onPing())
         webSocket.on('pong', () => connection.onPong())
         webSocket.on('error', () => {
           attached.ended ??= 'protocol_error' // which is answered with the close code that says it
@@ -368,6 +380,8 @@ const CLOCK_SKEW_MS = 5000
 /** What the feed wants to know of storage. */
 type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 
+/** How long a client has to answer a close; what it sends until then is still parsed. */
+const CLOSE_MS = 2000
 /** A message is refused with a word up to this size, beyond it without. */
 const MAX_FRAME_BYTES = 16_384
 const BEAT_MS = 30_000
@@ -390,4 +404,15 @@ function refuse(socket: Duplex, code: 'upgrade_required' | 'unavailable'): void 
     `Content-Length: ${Buffer.byteLength(body)}`,
   ]
   socket.end(`${fields.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** `closeTimeout` of ws 8.19 is not in its types yet. */
+const SERVER_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MAX_FRAME_BYTES,
+  closeTimeout: CLOSE_MS,
+  handleProtocols: (offered: Set<string>): string | false =>
+    offered.has('bearer') ? 'bearer' : false,
 }

@@ -3,6 +3,7 @@ import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { Account } from '../credits/meter.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -12,6 +13,7 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
+import { FairQueue } from '../fair-queue.ts'
 import {
   readLate,
   readLateKeys,
@@ -24,7 +26,6 @@ import type { StoredSwap } from '../rows/swap-row.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
-import { createGate } from './gate.ts'
 import { gapText, tradeText } from './protocol.ts'
 import { createRetention } from './retention.ts'
 
@@ -42,12 +43,22 @@ export interface Page {
   readonly end: FeedPosition
 }
 
+/** What a client that is behind wants next. */
+export interface Wanted {
+  readonly from: FeedPosition
+  readonly filter: Filter
+}
+
 /** The feed's trades as storage has them, for clients that come back to what is out of memory (decisions F4). Rejects with `unavailable` when it does not answer. */
 export interface TradeHistory {
   /** Whether storage may know more than a client at this position has had; tells without asking it. */
   hasMore(position: FeedPosition): boolean
-  /** The next trades after a position that match, at most about a thousand. */
-  page(position: FeedPosition, filter: Filter): Promise<Page>
+  /**
+   * The next trades after a position that match, at most about a thousand. An account reads one
+   * page at a time and accounts take turns. `wanted` is called right before the read and says what
+   * the client wants by then; null: nothing, and the page is null without a query.
+   */
+  page(account: Account, wanted: () => Wanted | null): Promise<Page | null>
   /** The marker of the newest slot that is wholly stored. */
   marker(): Promise<SlotMarker | null>
   /** Of late swaps, the keys of those that are stored in another place: they came before. */
@@ -63,6 +74,8 @@ export interface TradeHistory {
  */
 export function createTradeHistory(deps: {
   readonly store: Store
+  /** The store as pages of an account read it: queries wait for the account's turn. */
+  readonly storeOf: (account: Account) => Store
   readonly position: Pick<StoragePosition, 'stored'>
   readonly cursors: CursorCodec
   /** Of the log that is followed. */
@@ -71,15 +84,15 @@ export function createTradeHistory(deps: {
   /** JSON of a trade, as it is served everywhere. */
   readonly render: (swap: StoredSwap) => string
 }): TradeHistory {
-  const { store, position, cursors, epoch, render } = deps
+  const { store, storeOf, position, cursors, epoch, render } = deps
   const retention = createRetention(store, deps.retentionHours)
-  const inTurn = createGate(READS_AT_ONCE)
+  const queue = new FairQueue({ atOnce: PAGES_AT_ONCE, perAccount: 1 })
   const encode = (key: EventKey, late: LatePosition) => cursors.encode('trades', key, late)
 
   /** How many late trades are wholly stored by a slot. */
   const lateAt = (slot: number) => lateBefore(epoch, slot)
 
-  async function page({ key, late }: FeedPosition, filter: Filter): Promise<Page> {
+  async function page(own: Store, { from: { key, late }, filter }: Wanted): Promise<Page> {
     const stored = position.stored()
     if (stored === null) return { steps: [], end: { key, late } }
     const steps: Step[] = []
@@ -93,19 +106,20 @@ export function createTradeHistory(deps: {
       from = oldest
     }
     if (isEarlier(from.late, target)) {
-      const found = await latePage(from, target, filter)
+      const found = await latePage(own, from, target, filter)
       steps.push(...found.steps)
       if (!found.isLast) return { steps, end: { key, late: found.late } }
       from = { key: from.key, late: target }
     }
     const toSlot = Math.min(stored.slot, from.key.slot + SLOTS_PER_PAGE)
     if (toSlot < from.key.slot) return { steps, end: from }
-    const ordered = await orderedPage(from, toSlot, filter)
+    const ordered = await orderedPage(own, from, toSlot, filter)
     return { steps: [...steps, ...ordered.steps], end: ordered.end }
   }
 
   /** What came late before `key` since `late`, up to `target`. */
   async function latePage(
+    store: Store,
     { key, late }: { key: EventKey; late: LatePosition },
     target: LatePosition,
     filter: Filter,
@@ -130,6 +144,7 @@ export function createTradeHistory(deps: {
   }
 
   async function orderedPage(
+    store: Store,
     { key, late }: { key: EventKey; late: LatePosition },
     toSlot: number,
     filter: Filter,
@@ -173,7 +188,15 @@ export function createTradeHistory(deps: {
       if (compareEventKeys(key, endOfSlot(stored.slot)) < 0) return true
       return late !== null && isEarlier(late, target)
     },
-    page: (from, filter) => inTurn(() => page(from, filter)),
+    page: (account, wanted) =>
+      queue.run(
+        account,
+        async () => {
+          const next = wanted()
+          return next && page(storeOf(account), next)
+        },
+        () => wanted() === null,
+      ),
     marker: () => readStorageMarker(store),
     async cameBefore(late) {
       const keys = late.map(({ swap }) => swap)
@@ -198,8 +221,11 @@ export function createTradeHistory(deps: {
 const TRADES_PER_PAGE = 1000
 const LATE_PER_PAGE = 256
 const SLOTS_PER_PAGE = 10_000
-/** Pages read at the same time, so that clients that come back together leave storage to others too. */
-const READS_AT_ONCE = 4
+/**
+ * Pages read at the same time over all accounts: clients that come back together leave room in the
+ * store.
+ */
+const PAGES_AT_ONCE = 4
 
 function isEarlier(a: LatePosition, b: LatePosition): boolean {
   const behind = a.epoch - b.epoch || a.passedSlot - b.passedSlot

@@ -14,6 +14,7 @@ export type ViewChannel = (typeof VIEW_CHANNELS)[number]
 
 /** What a client may be told is wrong with a message; where several hold, the first in this order (decisions F2). */
 export const MessageFault = z.enum([
+  'rate_limited',
   'invalid_message',
   'invalid_channel',
   'pro_required',
@@ -169,7 +170,11 @@ export const BalanceLowMessage = z
 
 export const ErrorMessage = z
   .strictObject({ type: z.literal('error'), code: MessageFault, message: z.string() })
-  .meta({ id: 'Error', description: 'A bad message; the connection stays, three in a row end it' })
+  .meta({
+    id: 'Error',
+    description:
+      'A bad message; the connection stays, three in a row end it (1008). `rate_limited`: more messages and protocol pings in a minute than a connection may send; the connection ends (1008), come back with `after`',
+  })
 
 export const PongMessage = z
   .strictObject({ type: z.literal('pong') })

@@ -1,5 +1,5 @@
 import type { Viewer } from '../middleware/upgrade.ts'
-import { Conversation, type EndReason, type Transport } from './conversation.ts'
+import { Conversation, type EndReason, type MessageLimit, type Transport } from './conversation.ts'
 import type { ViewChannel } from './messages.ts'
 import { readMessage, type Subscribe } from './protocol.ts'
 import { endOfTick, startOfSnapshot, type ViewPosition } from './view-position.ts'
@@ -7,6 +7,7 @@ import type { ViewBatch, ViewEntry, ViewRelay } from './view-relay.ts'
 
 export interface ViewConnectionDeps {
   readonly transport: Transport
+  readonly limit: MessageLimit
   readonly relay: ViewRelay
   readonly viewer: Viewer
   /** Unix milliseconds by the wall clock. */
@@ -28,9 +29,10 @@ export class ViewConnection {
   #mints: ReadonlySet<string> | null = null
   /** Null: at the snapshot of the first tick, which has not come. */
   #position: ViewPosition | null = null
-  /** Under way; a new subscription makes an older run stale. */
+  /** There is one run at a time, and one page of it. */
   #isCatchingUp = false
-  #run = 0
+  /** Counts subscriptions: a page for an older one is stale. */
+  #subscription = 0
   #seconds = FIRST_PAGE_SECONDS
   #proUntil: number
   #isAsking = false
@@ -46,6 +48,7 @@ export class ViewConnection {
     } as const
     this.#talk = new Conversation({
       transport,
+      limit: deps.limit,
       read: (text) => readMessage(text, reading),
       onSubscribe: (message) => this.#subscribe(message),
       onUnsubscribe: (channels) => {
@@ -59,6 +62,12 @@ export class ViewConnection {
 
   get tokenId(): string {
     return this.#deps.viewer.tokenId
+  }
+
+  /** Whether its token is one of a wallet, and of a generation before this one. */
+  isBefore(wallet: string, generation: number): boolean {
+    const { viewer } = this.#deps
+    return viewer.wallet === wallet && viewer.generation < generation
   }
 
   /** What changed at a tick; null: has to be asked for. */
@@ -122,6 +131,10 @@ export class ViewConnection {
     )
   }
 
+  onPing(): void {
+    this.#talk.count()
+  }
+
   onPong(): void {
     this.#talk.onPong()
   }
@@ -145,39 +158,45 @@ export class ViewConnection {
     const cursor = relay.encode(this.#position ?? startOfSnapshot(0))
     this.#talk.tell({ type: 'subscribed', channels, wallets: null, mints, cursor })
     this.#seconds = FIRST_PAGE_SECONDS
+    this.#subscription++
     void this.#catchUp()
   }
 
-  /** Sends what lies between the position and now, page by page. */
+  /**
+   * Sends what lies between the position and now, page by page; goes on with a subscription that
+   * comes meanwhile.
+   */
   async #catchUp(): Promise<void> {
-    const { relay, pause = later } = this.#deps
-    const run = ++this.#run
-    const isStale = () => !this.#talk.isOpen || run !== this.#run || this.#channels.size === 0
+    if (this.#isCatchingUp) return
+    const { relay, viewer, pause = later } = this.#deps
+    const isOver = () => !this.#talk.isOpen || this.#channels.size === 0
     this.#isCatchingUp = true
     let failures = 0
-    while (!isStale()) {
+    while (!isOver()) {
+      const subscription = this.#subscription
+      const isStale = () => isOver() || subscription !== this.#subscription
       if (this.#position === null && relay.newest !== null)
         this.#position = startOfSnapshot(relay.newest)
       const position = this.#position
       // A position that is ahead of this process is waited for.
       if (position === null || relay.isReached(position) || position.at > (relay.newest ?? 0)) break
       try {
-        const page = await relay.page(position, this.#seconds)
-        if (isStale()) break
+        const page = await relay.page(position, this.#seconds, { wallet: viewer.wallet, isStale })
+        if (page === null || isStale()) continue
         failures = 0
         if (page.gap !== null) this.#deps.transport.write(page.gap)
-        if (!(await this.#send(page.entries, isStale))) break
+        if (!(await this.#send(page.entries, isStale))) continue
         this.#position = page.end
         if (page.isSnapshot)
           this.#talk.tell({ type: 'snapshot_complete', cursor: relay.encode(page.end) })
         this.#adapt(page.entries.length)
       } catch {
-        if (isStale()) break
+        if (isStale()) continue
         if (++failures > MAX_FAILURES) this.end('unavailable')
         else await pause()
       }
     }
-    if (run === this.#run) this.#isCatchingUp = false
+    this.#isCatchingUp = false
   }
 
   /** False when it stopped before their end. */

@@ -2,8 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { CursorCodec } from '../cursor.ts'
+import { FairQueue } from '../fair-queue.ts'
 import { frameText } from './frame.ts'
-import { createGate } from './gate.ts'
 import type { ViewChannel } from './messages.ts'
 import { gapText, viewText } from './protocol.ts'
 import {
@@ -57,8 +57,8 @@ export class ViewRelay {
   readonly #deps: ViewRelayDeps
   readonly #listeners = new Set<ViewListener>()
   /** What was read last, by what was asked: clients that come back together share it. */
-  readonly #kept = new Map<string, Promise<readonly ViewEntry[]>>()
-  readonly #inTurn = createGate(READS_AT_ONCE)
+  readonly #kept = new Map<string, Kept>()
+  readonly #queue = new FairQueue({ atOnce: READS_AT_ONCE, perAccount: 1 })
   #newest: number | null = null
   #polling: Promise<void> | null = null
   #isFailing = false
@@ -109,7 +109,7 @@ export class ViewRelay {
       const last = this.#newest
       if (tick === null || (last !== null && tick <= last)) return
       const isNear = last !== null && tick - last <= LIVE_SECONDS && this.#listeners.size > 0
-      const entries = isNear ? await this.#changes(last, tick) : null
+      const entries = isNear ? await this.#changes(last, tick, THE_RELAY) : null
       this.#newest = tick
       const batch = last === null || entries === null ? null : { from: last, to: tick, entries }
       for (const listener of this.#listeners) listener(batch)
@@ -121,8 +121,16 @@ export class ViewRelay {
     }
   }
 
-  /** What follows a position that is not ahead, at most of `seconds` of ticks. Rejects when the store does not answer. */
-  async page(position: ViewPosition, seconds: number): Promise<ViewPage> {
+  /**
+   * What follows a position that is not ahead, at most of `seconds` of ticks. A wallet reads one
+   * page at a time and wallets take turns; null, without a query, when the reader is stale by then.
+   * Rejects when the store does not answer.
+   */
+  async page(
+    position: ViewPosition,
+    seconds: number,
+    reader: ViewReader,
+  ): Promise<ViewPage | null> {
     const newest = this.#newest ?? 0
     const { at, part, index } = position
     if (at < newest - this.#deps.retentionHours * 3600) {
@@ -131,37 +139,55 @@ export class ViewRelay {
       return { entries: [], end, gap, isSnapshot: false }
     }
     if (part === 'snapshot') {
-      const entries = (await this.#snapshot(at)).slice(index)
+      const snapshot = await this.#snapshot(at, reader)
+      if (snapshot === null) return null
+      const entries = snapshot.slice(index)
       return { entries, end: endOfTick(at), gap: null, isSnapshot: true }
     }
     const to = Math.min(newest, at + seconds)
     // Ticks are whole seconds: what is left of this one begins after the second before it.
-    const entries = await this.#changes(part === 'end' ? at : at - 1, to)
+    const entries = await this.#changes(part === 'end' ? at : at - 1, to, reader)
+    if (entries === null) return null
     const rest = part === 'end' ? entries : entries.slice(index)
     return { entries: rest, end: endOfTick(to), gap: null, isSnapshot: false }
   }
 
-  #snapshot(at: number): Promise<readonly ViewEntry[]> {
-    return this.#once(`as of ${at}`, async () =>
+  #snapshot(at: number, reader: ViewReader) {
+    return this.#once(`as of ${at}`, reader, async () =>
       this.#render(await this.#deps.source.snapshot(at), 'snapshot'),
     )
   }
 
-  #changes(from: number, to: number): Promise<readonly ViewEntry[]> {
-    return this.#once(`${from} to ${to}`, async () =>
+  #changes(from: number, to: number, reader: ViewReader) {
+    return this.#once(`${from} to ${to}`, reader, async () =>
       this.#render(await this.#deps.source.changes(from, to), 'changes'),
     )
   }
 
-  #once(what: string, read: () => Promise<readonly ViewEntry[]>): Promise<readonly ViewEntry[]> {
+  #once(
+    what: string,
+    reader: ViewReader,
+    read: () => Promise<readonly ViewEntry[]>,
+  ): Promise<readonly ViewEntry[] | null> {
     const kept = this.#kept.get(what)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) {
+      kept.readers?.push(reader)
+      return kept.entries
+    }
     const [oldest] = this.#kept.size >= MOST_KEPT ? this.#kept.keys() : []
     if (oldest !== undefined) this.#kept.delete(oldest)
-    const reading = this.#inTurn(read)
-    this.#kept.set(what, reading)
-    reading.catch(() => this.#kept.delete(what))
-    return reading
+    const readers = [reader]
+    const isStale = () => readers.every((one) => one.isStale())
+    const one: Kept = { entries: this.#queue.run(reader.wallet, read, isStale), readers }
+    this.#kept.set(what, one)
+    const forget = () => {
+      if (this.#kept.get(what) === one) this.#kept.delete(what)
+    }
+    one.entries.then((found) => {
+      one.readers = null
+      if (found === null) forget()
+    }, forget)
+    return one.entries
   }
 
   async #render(rows: readonly ViewRow[], part: ViewPart): Promise<readonly ViewEntry[]> {
@@ -178,6 +204,22 @@ export class ViewRelay {
     }
     return entries
   }
+}
+
+/** Who waits for a page: a dashboard of a wallet, until it has closed or wants another page. */
+export interface ViewReader {
+  readonly wallet: string
+  isStale(): boolean
+}
+
+/** What is read for all connections. */
+const THE_RELAY: ViewReader = { wallet: '', isStale: () => false }
+
+interface Kept {
+  /** Null: every reader was stale when its turn came. */
+  readonly entries: Promise<readonly ViewEntry[] | null>
+  /** Who waits for it; null once it is read. */
+  readers: ViewReader[] | null
 }
 
 export type ViewListener = (batch: ViewBatch | null) => void

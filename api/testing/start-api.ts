@@ -5,15 +5,16 @@ import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
+import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { Accounts } from '../accounts/accounts.ts'
-import { createApi } from '../api.ts'
+import { type Api, createApi } from '../api.ts'
 import { newJwtKeys, readJwtKeys } from '../auth/jwt-keys.ts'
 import { createTokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
-import type { ApiConfig } from '../config.ts'
+import { type ApiConfig, NO_ACCOUNT_LIMITS } from '../config.ts'
 import { Credits } from '../credits/credits.ts'
 import { Ledger } from '../credits/ledger.ts'
 import { createMemoryMeter } from '../credits/memory.ts'
@@ -36,6 +37,8 @@ export interface TestApi {
   customer(credits: number): Promise<{ key: string; wallet: Address }>
   /** A dashboard token of a wallet, as a login would give it. */
   token(wallet: Address): Promise<string>
+  /** As SIGHUP does; `token` goes on with the keys of `config`. */
+  readonly replaceJwtKeys: Api['replaceJwtKeys']
   close(): Promise<void>
 }
 
@@ -53,6 +56,7 @@ export async function startApi(
     readonly logger?: Logger
     readonly now?: () => number
     readonly registry?: Registry
+    readonly readiness?: Readiness
     /** What knows of payments, made of what the API works with. */
     readonly billing?: (
       parts: Pick<TestApi, 'meter' | 'ledger' | 'credits' | 'accounts'>,
@@ -76,14 +80,18 @@ export async function startApi(
     connectionsPerKey: 1,
     rateLimitPerMinute: 0,
     loginRateLimitPerMinute: 0,
+    failedAuthLimitPerMinute: 0,
+    keyLookUpsAtOnce: 4,
+    accountLimits: NO_ACCOUNT_LIMITS,
+    feedMessagesPerMinute: 0,
     trustedProxies: 0,
     corsOrigins: [],
     ...options.config,
   }
   const cursors = createCursorCodec(config.secretKey)
-  const { connectionsPerKey } = config
+  const { connectionsPerKey, feedMessagesPerMinute: messagesPerMinute } = config
   const feed = createFeed(
-    { channel, log, credits, logger, registry, cursors, connectionsPerKey },
+    { channel, log, credits, logger, registry, cursors, connectionsPerKey, messagesPerMinute },
     { now },
   )
   const api = createApi({
@@ -102,14 +110,20 @@ export async function startApi(
       registry,
       readMs,
       now,
+      ...(options.readiness && { readiness: options.readiness }),
     },
   })
   const checks = checkAnswers()
   const { url } = await api.listen()
   const tokens = createTokens({
-    keys: config.jwtKeys,
+    keys: () => config.jwtKeys,
     issuer: () => config.publicUrl ?? url,
-    revocations: { has: async () => false, add: async () => {} },
+    revocations: {
+      has: async () => false,
+      generationOf: async () => 0,
+      add: async () => {},
+      addAll: async () => {},
+    },
     now,
   })
   return {
@@ -120,6 +134,7 @@ export async function startApi(
       const { apiKey } = await accounts.create(wallet, granted)
       return { key: apiKey, wallet }
     },
+    replaceJwtKeys: api.replaceJwtKeys,
     token: async (wallet) => (await tokens.issue(wallet)).token,
     async close() {
       await api.close()

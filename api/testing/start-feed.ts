@@ -46,6 +46,7 @@ export async function startFeed(
   options: FeedOptions & {
     readonly connectionsPerKey?: number
     readonly retentionHours?: number
+    readonly messagesPerMinute?: number
     /** What is stored, and how far; nothing by default. */
     readonly store?: Store
     readonly stored?: () => StoredSlot | null
@@ -87,7 +88,7 @@ export async function startFeed(
   const feed = createFeed(
     {
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
-      channel,
+      ...{ channel, messagesPerMinute: options.messagesPerMinute },
       perturb: options.perturb ?? null,
       ...(options.revokedSince && { revokedSince: options.revokedSince }),
       ...(options.views && { views: () => options.views! }),
@@ -102,7 +103,14 @@ export async function startFeed(
     if (wallet !== undefined) {
       const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
       const asked = { isRevoked: async () => false, readProUntil: async () => null }
-      const viewer = { wallet, tokenId: wallet, ...ever, ...asked, ...options.viewer?.(wallet) }
+      const viewer = {
+        wallet,
+        tokenId: wallet,
+        generation: 0,
+        ...ever,
+        ...asked,
+        ...options.viewer?.(wallet),
+      }
       feed.acceptViewer({ request, socket, head }, viewer)
       return
     }

@@ -1,22 +1,25 @@
 import test from 'ava'
 import { ServiceError } from '../domain/service-error.ts'
 import { startHealthServer } from './health-server.ts'
+import { createReadiness } from './readiness.ts'
 import { Counter, createRegistry } from './telemetry.ts'
 
 test('a process tells its metrics, that it runs, and why it is not ready (decisions D7)', async (t) => {
   const registry = createRegistry()
   new Counter({ name: 'events_total', help: 'Events.', registers: [registry] }).inc(3)
   let storeIsUp = false
+  const readiness = createReadiness(0)
+  readiness.add({
+    log: async () => {},
+    store: async () => {
+      if (!storeIsUp) throw new ServiceError('unavailable', 'ClickHouse does not answer')
+    },
+  })
   const server = await startHealthServer({
     host: '127.0.0.1',
     port: 0,
     registry,
-    checks: {
-      log: async () => {},
-      store: async () => {
-        if (!storeIsUp) throw new ServiceError('unavailable', 'ClickHouse does not answer')
-      },
-    },
+    readiness,
   })
   const get = async (path: string, method = 'GET') => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method })
@@ -39,7 +42,7 @@ test('a process tells its metrics, that it runs, and why it is not ready (decisi
   t.is((await get('/metrics', 'POST')).status, 405)
   t.is((await get('/secret')).status, 404)
   const taken = await t.throwsAsync(
-    startHealthServer({ host: '127.0.0.1', port: server.port, registry, checks: {} }),
+    startHealthServer({ host: '127.0.0.1', port: server.port, registry, readiness }),
     { instanceOf: ServiceError },
   )
   t.is(
@@ -47,4 +50,20 @@ test('a process tells its metrics, that it runs, and why it is not ready (decisi
     `METRICS_PORT: port ${server.port} is taken by another process; set another, or 0`,
   )
   await server.close()
+})
+
+test('whoever asks within a second whether a process is ready shares one check of each condition', async (t) => {
+  let checks = 0
+  const readiness = createReadiness()
+  readiness.add({
+    store: async () => {
+      checks += 1
+      throw new ServiceError('unavailable', 'away')
+    },
+  })
+  const started = performance.now()
+  const reports = await Promise.all(Array.from({ length: 300 }, () => readiness.read()))
+  reports.push(await readiness.read())
+  t.true(checks <= 1 + (performance.now() - started) / 1000)
+  t.deepEqual(reports[300], { ready: false, checks: { store: 'away' } })
 })

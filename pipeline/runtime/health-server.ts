@@ -1,40 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ServiceError } from '../domain/service-error.ts'
+import type { Readiness } from './readiness.ts'
 import type { Registry } from './telemetry.ts'
-
-/** One condition of readiness: resolves when it holds, rejects with a message fit for an operator when not. */
-export type ReadyCheck = () => Promise<void>
-
-/** The answer of `/readyz`: `ready`, and for each condition `ok` or why not. */
-export interface Readiness {
-  readonly ready: boolean
-  readonly checks: Readonly<Record<string, string>>
-}
-
-/** Asks every condition at once, each for at most `timeoutMs`. */
-export async function readReadiness(
-  checks: Readonly<Record<string, ReadyCheck>>,
-  timeoutMs = 2000,
-): Promise<Readiness> {
-  const results = await Promise.all(
-    Object.entries(checks).map(async ([name, check]) => {
-      const timeout = AbortSignal.timeout(timeoutMs)
-      const late = new Promise<string>((resolve) => {
-        timeout.addEventListener('abort', () => resolve(`no answer in ${timeoutMs} ms`))
-      })
-      const asked = check().then(
-        () => 'ok',
-        (error: unknown) => (error instanceof ServiceError ? error.message : 'failed'),
-      )
-      return [name, await Promise.race([asked, late])] as const
-    }),
-  )
-  return {
-    ready: results.every(([, state]) => state === 'ok'),
-    checks: Object.fromEntries(results),
-  }
-}
 
 export interface HealthServer {
   readonly port: number
@@ -49,9 +17,18 @@ export async function startHealthServer(options: {
   host: string
   port: number
   registry: Registry
-  checks: Readonly<Record<string, ReadyCheck>>
+  readiness: Pick<Readiness, 'read'>
 }): Promise<HealthServer> {
-  const { host, port, registry, checks } = options
+  const { host, port, registry, readiness } = options
+  let report = { at: Number.NEGATIVE_INFINITY, text: Promise.resolve('') }
+  /**
+   * Rendering takes milliseconds of the event loop: callers within a quarter of a second share it.
+   */
+  const metrics = () => {
+    if (performance.now() - report.at > METRICS_SHARED_MS)
+      report = { at: performance.now(), text: registry.metrics() }
+    return report.text
+  }
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0]
     const send = (status: number, type: string, body: string) =>
@@ -60,17 +37,19 @@ export async function startHealthServer(options: {
       response.setHeader('allow', 'GET')
       send(405, 'text/plain', 'method not allowed\n')
     } else if (path === '/metrics') {
-      send(200, registry.contentType, await registry.metrics())
+      send(200, registry.contentType, await metrics())
     } else if (path === '/healthz') {
       send(200, 'application/json', '{"status":"ok"}')
     } else if (path === '/readyz') {
-      const readiness = await readReadiness(checks)
-      send(readiness.ready ? 200 : 503, 'application/json', JSON.stringify(readiness))
+      const report = await readiness.read()
+      send(report.ready ? 200 : 503, 'application/json', JSON.stringify(report))
     } else {
       send(404, 'text/plain', 'not found: try /metrics, /healthz, /readyz\n')
     }
   })
   server.requestTimeout = 5000
+  server.maxConnections = 100
+  server.maxRequestsPerSocket = 100
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'is taken by another process' : 'cannot be opened'
@@ -91,3 +70,5 @@ export async function startHealthServer(options: {
       }),
   }
 }
+
+const METRICS_SHARED_MS = 250

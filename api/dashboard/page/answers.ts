@@ -22,6 +22,27 @@ export interface Usage {
 
 export type UsagePeriod = 'hour' | 'day'
 
+/** `GET /me/events`: newest first. */
+export interface AccountEvents {
+  readonly items: readonly AccountEvent[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+export interface AccountEvent {
+  readonly kind:
+    | 'signed_in'
+    | 'sign_in_failed'
+    | 'signed_out'
+    | 'signed_out_everywhere'
+    | 'key_created'
+    | 'key_rotated'
+    | 'key_refused'
+  readonly at: number
+  readonly network: string
+  readonly count: number
+}
+
 /** `GET /billing/plans`. */
 export interface Plans {
   readonly payment_addresses: { readonly pro_access: string; readonly api_credits: string }

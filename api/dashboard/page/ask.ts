@@ -74,7 +74,7 @@ export async function ask<Body>(
 
 /** What a path is asked with: the account's pages by who is signed in, the product by key. */
 export function credentialOf(path: string): Credential {
-  if (path.startsWith('/me/') || path === '/auth/logout') return 'token'
+  if (path.startsWith('/me/') || path.startsWith('/auth/logout')) return 'token'
   if (path.startsWith('/billing/')) return path === '/billing/plans' ? 'none' : 'token'
   return /^\/(wallets|tokens|trades)\b/.test(path) ? 'key' : 'none'
 }

@@ -95,7 +95,7 @@ function wordsOf(failure: Unanswered) {
 /** Where what the service says is for programs. */
 const TITLES: Readonly<Record<string, string>> = {
   unauthorized: 'This API key is not valid: it was replaced, or is mistyped.',
-  rate_limited: 'Too many requests came from your network.',
+  rate_limited: 'Too many requests came from your network or your account.',
   unavailable: 'The service cannot answer this just now.',
 }
 

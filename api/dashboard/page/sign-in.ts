@@ -1,5 +1,5 @@
 import { refreshAccount } from './account/account.ts'
-import { ask, type Unanswered } from './ask.ts'
+import { type Answered, ask, type Unanswered } from './ask.ts'
 import { beginSession, currentSession, endSession, notRevoked } from './session.ts'
 import { type Connected, disconnect, signText, walletWords } from './wallets.ts'
 
@@ -42,4 +42,17 @@ export async function signOut(): Promise<void> {
   const isOver =
     answered.kind === 'answer' || (answered.kind === 'refused' && answered.status === 401)
   if (left !== null && !isOver) notRevoked(left)
+}
+
+/**
+ * Signs out every browser of the wallet: the service revokes every token issued until now. Nothing
+ * is forgotten here before the service has answered, so that it can be tried again.
+ */
+export async function signOutEverywhere(): Promise<Answered<undefined>> {
+  const answered = await ask<undefined>('/auth/logout-everywhere', 'token', { method: 'POST' })
+  if (answered.kind === 'answer') {
+    endSession('left')
+    void disconnect()
+  }
+  return answered
 }

@@ -6,6 +6,7 @@ import { CopyButton, Failure, focusIt, Loading, Page } from '../components.tsx'
 import { useSession, useUnstoredKey } from '../session.ts'
 import { signOut } from '../sign-in.ts'
 import { refreshAccount, rotateKey, useAccount } from './account.ts'
+import { SecuritySection } from './security.tsx'
 
 /** Who is signed in, what is left, and the API key. */
 export function AccountPage() {
@@ -60,6 +61,7 @@ export function AccountPage() {
           <KeySection account={account} />
         </>
       )}
+      <SecuritySection />
       <section aria-labelledby="leave">
         <h2 id="leave">Sign out</h2>
         <p class="about">

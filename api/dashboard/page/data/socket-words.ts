@@ -81,6 +81,7 @@ const NOTICES: Readonly<Record<string, Words>> = {
 const FAULTS: Readonly<Record<string, string>> = {
   wallet_not_found: 'One of these wallets is not tracked. Look at Wallets for those that are.',
   invalid_parameter: 'One of these tokens is not a token address.',
+  rate_limited: 'This page sent too many messages in a minute. Start it again.',
   invalid_cursor: 'The feed does not know the place where it stopped. Start it anew.',
   pro_required: 'This view needs an active Pro subscription.',
 }

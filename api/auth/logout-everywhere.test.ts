@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import test from 'ava'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createLogger } from '../../pipeline/runtime/logger.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import type { Billing } from '../billing/billing.ts'
+import { createMemoryChannel } from '../channel/account-channel.ts'
+import { connectRedis } from '../redis-connection.ts'
+import { logIn, newWallet } from '../testing/a-wallet.ts'
+import { ask } from '../testing/ask.ts'
+import { forwardTo } from '../testing/forwarder.ts'
+import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
+import { startApi, type TestApi } from '../testing/start-api.ts'
+import { connect } from '../testing/start-feed.ts'
+
+/*
+ * `POST /auth/logout-everywhere` over HTTP, with real key pairs.
+ */
+
+const { REDIS_URL } = process.env
+if (!REDIS_URL) test.skip('sign-outs that Redis loses: REDIS_URL is not set', () => {})
+
+/** It stands still: a sign-in after a sign-out happens in the same millisecond. */
+const clock = { now: Math.floor(Date.now() / 1000) * 1000 + 500 }
+const now = () => clock.now
+/** Of a second process over the same store, five seconds ahead. */
+const ahead = () => clock.now + 5000
+let opened: TestStore
+let api: TestApi
+
+test.before(async () => {
+  opened = await openEmbeddedStore()
+  api = await startApi(opened.store, { now })
+})
+test.after.always(async () => {
+  await api.close()
+  await opened.drop()
+})
+
+const everywhere = (of: TestApi, token: string) =>
+  ask(of, '/auth/logout-everywhere', token, { method: 'POST' })
+const statuses = (of: TestApi, tokens: readonly string[]) =>
+  Promise.all(tokens.map(async (token) => (await ask(of, '/me/usage', token)).status))
+/** Whose tokens are the same as those of `api`. */
+const sameKeys = () => ({ jwtKeys: api.config.jwtKeys, publicUrl: api.url })
+
+test.serial(
+  'signing out everywhere revokes every token issued until then, and none issued in the same millisecond after it',
+  async (t) => {
+    const [wallet, stranger] = [newWallet(), newWallet()]
+    const old = [await logIn(api, wallet), await logIn(api, wallet)]
+    const kept = await logIn(api, stranger)
+    const answer = await everywhere(api, old[0] ?? '')
+    t.deepEqual([answer.status, answer.headers.get('cache-control')], [204, 'no-store'])
+    t.deepEqual(await statuses(api, [...old, kept]), [401, 401, 200])
+    t.is((await everywhere(api, old[1] ?? '')).status, 401)
+
+    // Again and again within one millisecond.
+    const next = await logIn(api, wallet)
+    t.deepEqual(await statuses(api, [next]), [200])
+    t.is((await everywhere(api, next)).status, 204)
+    const last = await logIn(api, wallet)
+    t.deepEqual(await statuses(api, [...old, next, last, kept]), [401, 401, 401, 200, 200])
+
+    const again = await startApi(opened.store, { now, config: sameKeys() })
+    t.deepEqual(await statuses(again, [...old, next, last, kept]), [401, 401, 401, 200, 200])
+    await again.close()
+  },
+)
+
+test.serial(
+  'tokens of a process whose clock is ahead are revoked too, and a token is remembered as long as it could live',
+  async (t) => {
+    const fast = await startApi(opened.store, { now: ahead, config: sameKeys() })
+    const wallet = newWallet()
+    const [early, token] = [await logIn(fast, wallet), await logIn(api, wallet)]
+    t.deepEqual(await statuses(api, [early, token]), [200, 200])
+    t.is((await everywhere(api, token)).status, 204)
+    t.deepEqual(await statuses(api, [early, token]), [401, 401])
+    await fast.close()
+    const started = clock.now
+    clock.now += 12 * 3600_000 + 4000 // one second before the last of the two ends by itself
+    const again = await startApi(opened.store, { now, config: sameKeys() })
+    t.deepEqual(await statuses(again, [early]), [401])
+    await again.close()
+    clock.now = started
+  },
+)
+
+test.serial(
+  'signing out everywhere closes the dashboards of the wallet in every process, and leaves the API key and its feed alone',
+  async (t) => {
+    const channel = createMemoryChannel()
+    const expiresAt = clock.now / 1000 + 1000
+    // nothing else of it is asked
+    const billing = () => ({ pro: async () => ({ active: true, expiresAt }) }) as unknown as Billing
+    const config = { ...sameKeys(), connectionsPerKey: 9 }
+    const [one, two] = await Promise.all([
+      startApi(opened.store, { now, channel, billing, config }),
+      startApi(opened.store, { now, channel, billing, config }),
+    ])
+    const [wallet, stranger] = [newWallet(), newWallet()]
+    const { apiKey } = await one.accounts.create(wallet.address, 100)
+    const socket = (of: TestApi, bearer: string) =>
+      connect(`${of.url.replace('http', 'ws')}/ws`, bearer)
+    const token = await logIn(one, wallet)
+    const ended = [await socket(one, token), await socket(two, await one.token(wallet.address))]
+    const staying = [await socket(two, apiKey), await socket(two, await logIn(two, stranger))]
+    t.is((await everywhere(one, token)).status, 204)
+    for (const client of ended) {
+      t.deepEqual(await client.take(2), [{ type: 'token_revoked' }])
+      t.is(await client.closed, 1008)
+    }
+    for (const client of staying) t.deepEqual(await client.fence(), [])
+    t.is((await ask(one, '/auth/nonce', apiKey)).status, 405)
+    t.is((await ask(two, '/trades', apiKey)).status, 200)
+    await Promise.all([one.close(), two.close()])
+  },
+)
+
+test.serial(
+  'while the store is away signing out everywhere is 503, and yet holds here; once it is back, for good',
+  async (t) => {
+    let isAway = false
+    const away = await startApi(
+      {
+        ...opened.store,
+        async insert(table, ...rest) {
+          if (isAway && table === 'token_generations')
+            throw new ServiceError('unavailable', 'away', { retriable: true })
+          return opened.store.insert(table, ...rest)
+        },
+      },
+      { now, config: sameKeys() },
+    )
+    const wallet = newWallet()
+    const tokens = [await logIn(away, wallet), await logIn(away, wallet)]
+    isAway = true
+    t.is((await everywhere(away, tokens[0] ?? '')).status, 503)
+    t.deepEqual(await statuses(away, tokens), [401, 401])
+    isAway = false
+    await away.close()
+    const again = await startApi(opened.store, { now, config: sameKeys() })
+    t.deepEqual(await statuses(again, tokens), [401, 401])
+    await again.close()
+  },
+)
+
+const onRedis = REDIS_URL ? test.serial : test.serial.skip
+onRedis(
+  'what Redis loses of sign-outs everywhere is read again before a token is accepted or issued',
+  async (t) => {
+    // A database of its own: others test with other stores.
+    const way = await forwardTo(new URL('/12', REDIS_URL ?? ''))
+    const redis = await connectRedis(way.url, createLogger('silent'))
+    t.teardown(async () => {
+      await redis.del('tw:revoked-tokens')
+      redis.disconnect()
+      way.close()
+    })
+    let isAway = false
+    const store: Store = {
+      ...opened.store,
+      async query(sql, params) {
+        if (isAway && sql.includes('token_generations'))
+          throw new ServiceError('unavailable', 'away', { retriable: true })
+        return opened.store.query(sql, params)
+      },
+    }
+    const own = await startApi(store, { redis, now })
+    t.teardown(() => own.close())
+    const wallet = newWallet()
+    const old = await logIn(own, wallet)
+    t.is((await everywhere(own, old)).status, 204)
+    const next = await logIn(own, wallet)
+    t.deepEqual(await statuses(own, [old, next]), [401, 200])
+
+    await redis.del('tw:revoked-tokens')
+    isAway = true
+    t.deepEqual(await statuses(own, [old, next]), [503, 503])
+    isAway = false
+    t.deepEqual(await statuses(own, [old, next]), [401, 200])
+
+    // The entry alone is gone: the rest looks whole.
+    await redis.zrem('tw:revoked-tokens', wallet.address)
+    const isBack = once(redis, 'ready')
+    way.cut()
+    await isBack
+    clock.now += 10_000 // nonces of before the loss, by any clock, are refused
+    const later = await logIn(own, wallet)
+    t.deepEqual(await statuses(own, [old, next, later]), [401, 200, 200])
+  },
+)

@@ -1,0 +1,48 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Address } from '../../pipeline/domain/address.ts'
+import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
+
+/** What a nonce is bound to: the wallet and the times of its message, unix milliseconds. */
+export interface NonceSubject {
+  readonly wallet: Address
+  readonly issuedAt: number
+  readonly expiresAt: number
+}
+
+/** Nonces that prove by themselves that they were given out: nothing is stored for them. */
+export interface Nonces {
+  /** Letters and digits, as Sign-In With Solana wants them. */
+  make(subject: NonceSubject): string
+  /** Whether `make` gave the nonce for just this subject. */
+  isOurs(nonce: string, subject: NonceSubject): boolean
+}
+
+/**
+ * A nonce is the base58 of 16 random bytes and the first 16 bytes of their HMAC-SHA-256 with the
+ * subject (half of it, as RFC 2104 5 allows), under a key derived from `secretKey` by HKDF.
+ * Processes with the same secret accept each other's nonces.
+ */
+export function createNonces(secretKey: Uint8Array): Nonces {
+  const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'sign-in nonce', 32))
+  const macOf = (random: Uint8Array, { wallet, issuedAt, expiresAt }: NonceSubject) =>
+    createHmac('sha256', key)
+      .update(random)
+      .update(`${wallet} ${issuedAt} ${expiresAt}`)
+      .digest()
+      .subarray(0, MAC_BYTES)
+  return {
+    make(subject) {
+      const random = randomBytes(RANDOM_BYTES)
+      return encodeBase58(Buffer.concat([random, macOf(random, subject)]))
+    },
+    isOurs(nonce, subject) {
+      const bytes = decodeBase58(nonce)
+      if (bytes?.length !== RANDOM_BYTES + MAC_BYTES) return false
+      const random = bytes.subarray(0, RANDOM_BYTES)
+      return timingSafeEqual(macOf(random, subject), bytes.subarray(RANDOM_BYTES))
+    },
+  }
+}
+
+const RANDOM_BYTES = 16
+const MAC_BYTES = 16

@@ -1,0 +1,61 @@
+import { dateTime } from '../../pipeline/store/date-time.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+
+/** What was revoked, and until when that is remembered: unix milliseconds. */
+export type Revoked = readonly [text: string, until: number]
+
+/**
+ * A table of revocations with the columns `column` and `forget_at`: rows that the store did not
+ * take are kept, at most `MOST_UNWRITTEN`, and written later.
+ */
+export class RevocationTable {
+  readonly #store: Store
+  readonly #name: string
+  readonly #column: string
+  readonly #unwritten = new Map<string, number>()
+
+  constructor(store: Store, table: { readonly name: string; readonly column: string }) {
+    this.#store = store
+    this.#name = table.name
+    this.#column = table.column
+  }
+
+  /** Rejects when the store does not take the row, which `writeRest` writes then. */
+  async put(text: string, until: number): Promise<void> {
+    const [oldest] = this.#unwritten.keys()
+    if (this.#unwritten.size >= MOST_UNWRITTEN && oldest !== undefined)
+      this.#unwritten.delete(oldest)
+    this.#unwritten.set(text, until)
+    await this.#write([[text, until]])
+  }
+
+  async writeRest(): Promise<void> {
+    if (this.#unwritten.size > 0) await this.#write([...this.#unwritten])
+  }
+
+  /**
+   * Everything that is remembered at `now`, stored or not, by rising time; at most `limit` of the
+   * stored rows.
+   */
+  async read(now: number, limit: number): Promise<Revoked[]> {
+    const unwritten = [...this.#unwritten]
+    const rows = await this.#store.query<{ text: string; until: string }>(
+      `SELECT ${this.#column} AS text, toUnixTimestamp64Milli(max(forget_at)) AS until FROM ${this.#name}
+       WHERE forget_at > fromUnixTimestamp64Milli({now:Int64}) GROUP BY ${this.#column} ORDER BY until LIMIT {limit:UInt32}`,
+      { now, limit },
+    )
+    return [...rows.map(({ text, until }): Revoked => [text, Number(until)]), ...unwritten]
+  }
+
+  async #write(revoked: readonly Revoked[]): Promise<void> {
+    const rows = revoked.map(([text, until]) => ({
+      [this.#column]: text,
+      forget_at: dateTime(until),
+    }))
+    await this.#store.insert(this.#name, rows)
+    for (const [text, until] of revoked)
+      if (this.#unwritten.get(text) === until) this.#unwritten.delete(text)
+  }
+}
+
+const MOST_UNWRITTEN = 100_000

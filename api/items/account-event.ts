@@ -1,0 +1,41 @@
+import { z } from 'zod'
+import type { AccountEvent } from '../accounts/account-events.ts'
+import { count, time } from './fields.ts'
+
+/** A security event of an account. */
+export const AccountEventItem = z
+  .strictObject({
+    kind: z
+      .enum([
+        'signed_in',
+        'sign_in_failed',
+        'signed_out',
+        'signed_out_everywhere',
+        'key_created',
+        'key_rotated',
+        'key_refused',
+      ])
+      .meta({
+        description:
+          'What happened. `sign_in_failed`: the message for this wallet came back with a wrong signature. `key_refused`: a key that was replaced was used. More kinds may be added.',
+      }),
+    at: time.meta({ description: 'When; of a counted event, the first time in its hour' }),
+    network: z.string().meta({
+      description:
+        'Network of the client: IPv4 /24 or IPv6 /48, `other` for networks beyond the first 20 of an hour, `unknown`',
+      examples: ['192.0.2.0/24', '2001:db8:1::/48'],
+    }),
+    count: count.meta({
+      description: 'How often in that hour; always 1 but for `sign_in_failed` and `key_refused`',
+    }),
+  })
+  .meta({ id: 'AccountEventItem', description: 'A security event of an account.' })
+
+export function accountEventItem({
+  kind,
+  at,
+  network,
+  count,
+}: AccountEvent): z.infer<typeof AccountEventItem> {
+  return { kind, at: Math.floor(at / 1000), network, count }
+}

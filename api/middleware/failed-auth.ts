@@ -1,0 +1,46 @@
+import type { ParameterizedContext as Context } from 'koa'
+import type { FailureBudget } from '../accounts/key-cache.ts'
+import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
+import { clientOfRequest, tell } from './limit-rate.ts'
+
+/**
+ * The budget of invalid credentials that each client has (`FAILED_AUTH_LIMIT_PER_MINUTE`). Guessing
+ * a key costs a query of the store, which every process shares with ingest and all readers.
+ */
+export type FailedAuth = (ctx: Context) => FailureBudget
+
+/**
+ * Makes the budgets; `require` throws `rate_limited`. `limit` null: there is none. Each process
+ * remembers which clients used theirs up. With Redis, another process learns it from the next
+ * invalid credential that it counts for that client.
+ */
+export function createFailedAuth(limit: RateLimit | null, trustedProxies: number): FailedAuth {
+  if (limit === null) return () => ({ require() {}, count: async () => {} })
+  /** Clients without any budget left: until when, by the monotonic clock in milliseconds. */
+  const usedUp = new Map<string, number>()
+  return (ctx) => ({
+    require() {
+      const client = clientOfRequest(ctx, trustedProxies)
+      const leftMs = (usedUp.get(client) ?? 0) - performance.now()
+      if (leftMs > 0) tell(ctx, limit.name, limit, nothingLeft(leftMs), TITLE)
+      usedUp.delete(client)
+    },
+    async count() {
+      const client = clientOfRequest(ctx, trustedProxies)
+      const { left, resetSeconds } = await limit.take(client)
+      if (left > 0) return
+      const [oldest] = usedUp.size >= MOST_CLIENTS ? usedUp.keys() : []
+      if (oldest !== undefined) usedUp.delete(oldest)
+      usedUp.set(client, performance.now() + resetSeconds * 1000)
+    },
+  })
+}
+
+function nothingLeft(leftMs: number): Allowance {
+  return { allowed: false, left: 0, resetSeconds: Math.ceil(leftMs / 1000) }
+}
+
+const TITLE =
+  'Too many invalid keys or tokens came from this address. Wait as long as Retry-After says.'
+/** A client that was forgotten is refused again after one more invalid credential. */
+const MOST_CLIENTS = 10_000

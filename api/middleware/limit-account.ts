@@ -1,0 +1,59 @@
+import { ApiError } from '../errors.ts'
+import type { RateLimit } from '../rate-limits/rate-limit.ts'
+import type { Step } from './context.ts'
+import { tell } from './limit-rate.ts'
+
+/** What one account may ask for, whatever the addresses of its clients. */
+export interface AccountLimit {
+  /** As the `RateLimit` fields name the limit of requests at once. */
+  readonly concurrencyName: string
+  /** Requests a minute; null: no limit. */
+  readonly rate: RateLimit | null
+  /** Requests under way at the same time in this process; 0: no limit. */
+  readonly atOnce: number
+}
+
+/**
+ * Counts the request for its account, or for the wallet of its token, and refuses what is over the
+ * limit (decisions D2, D6): after 401, before everything that comes later. On Redis the count goes
+ * on beside the client's limit and the charge; `ctx.state.passed` waits for all of them.
+ */
+export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): Step {
+  const underWay = new Map<string, number>()
+  return async function limitAccount(ctx, next) {
+    const { state } = ctx
+    const account = state.account ?? state.session?.wallet
+    if (account === undefined) throw new Error('limitAccount comes after authenticate')
+    const count = underWay.get(account) ?? 0
+    underWay.set(account, count + 1)
+    try {
+      if (rate?.tellsAtOnce(account)) {
+        await state.passed
+        tell(ctx, rate.name, rate, await rate.take(account), OF_ACCOUNT)
+      } else if (rate !== null) {
+        const before = state.passed
+        const taken = rate.take(account)
+        state.passed = (async () => {
+          await before
+          tell(ctx, rate.name, rate, await taken, OF_ACCOUNT)
+        })()
+        state.passed.catch(() => {}) // awaited below
+      }
+      if (atOnce > 0 && count >= atOnce) {
+        await state.passed
+        ctx.set('RateLimit-Policy', `"${concurrencyName}";q=${atOnce};qu="concurrent-requests"`)
+        ctx.set('RateLimit', `"${concurrencyName}";r=0;t=1`)
+        throw new ApiError('rate_limited', { headers: { 'Retry-After': '1' }, title: AT_ONCE })
+      }
+      await next()
+    } finally {
+      const others = (underWay.get(account) ?? 1) - 1
+      if (others === 0) underWay.delete(account)
+      else underWay.set(account, others)
+      await state.passed // its refusal comes before any other
+    }
+  }
+}
+
+const OF_ACCOUNT = 'Too many requests of this account. Wait as long as Retry-After says.'
+const AT_ONCE = 'Too many requests of this account at the same time. Wait for answers.'

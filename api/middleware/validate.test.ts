@@ -1,0 +1,52 @@
+import test from 'ava'
+import fc from 'fast-check'
+import { declaredQuery } from './validate.ts'
+
+const NAMES = ['limit', 'cursor', 'a b', 'é', '']
+
+test('declared parameters are read from a query as URLSearchParams reads them, others are dropped', (t) => {
+  const piece = fc.constantFrom('&', '=', '+', '%', '%20', '%2', '%zz', '%C3%A9', '%ff', '%00', '?')
+  const name = fc.constantFrom(
+    ...NAMES,
+    'limi%74',
+    '%6Cimit',
+    'a+b',
+    'a%20b',
+    '%C3%A9',
+    'other',
+    '__proto__',
+    'toString',
+  )
+  const text = fc.array(fc.oneof(piece, name, fc.string()), { maxLength: 40 })
+  fc.assert(
+    fc.property(text, fc.subarray(NAMES), (parts, declared) => {
+      const query = parts.join('')
+      const all = new URLSearchParams(query)
+      const expected = new Map(
+        declared
+          .filter((name) => all.has(name))
+          .map((name) => {
+            const values = all.getAll(name)
+            return [name, values.length === 1 ? values[0] : values]
+          }),
+      )
+      const actual = declaredQuery(query, new Set(declared))
+      t.deepEqual(new Map(Object.entries(actual).sort()), new Map([...expected].sort()))
+    }),
+  )
+})
+
+test('reading a query takes time in proportion to its length', (t) => {
+  const names = new Set(['limit'])
+  const time = (keys: number) => {
+    const query = Array.from({ length: keys }, (_, n) => `k${n}`).join('&')
+    const turns = Array.from({ length: 7 }, () => {
+      const started = performance.now()
+      declaredQuery(query, names)
+      return performance.now() - started
+    })
+    return Math.min(...turns)
+  }
+  time(1000)
+  t.true(time(20_000) < 20 * 10 * Math.max(time(1000), 0.05))
+})

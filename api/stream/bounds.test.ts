@@ -1,0 +1,239 @@
+import test from 'ava'
+import type { QueryParams, Store } from '../../pipeline/store/store.ts'
+import { endOfSlot, lateBefore } from '../cursor.ts'
+import { fund, startFeed } from '../testing/start-feed.ts'
+import { memoryViews } from '../testing/view-source.ts'
+import { Connection } from './connection.ts'
+import type { Transport } from './conversation.ts'
+import type { CreditBlock } from './credit-block.ts'
+import type { Wanted } from './history.ts'
+import type { Relay } from './relay.ts'
+import { ViewConnection } from './view-connection.ts'
+import { encodeView, endOfTick } from './view-position.ts'
+import type { ViewReader, ViewRelay } from './view-relay.ts'
+import type { ViewSource } from './view-rows.ts'
+
+/*
+ * What one client may make the feed do: one page of history at a time, and so many messages a
+ * minute.
+ */
+
+/** Reads that end when the test says so. */
+function held() {
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  return {
+    /** Where each read began, in order. */
+    begun,
+    read(after: number): Promise<void> {
+      begun.push(after)
+      return new Promise((resolve) => ends.push(resolve))
+    },
+    /** Ends the oldest reads that are under way. */
+    end(count: number) {
+      for (const end of ends.splice(0, count)) end()
+    },
+  }
+}
+
+const STORED = { slot: 5000, blockTime: 1_790_000_000 }
+
+/** A store of empty slots, whose pages of the feed's history are held. */
+function pagesOf(reads: ReturnType<typeof held>): Store {
+  const marker = { slot: '5000', parent: '4999', block_time: STORED.blockTime }
+  return {
+    kind: 'clickhouse',
+    async query<T>(sql: string, params: QueryParams = {}) {
+      if (sql.includes('FROM progress'))
+        return [{ ...marker, sol_price_time: null, sol_price_usd_e9: null }] as T[]
+      if ('toSlot' in params && 'txIndex' in params) await reads.read(Number(params.slot))
+      return []
+    },
+    insert: async () => {},
+    command: async () => {},
+    ping: async () => {},
+    close: async () => {},
+  }
+}
+
+async function startHistory(connectionsPerKey = 1) {
+  const reads = held()
+  const service = await startFeed({
+    ...{ store: pagesOf(reads), connectionsPerKey },
+    stored: () => STORED,
+  })
+  for (const account of ['alice', 'bob']) await fund(service.meter, account, 1000)
+  const after = (slot: number) =>
+    service.cursors.encode('trades', endOfSlot(slot), lateBefore(0, slot))
+  return { reads, service, after }
+}
+
+test('however often a client subscribes it has one page of history read or queued, and other accounts have their turn', async (t) => {
+  const { reads, service, after } = await startHistory()
+  const alice = await service.connect('alice')
+  for (let slot = 1; slot <= 50; slot++)
+    alice.send({ action: 'subscribe', channels: ['trades'], after: after(slot) })
+  t.is((await alice.take(50)).length, 50)
+  t.deepEqual(reads.begun, [1])
+  const bob = await service.connect('bob')
+  await bob.subscribe({ after: after(100) })
+  t.deepEqual(await bob.fence(), [])
+  t.deepEqual(reads.begun, [1, 100])
+  reads.end(2)
+  t.deepEqual(await alice.fence(), [])
+  t.deepEqual(reads.begun, [1, 100, 50], 'then what the newest subscription asks for')
+  reads.end(1)
+  await alice.subscribe({ after: after(7) })
+  t.deepEqual(await alice.fence(), [])
+  t.deepEqual(reads.begun, [1, 100, 50, 7])
+  reads.end(1)
+  await service.close()
+})
+
+test('a queued page of a connection that has closed or unsubscribed costs no query', async (t) => {
+  const { reads, service, after } = await startHistory(3)
+  const [first, second, third] = await Promise.all([1, 2, 3].map(() => service.connect('alice')))
+  if (!first || !second || !third) return t.fail()
+  await first.subscribe({ after: after(1) })
+  await second.subscribe({ after: after(2) })
+  await third.subscribe({ after: after(3) })
+  t.deepEqual(await third.fence(), [])
+  t.deepEqual(reads.begun, [1], 'one page of an account at a time')
+  await second.close()
+  third.send({ action: 'unsubscribe', channels: ['trades'] })
+  t.is((await third.take(1)).length, 1)
+  await third.subscribe({ after: after(4) })
+  reads.end(1)
+  t.deepEqual(await third.fence(), [])
+  t.deepEqual(reads.begun, [1, 4])
+  reads.end(1)
+  await service.close()
+})
+
+test('however often a dashboard subscribes it has one page read or queued, and other wallets have their turn', async (t) => {
+  const T = 1_790_000_000
+  const views = memoryViews()
+  views.tick(T + 1000)
+  const reads = held()
+  const source: ViewSource = {
+    ...views.source,
+    async changes(after) {
+      await reads.read(after - T)
+      return []
+    },
+  }
+  const service = await startFeed({ views: source })
+  const after = (at: number) => encodeView(service.cursors, endOfTick(T + at))
+  const channels = ['watchlist']
+  const alice = await service.connect('dashboard:alice')
+  for (let at = 10; at <= 500; at += 10)
+    alice.send({ action: 'subscribe', channels, after: after(at) })
+  t.is((await alice.take(50)).length, 50)
+  const bob = await service.connect('dashboard:bob')
+  await bob.subscribe({ channels, after: after(990) })
+  t.deepEqual(await bob.fence(), [])
+  t.deepEqual(reads.begun, [10, 990])
+  reads.end(2)
+  t.deepEqual(await alice.fence(), [])
+  t.deepEqual(reads.begun, [10, 990, 500])
+  await alice.close()
+  reads.end(1)
+  await service.close()
+})
+
+test('a connection takes so many messages and pings a minute; one more is told and closes it with 1008 (decisions F7)', async (t) => {
+  let now = 0
+  const service = await startFeed({ messagesPerMinute: 3, now: () => now })
+  await fund(service.meter, 'alice', 1000)
+  const told = {
+    ...{ type: 'error', code: 'rate_limited' },
+    message: 'A connection takes at most 3 messages a minute.',
+  }
+  for (const bearer of ['alice', 'dashboard:alice']) {
+    const client = await service.connect(bearer)
+    for (let minute = 0; minute < 2; minute++) {
+      for (let message = 0; message < 3; message++) t.deepEqual(await client.fence(), [])
+      now += 60_000
+    }
+    client.socket.ping()
+    t.deepEqual(await client.fence(), [])
+    client.socket.ping()
+    client.send('not JSON')
+    t.deepEqual(await client.take(1), [told], 'whatever the message is')
+    t.is(await client.closed, 1008)
+  }
+  await service.close()
+})
+
+/** A client's end that takes everything. */
+const TRANSPORT: Transport = {
+  ...{ write() {}, hold() {}, flush() {}, ping() {}, close() {}, terminate() {} },
+  unsentBytes: 0,
+}
+const COMMON = {
+  ...{ transport: TRANSPORT, limit: { perMinute: 0, now: () => 0 } },
+  ...{ onSent() {}, onEnd() {} },
+}
+
+test('a connection asks for one page, and for what its newest subscription wants by the time of its turn', (t) => {
+  const asked: (() => Wanted | null)[] = []
+  const positions = [1, 2, 3].map((slot) => ({ key: endOfSlot(slot), late: null }))
+  const connection = new Connection(
+    {
+      ...{ ...COMMON, account: 'alice', isTracked: () => true },
+      // Of the relay only what a client behind its window meets.
+      relay: {
+        ...{ window: { covers: () => false }, cursor: '' },
+        decode: (text: string) => positions[Number(text)],
+      } as unknown as Relay,
+      history: {
+        hasMore: () => true,
+        page: (_account, wanted) => {
+          asked.push(wanted)
+          return new Promise(() => {})
+        },
+      },
+      creditBlock: () => ({ credits: 1, close: async () => {} }) as unknown as CreditBlock,
+    },
+    100,
+  )
+  for (const after of ['0', '1', '2'])
+    connection.receive(JSON.stringify({ action: 'subscribe', channels: ['trades'], after }), 100)
+  const everything = { wallets: null, mints: null }
+  t.deepEqual(
+    asked.map((wanted) => wanted()),
+    [{ from: positions[2], filter: everything }],
+  )
+  connection.end('restarting')
+  t.is(asked[0]?.(), null)
+})
+
+test('a dashboard asks for one page at a time', (t) => {
+  const asked: ViewReader[] = []
+  const relay = {
+    ...{ newest: 100, encode: () => '', decode: (text: string) => endOfTick(Number(text)) },
+    isReached: () => false,
+    page(_position: unknown, _seconds: number, reader: ViewReader) {
+      asked.push(reader)
+      return new Promise(() => {})
+    },
+  } as unknown as ViewRelay // what a client behind its newest tick meets
+  const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
+  const viewer = {
+    ...{ wallet: 'alice', tokenId: '', generation: 0, ...ever },
+    ...{ isRevoked: async () => false, readProUntil: async () => null },
+  }
+  const connection = new ViewConnection({ ...COMMON, relay, viewer, now: () => 0 })
+  const subscribe = (after: string) =>
+    connection.receive(JSON.stringify({ action: 'subscribe', channels: ['signals'], after }), 100)
+  subscribe('10')
+  t.deepEqual(
+    asked.map((reader) => reader.isStale()),
+    [false],
+  )
+  for (const after of ['20', '30']) subscribe(after)
+  t.deepEqual(
+    asked.map((reader) => reader.isStale()),
+    [true],
+  )
+})
