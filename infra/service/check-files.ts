@@ -1,11 +1,13 @@
 import { open, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readJwtKeys } from '../../api/auth/jwt-keys.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { parseSolPrices } from '../../pipeline/ingest/sol-price.ts'
 import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
 import { readFault } from '../../pipeline/runtime/read-fault.ts'
+import { permissionFault } from '../../pipeline/runtime/secret-files.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
-import type { ServiceConfig } from './config.ts'
+import { keepsData, type ServiceConfig } from './config.ts'
 
 /** A file that a key of the environment names. */
 interface Named {
@@ -16,11 +18,16 @@ interface Named {
 }
 
 /**
- * Reads every file that the configuration names, for the roles of this process. Rejects with one `bad_config` that tells for each what is wrong with it, as `readEnv` does of
- * the variables themselves. Of recorded blocks, which are large, it looks only whether they can be read.
+ * Reads every file that the configuration names, for the roles of this process, and looks at the
+ * permissions of secret ones. Rejects with one `bad_config` that tells for each what is wrong with
+ * it, as `readEnv` does of the variables themselves. Of recorded blocks, which are large, it looks
+ * only whether they can be read.
  */
 export async function checkFiles(config: ServiceConfig): Promise<void> {
-  const faults = await Promise.all(filesOf(config).map(faultOf))
+  const faults = await Promise.all([
+    ...filesOf(config).map(faultOf),
+    ...secretsOf(config).map(([key, path]) => permissionFault(key, path)),
+  ])
   const told = faults.flatMap((fault) => (fault === null ? [] : fault.split('\n')))
   if (told.length === 0) return
   const lines = told.map((line) => `  ${line}`)
@@ -45,6 +52,16 @@ function filesOf({ roles, source, solPricesFile, strategiesFile, api }: ServiceC
   if (roles.has('ingest') && source.kind === 'simulator')
     for (const file of source.blocks) name('SIMULATOR_BLOCKS', file, null)
   return files
+}
+
+/** Files and folders that nobody but the service may read, by the key that names them. */
+function secretsOf({ roles, api, dataDir, secretFiles, ...parts }: ServiceConfig) {
+  const secrets: [string, string][] = [...secretFiles]
+  if (roles.has('api') && api.JWT_KEYS_FILE) secrets.push(['JWT_KEYS_FILE', api.JWT_KEYS_FILE])
+  const kept = ['', 'secret-key', 'jwt-keys.json', 'demo-api-key']
+  if (keepsData(parts))
+    for (const name of kept) secrets.push(['DATA_DIR', name === '' ? dataDir : join(dataDir, name)])
+  return secrets
 }
 
 async function faultOf({ key, file, check }: Named): Promise<string | null> {

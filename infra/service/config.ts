@@ -4,6 +4,7 @@ import { type KafkaConfig, pipelineEnv, ROLES, type Role } from '../../pipeline/
 import type { Address } from '../../pipeline/domain/address.ts'
 import { type EnvOf, envInteger, envList, readEnv } from '../../pipeline/runtime/env.ts'
 import type { LogLevel } from '../../pipeline/runtime/logger.ts'
+import { secretFilesOf } from '../../pipeline/runtime/secret-files.ts'
 import type { StoreConfig } from '../../pipeline/store/store.ts'
 import { SHIPPED_STRATEGIES } from '../../pipeline/trending/strategies-file.ts'
 
@@ -15,7 +16,17 @@ const simulatorEnv = {
   SIMULATOR_HISTORY_HOURS: envInteger(0, 720, 26).default(26),
 }
 
-const serviceEnv = { ...pipelineEnv, ...apiEnv, ...billingEnv, ...simulatorEnv }
+const operatorEnv = {
+  OPERATOR_CONFIRM_CREDITS: envInteger(0, 1_000_000_000_000, 1_000_000).default(1_000_000),
+}
+
+const serviceEnv = {
+  ...pipelineEnv,
+  ...apiEnv,
+  ...billingEnv,
+  ...simulatorEnv,
+  ...operatorEnv,
+}
 type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (decisions J1, J2). */
@@ -24,6 +35,8 @@ export interface ServiceConfig {
   readonly source: SourceConfig
   readonly log: { readonly kind: 'memory' } | ({ readonly kind: 'kafka' } & KafkaConfig)
   readonly store: StoreConfig
+  /** `CLICKHOUSE_READER_URL`: the user as whom the operator's `sql` runs; null: none is named. */
+  readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
   /** `STRATEGIES_FILE`, or the file that ships with the program (decisions G5). */
@@ -38,7 +51,13 @@ export interface ServiceConfig {
   /** Where the service is paid, and for what. */
   readonly billing: EnvOf<typeof billingEnv>
   readonly dataDir: string
+  /**
+   * An operator's change of more credits than this needs a code (`account confirm`); 0: each does.
+   */
+  readonly confirmAboveCredits: number
   readonly metricsPort: number
+  /** Files that `KEY_FILE` variables name for secrets, by variable. */
+  readonly secretFiles: ReadonlyMap<string, string>
   readonly logLevel: LogLevel
   readonly api: EnvOf<typeof apiEnv>
 }
@@ -66,6 +85,7 @@ export type SourceConfig =
 export type DataConfig = Pick<
   ServiceConfig,
   | 'store'
+  | 'readerUrl'
   | 'meter'
   | 'log'
   | 'dataDir'
@@ -74,11 +94,14 @@ export type DataConfig = Pick<
   | 'privacySalt'
   | 'billing'
   | 'rpcUrl'
+  | 'confirmAboveCredits'
 >
 
 const dataEnv = {
   ...billingEnv,
+  ...operatorEnv,
   CLICKHOUSE_URL: pipelineEnv.CLICKHOUSE_URL,
+  CLICKHOUSE_READER_URL: pipelineEnv.CLICKHOUSE_READER_URL,
   KAFKA_BROKERS: pipelineEnv.KAFKA_BROKERS,
   KAFKA_TOPIC_PREFIX: pipelineEnv.KAFKA_TOPIC_PREFIX,
   KAFKA_SSL: pipelineEnv.KAFKA_SSL,
@@ -103,6 +126,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
     store: values.CLICKHOUSE_URL
       ? { kind: 'clickhouse', url: values.CLICKHOUSE_URL }
       : { kind: 'chdb', path: `${values.DATA_DIR}/clickhouse` },
+    readerUrl: values.CLICKHOUSE_READER_URL ?? null,
     log: values.KAFKA_BROKERS
       ? {
           kind: 'kafka',
@@ -114,6 +138,7 @@ function dataOf(values: EnvOf<typeof dataEnv>): DataConfig {
       : { kind: 'memory' },
     meter: values.REDIS_URL ? { kind: 'redis', url: values.REDIS_URL } : { kind: 'memory' },
     dataDir: values.DATA_DIR,
+    confirmAboveCredits: values.OPERATOR_CONFIRM_CREDITS,
     logLevel: values.LOG_LEVEL,
     rpcUrl: values.SOLANA_RPC_URL ?? null,
     solPriceMaxAgeSeconds: values.SOL_PRICE_MAX_AGE_SECONDS,
@@ -136,8 +161,17 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
     solPricesFile: values.SOL_PRICES_FILE ?? null,
     strategiesFile: values.STRATEGIES_FILE ?? SHIPPED_STRATEGIES,
     metricsPort: values.METRICS_PORT,
+    secretFiles: secretFilesOf(env),
     api: values,
   }
+}
+
+/**
+ * Whether this process keeps something, under `DATA_DIR` or in memory, that no other may use at the
+ * same time.
+ */
+export function keepsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
+  return store.kind === 'chdb' || meter.kind === 'memory' || log.kind === 'memory'
 }
 
 function sourceOf(values: ServiceEnv): SourceConfig {

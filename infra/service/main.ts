@@ -1,4 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { loadConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
@@ -22,7 +23,7 @@ async function stop(service: Service): Promise<void> {
 
 try {
   let stopping = false
-  const starting = startService(loadConfig(process.env))
+  const starting = startService(loadConfig(readSecretFiles(process.env)))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import { checkFiles } from './check-files.ts'
-import type { ServiceConfig } from './config.ts'
+import { keepsData, type ServiceConfig } from './config.ts'
 import { reach, type Target, targetOf } from './reach.ts'
 
 /**
@@ -20,11 +20,6 @@ export async function preflight(config: ServiceConfig): Promise<void> {
   if (roles.has('api')) await portIsFree('PORT', api.HOST, api.PORT)
   if (metricsPort !== 0) await portIsFree('METRICS_PORT', api.HOST, metricsPort)
   if (keepsData(config)) await folderIsFree(dataDir)
-}
-
-/** Whether this process keeps something, under `DATA_DIR` or in memory, that no other may use at the same time. */
-export function keepsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
-  return store.kind === 'chdb' || meter.kind === 'memory' || log.kind === 'memory'
 }
 
 function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[] {

@@ -1,4 +1,4 @@
-import { createApi } from '../../api/api.ts'
+import { type Api, createApi } from '../../api/api.ts'
 import { keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.ts'
 import { pricesOf } from '../../api/billing/terms.ts'
 import { apiConfig } from '../../api/config.ts'
@@ -13,12 +13,13 @@ import { mergeSolPrices, parseSolPrices } from '../../pipeline/ingest/sol-price.
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
-import { type ReadyCheck, startHealthServer } from '../../pipeline/runtime/health-server.ts'
+import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
+import { createReadiness } from '../../pipeline/runtime/readiness.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
-import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { collectProcessMetrics, createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
-import { checkSchema, migrate } from '../../pipeline/store/migrate.ts'
+import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import { readPoolPrices } from '../../pipeline/store/read-pool-prices.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
@@ -29,10 +30,10 @@ import { checkWallets, trackWallets } from '../../pipeline/workers/track-wallets
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import { createBilling, openPayments } from './billing.ts'
-import type { ServiceConfig } from './config.ts'
+import { keepsData, type ServiceConfig } from './config.ts'
 import { demoApiKey } from './demo-account.ts'
 import { createMoney, openChannel, openLimits, openMeter } from './money.ts'
-import { keepsData, preflight } from './preflight.ts'
+import { preflight } from './preflight.ts'
 import { openSource, readTextFile, type WalletList } from './source.ts'
 import { loadSolPrices, startWorkers } from './workers.ts'
 
@@ -45,7 +46,10 @@ export interface Service {
   readonly lines: readonly string[]
   /** Rejects when the process is to end: a bug, or a log broken for good. */
   readonly failed: Promise<never>
-  /** Reads `WALLETS_FILE` and `STRATEGIES_FILE` again (decisions J5); a bad file is logged, and what was read before stays in force. */
+  /**
+   * Reads `JWT_KEYS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (decisions J5). A bad file is
+   * logged, and what was read before stays in force.
+   */
   reload(): Promise<void>
   /** Stops taking, finishes what is held, and closes everything. */
   stop(): Promise<void>
@@ -85,7 +89,7 @@ async function start(
   const { roles, dataDir } = config
   const logger = createLogger(config.logLevel)
   const registry = createRegistry()
-  const checks: Record<string, ReadyCheck> = {}
+  const readiness = createReadiness()
   const lines: string[] = []
   let fail: (error: unknown) => void = () => {}
   const failed = new Promise<never>((_, reject) => {
@@ -111,10 +115,9 @@ async function start(
   const strategies = roles.has('workers') ? await readStrategies() : []
 
   const jwtKeysFile = config.api.JWT_KEYS_FILE
-  const jwtKeys =
-    roles.has('api') && jwtKeysFile !== undefined
-      ? await readJwtKeys(await readTextFile('JWT_KEYS_FILE', jwtKeysFile), 'JWT_KEYS_FILE')
-      : null
+  const readKeys = async (file: string) =>
+    readJwtKeys(await readTextFile('JWT_KEYS_FILE', file), 'JWT_KEYS_FILE')
+  const jwtKeys = roles.has('api') && jwtKeysFile !== undefined ? await readKeys(jwtKeysFile) : null
 
   // The store comes last: opening an embedded one writes.
   const meter = await openMeter(config.meter, logger)
@@ -129,9 +132,11 @@ async function start(
   const redis = await openLimits(config.meter, logger)
   if (redis) opened.push(async () => redis.disconnect())
   const money = createMoney(store, meter, logger, redis)
-  checks.store = () => store.ping()
-  checks.schema = () => checkSchema(store)
-  checks.log = () => log.ping()
+  readiness.add({
+    store: () => store.ping(),
+    schema: createSchemaCheck(store),
+    log: () => log.ping(),
+  })
 
   if (source)
     await checkWallets(store, source.wallets.addresses, source.walletsFile, source.wallets.lines)
@@ -175,16 +180,17 @@ async function start(
   if (keepsData(config)) {
     const operator = await serveOperator(
       dataDir,
-      (args, report, stop) => {
+      (args, report, stop, caller) => {
         const openBackfills = async () => {
           if (backfills) return backfills
           throw new ServiceError('bad_config', 'ROLES: this process does not ingest')
         }
-        const { solPriceMaxAgeSeconds } = config
-        const own = { store, log: async () => log, backfills: openBackfills, stop }
+        const { solPriceMaxAgeSeconds, readerUrl, confirmAboveCredits } = config
+        const audited = { caller, confirmAboveCredits }
+        const own = { store, readerUrl, log: async () => log, backfills: openBackfills, stop }
         const billing = { prices: pricesOf(config.billing), turns }
         const computed = { solPriceMaxAgeSeconds, salt: config.privacySalt }
-        const parts = { ...own, ...billing, ...computed, ...money }
+        const parts = { ...own, ...audited, ...billing, ...computed, ...money }
         return runCommand(args, parts, report)
       },
       logger,
@@ -192,10 +198,11 @@ async function start(
     opened.push(() => operator.close())
   }
 
+  let api: Api | null = null
   if (secrets) {
     const { credits, accounts } = money
     const settings = apiConfig(config.api, secrets)
-    const { connectionsPerKey, retentionHours } = settings
+    const { connectionsPerKey, retentionHours, feedMessagesPerMinute } = settings
     const cursors = createCursorCodec(secrets.secretKey)
     const perturb = createPerturb(config.privacySalt)
     const channel = await openChannel(config.meter, logger)
@@ -204,19 +211,20 @@ async function start(
       channel,
       revokedSince: (unixMs) => accounts.revokedSince(unixMs),
       ...{ log, cursors, credits, connectionsPerKey, retentionHours, perturb },
+      messagesPerMinute: feedMessagesPerMinute,
       ...{ logger, registry, onStage },
     })
-    const api = createApi({
+    const created = createApi({
       config: settings,
       ...{ store, log, feed, credits, accounts, redis, channel, perturb, logger, registry },
       billing: payments && createBilling(payments, money, { store, turns }),
       testWallet: config.source.kind === 'simulator' && source ? { rpcUrl: source.rpcUrl } : null,
-      otherChecks: checks,
+      readiness,
     })
-    const { url } = await api.listen()
-    opened.push(() => api.close())
+    api = created
+    const { url } = await created.listen()
+    opened.push(() => created.close())
     lines.push(`url=${url}`)
-    Object.assign(checks, api.checks)
     if (config.source.kind === 'simulator' && source && config.store.kind === 'chdb') {
       const key = await demoApiKey(dataDir, accounts)
       lines.push(`api_key=${key}`)
@@ -246,7 +254,8 @@ async function start(
 
   if (config.metricsPort !== 0) {
     const { HOST: host } = config.api
-    const server = await startHealthServer({ host, port: config.metricsPort, registry, checks })
+    collectProcessMetrics(registry)
+    const server = await startHealthServer({ host, port: config.metricsPort, registry, readiness })
     opened.push(() => server.close())
   }
 
@@ -272,11 +281,14 @@ async function start(
   if (ingest) {
     opened.push(() => ingest.stop())
     ingest.done.catch(fail)
-    checks.ingest = async () => {
-      if (ingest.status() === null) {
-        throw new ServiceError('unavailable', 'no slot sealed since the start', { retriable: true })
-      }
-    }
+    readiness.add({
+      ingest: async () => {
+        if (ingest.status() === null)
+          throw new ServiceError('unavailable', 'no slot sealed since the start', {
+            retriable: true,
+          })
+      },
+    })
   }
 
   if (ingest && autoBackfill) {
@@ -296,7 +308,21 @@ async function start(
   let followed = source?.wallets.addresses.length ?? 0
   let reloading = Promise.resolve()
 
-  logger.info({ roles: [...roles] }, 'service started')
+  logger.info({ pid: process.pid, roles: [...roles] }, 'service started')
+
+  async function reloadJwtKeys(): Promise<void> {
+    if (api === null || jwtKeysFile === undefined) return
+    try {
+      const keys = await readKeys(jwtKeysFile)
+      api.replaceJwtKeys(keys)
+      logger.info({ keys: keys.published.length }, 'JWT keys read again')
+    } catch (error) {
+      logger.error(
+        { reason: reasonOf(error) },
+        'JWT keys not read again, the old ones stay in force',
+      )
+    }
+  }
 
   async function reloadWallets(): Promise<void> {
     if (!source || !ingest) return
@@ -337,7 +363,7 @@ async function start(
     lines,
     failed,
     reload() {
-      reloading = reloading.then(reloadWallets).then(reloadStrategies)
+      reloading = reloading.then(reloadJwtKeys).then(reloadWallets).then(reloadStrategies)
       return reloading
     },
     async stop() {

@@ -152,6 +152,7 @@ test.serial(
         ...{ DATA_DIR: join(folder, 'data'), PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn' },
         // The same for every process, so that tokens stay valid.
         ...{ PUBLIC_URL: 'http://service.example', LOGIN_RATE_LIMIT_PER_MINUTE: '0' },
+        ...{ DASHBOARD_RATE_LIMIT_PER_MINUTE: '0', DASHBOARD_CONCURRENT_REQUESTS: '0' },
       })
     let service = start()
     t.teardown(async () => {

@@ -56,8 +56,13 @@ export async function deploy(
     PORT: '0',
     METRICS_PORT: '0',
     RATE_LIMIT_PER_MINUTE: '0',
+    ACCOUNT_RATE_LIMIT_PER_MINUTE: '0',
+    ACCOUNT_CONCURRENT_REQUESTS: '0',
+    DASHBOARD_RATE_LIMIT_PER_MINUTE: '0',
+    DASHBOARD_CONCURRENT_REQUESTS: '0',
     LOG_LEVEL: 'info',
     SIMULATOR_HISTORY_HOURS: '0',
+    OPERATOR_CONFIRM_CREDITS: '1000000000000', // no account of a test needs a code
     ...(wallets.length === 0 ? {} : { WALLETS_FILE: walletsFile }),
     ...servers?.env,
     ...env,
@@ -115,7 +120,7 @@ const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
 
 /** Names on the real servers that nobody else uses, all marked as belonging to tests. */
 export async function emptyServers(servers: Readonly<Record<string, string | undefined>>) {
-  const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = servers
+  const { KAFKA_BROKERS, CLICKHOUSE_URL, CLICKHOUSE_READER_URL, REDIS_URL } = servers
   const name = `test_${randomBytes(6).toString('hex')}`
   const clickhouseUrl = new URL(CLICKHOUSE_URL ?? '')
   const clickhouse = createClient({ url: new URL('/', clickhouseUrl) })
@@ -132,6 +137,7 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
       KAFKA_BROKERS: KAFKA_BROKERS ?? '',
       KAFKA_TOPIC_PREFIX: `${name}-`,
       CLICKHOUSE_URL: clickhouseUrl.href,
+      CLICKHOUSE_READER_URL: CLICKHOUSE_READER_URL ?? '',
       REDIS_URL: redisUrl.href,
       ...(await newSecrets(secrets)),
     },

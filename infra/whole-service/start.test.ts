@@ -1,12 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import test, { type ExecutionContext } from 'ava'
+import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
 import { openChdb } from '../../pipeline/store/chdb.ts'
 import { Customer, until } from './customer.ts'
 import { marketTruth } from './market-truth.ts'
@@ -53,7 +63,7 @@ test.serial(
     )
     t.regex(
       first.stdout(),
-      /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{43,44})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
+      /^url=(http:\/\/127\.0\.0\.1:[0-9]+)\napi_key=(tw_[1-9A-HJ-NP-Za-km-z]{36,50})\ncurl -s -H 'Authorization: Bearer \2' '\1\/trades\?limit=3'\n$/,
     )
     const call = first.stdout().split('\n')[2] ?? ''
     const answer = JSON.parse(execFileSync('sh', ['-c', call], { encoding: 'utf8' })) as object
@@ -198,6 +208,60 @@ test.serial(
   },
 )
 
+test.serial(
+  'JWT keys are read again on SIGHUP: a bad file leaves the old ones in force and is not repeated, tokens of a removed key end at once (J5)',
+  async (t) => {
+    const path = join(folder, 'rotated-keys.json')
+    const newKey = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
+    const [old, next] = [newKey(), newKey()]
+    const write = (...keys: object[]) =>
+      writeFileSync(path, JSON.stringify({ keys }), { mode: 0o600 })
+    write(old)
+    const settings = { DATA_DIR: join(folder, 'facts'), SIMULATOR_HISTORY_HOURS: '0' }
+    const service = start(t, { ...settings, JWT_KEYS_FILE: path })
+    const url = await service.line('url')
+    const reread = async () => {
+      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('JWT keys'))
+      const { length } = logged()
+      service.child.kill('SIGHUP')
+      const lines = await until(
+        async () => logged(),
+        (lines) => lines.length > length,
+      )
+      return lines.at(-1)
+    }
+    const published = async () => {
+      const response = await fetch(`${url}/.well-known/jwks.json`)
+      const { keys } = (await response.json()) as { keys: { x: string }[] }
+      return keys.map(({ x }) => x)
+    }
+    const token = await logIn({ url }, newWallet())
+    const status = async () =>
+      (await fetch(`${url}/me/api`, { headers: { authorization: `Bearer ${token}` } })).status
+    t.is(await status(), 200)
+
+    writeFileSync(path, JSON.stringify({ keys: [{ ...old, d: `${old.d}A` }] }))
+    t.like(await reread(), {
+      msg: 'JWT keys not read again, the old ones stay in force',
+      reason:
+        'JWT_KEYS_FILE: expected a JWK set of Ed25519 keys, {"keys":[{"kty":"OKP","crv":"Ed25519","x":"...","d":"..."}]}',
+    })
+    t.deepEqual([await status(), await published()], [200, [old.x]])
+    rmSync(path)
+    t.like(await reread(), {
+      reason: `JWT_KEYS_FILE: cannot read ${path}: there is no such file`,
+    })
+    write(next, old)
+    t.like(await reread(), { msg: 'JWT keys read again', keys: 2 })
+    t.deepEqual([await status(), await published()], [200, [next.x, old.x]])
+    write(next)
+    t.like(await reread(), { keys: 1 })
+    t.deepEqual([await status(), await published()], [401, [next.x]])
+    for (const secret of [old.d, next.d, token]) t.false(service.stderr().includes(String(secret)))
+    t.is(await service.stop(), 0)
+  },
+)
+
 /** What a process has logged. */
 function logLines(process: ServiceProcess) {
   const lines = process.stderr().split('\n').filter(isLogLine)
@@ -300,7 +364,7 @@ function contentOf(path: string): Record<string, string> | null {
 
 function file(name: string, ...lines: string[]): string {
   const path = join(folder, name)
-  writeFileSync(path, lines.map((line) => `${line}\n`).join(''))
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''), { mode: 0o600 })
   return path
 }
 
@@ -309,6 +373,17 @@ const [w1 = '', w2 = ''] = truth.wallets
 const absent = join(folder, 'no-such-file')
 const aKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' })
 const JWT_KEYS_FILE = file('jwt-keys.json', JSON.stringify({ keys: [aKey] }))
+const openKeys = file('open-keys.json', JSON.stringify({ keys: [aKey] }))
+chmodSync(openKeys, 0o644)
+const openSalt = file('salt', 'a salt of twenty bytes')
+chmodSync(openSalt, 0o620)
+const openData = join(folder, 'open-data')
+mkdirSync(openData)
+chmodSync(openData, 0o775)
+const openSecret = join(folder, 'open-secret')
+mkdirSync(openSecret, { mode: 0o700 })
+writeFileSync(join(openSecret, 'secret-key'), PASSWORD)
+chmodSync(join(openSecret, 'secret-key'), 0o604)
 const wallets = file('wallets.txt', ...truth.wallets)
 const other = 'So11111111111111111111111111111111111111112'
 
@@ -327,6 +402,43 @@ refused({
   METRICS_PORT: expected an integer from 0 to 65535, for example 9464
   PORT: expected an integer from 0 to 65535, for example 8080
   REDIS_URL: expected a URL starting with redis:// or rediss://, for example redis://user:password@redis:6379
+  SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
+`,
+})
+refused({
+  title: 'secrets that other users can read or write',
+  env: { JWT_KEYS_FILE: openKeys, PRIVACY_SALT_FILE: openSalt, DATA_DIR: openData },
+  says: `bad configuration:
+  PRIVACY_SALT_FILE: ${openSalt} can be written by other users (mode 0620): chmod 600 ${openSalt}
+  JWT_KEYS_FILE: ${openKeys} can be read by other users (mode 0644): chmod 600 ${openKeys}
+  DATA_DIR: ${openData} can be written by other users (mode 0775): chmod go-w ${openData}
+`,
+})
+refused({
+  title: 'a key of its own that other users can read',
+  env: { DATA_DIR: openSecret },
+  says: `bad configuration:
+  DATA_DIR: ${openSecret}/secret-key can be read by other users (mode 0604): chmod 600 ${openSecret}/secret-key
+`,
+})
+refused({
+  title: 'secrets in files that are missing or empty, or given twice',
+  env: {
+    REDIS_URL: `redis://:${PASSWORD}@127.0.0.1`,
+    REDIS_URL_FILE: file('redis-url', `redis://:${PASSWORD}@127.0.0.1`),
+    SECRET_KEY_FILE: absent,
+    KAFKA_SASL_FILE: file('empty', ''),
+  },
+  says: `bad configuration:
+  SECRET_KEY_FILE: cannot read ${absent}: there is no such file
+  REDIS_URL_FILE: REDIS_URL is set too; set one of them
+  KAFKA_SASL_FILE: ${join(folder, 'empty')} is empty
+`,
+})
+refused({
+  title: 'a secret in a file that is no such secret',
+  env: { SECRET_KEY_FILE: file('bad-secret', PASSWORD) },
+  says: `bad configuration:
   SECRET_KEY: expected at least 32 bytes in hex or base64, for example of openssl rand -hex 32
 `,
 })

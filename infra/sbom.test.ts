@@ -1,0 +1,12 @@
+import test from 'ava'
+import { makeSbom } from './sbom.ts'
+
+test('the SBOM lists every package of production, and none of development', (t) => {
+  t.timeout(60_000)
+  const { text, missing } = makeSbom()
+  t.deepEqual(missing, [])
+  for (const name of ['koa', 'ws', '%40solana/web3.js', 'chdb'])
+    t.true(text.includes(`"pkg:npm/${name}@`), name)
+  for (const name of ['ava', '%40biomejs/biome', 'playwright-core', 'litesvm'])
+    t.false(text.includes(`"pkg:npm/${name}@`), name)
+})

@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process'
+import { createPrivateKey, sign } from 'node:crypto'
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import anyTest from 'ava'
+import bs58 from 'bs58'
+import { Redis } from 'ioredis'
+import { startServers, stopServers } from '../servers/servers.ts'
+import { startSimulator } from '../simulator/simulator.ts'
+import { createPayer, type Payer } from '../simulator/testing/payer.ts'
+import { until } from './customer.ts'
+import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
+import { outcomeOf, ROOT, startOperator } from './service-process.ts'
+
+/*
+ * Each role with the ClickHouse user and the Redis user that docker-compose.yml gives it: all that
+ * customers ask for works, and no user can do what its role does not.
+ */
+
+/** It starts servers of its own, as users of roles know one database alone. */
+const enabled = Boolean(process.env.KAFKA_BROKERS)
+const test = enabled ? anyTest.serial : anyTest.serial.skip
+const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
+const PORT_BASE = 27_300
+const ROLES = ['api', 'workers', 'ingest'] as const
+
+const dir = mkdtempSync(join(tmpdir(), 'roles-'))
+chmodSync(dir, 0o711) // users of servers pass
+let servers: Readonly<Record<string, string>>
+let simulator: Awaited<ReturnType<typeof startSimulator>>
+let deployment: Deployment
+
+anyTest.before('servers and a chain', async (t) => {
+  if (!enabled) return
+  t.timeout(120_000)
+  servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
+  simulator = await startSimulator({
+    ...{ wallets: 3, coins: 12, trackedPerSlot: 2, othersPerSlot: 0, historySlots: 500 },
+    clock: { kind: 'running', speed: 4 },
+  })
+  const { pro, credits } = simulator.paymentAddresses
+  deployment = await deploy('embedded', simulator.wallets, {
+    KAFKA_BROKERS: servers.KAFKA_BROKERS ?? '',
+    CLICKHOUSE_URL: servers.CLICKHOUSE_URL ?? '',
+    REDIS_URL: servers.REDIS_URL ?? '',
+    ...(await newSecrets(dir)),
+    ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
+    ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+    SOL_PRICE_POOL: simulator.solPricePool,
+  })
+})
+
+anyTest.after.always('stop', async (t) => {
+  t.timeout(120_000)
+  await deployment?.remove()
+  await simulator?.close()
+  if (enabled) await stopServers(join(dir, 'servers'))
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const urlOf = (role: Role) => servers[`CLICKHOUSE_URL_${role.toUpperCase()}`] ?? ''
+
+/** The Redis users of docker-compose.yml, made on this server; gives a URL for each. */
+async function makeRedisUsers(): Promise<(user: string) => string> {
+  const secrets = join(dir, 'secrets')
+  execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [secrets])
+  const read = (name: string) => readFileSync(join(secrets, name), 'utf8').trim()
+  const redis = new Redis(servers.REDIS_URL ?? '')
+  for (const line of read('redis_users').split('\n').slice(1))
+    await redis.call('ACL', 'SETUSER', ...line.split(' ').slice(1))
+  await redis.quit()
+  return (user) => {
+    const url = new URL(read(`redis_url_${user}`))
+    url.host = new URL(servers.REDIS_URL ?? '').host
+    return url.href
+  }
+}
+
+test(`a process whose user may create no table says who may${why}`, async (t) => {
+  const api = deployment.start('api', { CLICKHOUSE_URL: urlOf('api') })
+  t.is(await api.ended, 1)
+  t.true(
+    api.stderr().includes('the user of CLICKHOUSE_URL may change no table: run `npm run'),
+    api.stderr(),
+  )
+  t.deepEqual(await outcomeOf(startOperator(deployment.env, ['migrate'])), {
+    code: 0,
+    document: { schema: 'up_to_date' },
+  })
+})
+
+test(`with the users of their roles three processes serve and bill customers${why}`, async (t) => {
+  t.timeout(180_000)
+  const redisUrl = await makeRedisUsers()
+  for (const role of ROLES)
+    deployment.start(role, {
+      CLICKHOUSE_URL: urlOf(role),
+      REDIS_URL: redisUrl(role === 'api' ? 'api' : 'idle'),
+    })
+  const url = (await deployment.processes.get('api')?.line('url')) ?? ''
+  const ask = async (method: string, path: string, bearer = '', body?: object) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: {
+        ...(bearer !== '' && { authorization: `Bearer ${bearer}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const answered = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>)
+    return { status: response.status, body: answered }
+  }
+
+  const payer = await createPayer(simulator, 100_000_000n)
+  const { body: asked } = await ask('POST', '/auth/nonce', '', { wallet: payer.address })
+  const message = String(asked.message)
+  const signature = signText(payer, message)
+  const login = { wallet: payer.address, message, signature }
+  const token = String((await ask('POST', '/auth/login', '', login)).body.token)
+  const key = String((await ask('GET', '/me/api', token)).body.api_key)
+  await payer.pay(simulator.paymentAddresses.credits, 1_000_000n)
+  await until(
+    () => ask('POST', '/billing/credits/check', token),
+    ({ body }) => body.credited === 1000,
+  )
+  const [plan] = (await ask('GET', '/billing/plans')).body.plans as { usdt: number }[]
+  await payer.pay(simulator.paymentAddresses.pro, BigInt((plan?.usdt ?? 0) * 1_000_000))
+  await until(
+    () => ask('POST', '/billing/pro/check', token),
+    ({ body }) => body.active === true,
+  )
+
+  const customer = await deployment.customer(key)
+  const feed = await customer.follow()
+  await feed.received(5)
+  feed.close()
+  const mint = String(feed.trades[0]?.mint)
+  await until(
+    () => ask('GET', '/trades', key),
+    ({ body }) => Number(body.count) > 0,
+  )
+  for (const path of [
+    ...['/wallets', '/wallets/W1/metrics', '/wallets/holdings', '/wallets/W1/holdings'],
+    ...[`/tokens/${mint}/swaps`, `/tokens/${mint}/wallet-aggregates`, '/tokens/held'],
+  ])
+    t.is((await ask('GET', path, key)).status, 200, path)
+  for (const path of [
+    ...['/me/usage', '/billing/credits/topups', '/me/watchlists/trending', '/me/signals/filter'],
+  ])
+    t.is((await ask('GET', path, token)).status, 200, path)
+  t.is((await ask('POST', '/me/api/rotate', token)).status, 200)
+  t.is((await ask('POST', '/auth/logout', token)).status, 204)
+
+  for (const role of ROLES) {
+    const process = deployment.processes.get(role)
+    t.is(await process?.stop(), 0, process?.stderr())
+    t.notRegex(process?.stderr() ?? '', /code 497|"code":497|NOPERM|"level":[56]0/, role)
+  }
+})
+
+test(`the user of a role can do nothing that the role does not do${why}`, async (t) => {
+  const refused = async (role: Role, statements: readonly string[]) => {
+    const { username, password, host } = new URL(urlOf(role))
+    for (const body of statements) {
+      const headers = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
+      const answer = await fetch(`http://${host}/?database=tracked_wallets`, {
+        method: 'POST',
+        ...{ body, headers },
+      })
+      t.regex(await answer.text(), /^Code: (497|60|81)\./, `${role}: ${body}`)
+    }
+  }
+  const nobody = [
+    'CREATE TABLE own (n UInt8) ENGINE = MergeTree ORDER BY n',
+    'ALTER TABLE swaps DELETE WHERE 1',
+    'TRUNCATE TABLE swaps',
+    'DROP TABLE swaps',
+    'DROP DATABASE tracked_wallets',
+    "SELECT * FROM file('/etc/passwd', LineAsString)",
+    "SELECT * FROM url('http://127.0.0.1/', LineAsString)",
+    'SYSTEM SHUTDOWN',
+    'SELECT * FROM system.query_log',
+  ]
+  const money = ['accounts', 'api_keys', 'ledger_entries', 'subscriptions', 'revoked_tokens']
+  const reads = (tables: readonly string[]) => tables.map((table) => `SELECT * FROM ${table}`)
+  const writes = (tables: readonly string[]) =>
+    tables.map((table) => `INSERT INTO ${table} SELECT * FROM ${table} LIMIT 0`)
+  await refused('ingest', [
+    ...nobody,
+    ...reads([...money, 'swaps', 'transactions']),
+    ...writes([...money, 'swaps', 'positions']),
+  ])
+  await refused('workers', [
+    ...nobody,
+    ...reads([...money, 'deposits']),
+    ...writes([...money, 'deposits', 'wallet_coverage']),
+  ])
+  await refused('api', [
+    ...nobody,
+    ...reads(['transactions', 'sol_balances', 'lots', 'transfers']),
+    ...writes(['swaps', 'positions', 'progress', 'wallet_metrics', 'tracked_wallets']),
+  ])
+})
+
+function signText({ key }: Payer, text: string): string {
+  const seed = key.secretKey.slice(0, 32)
+  const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
+  const secret = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+  return bs58.encode(sign(null, Buffer.from(text), secret))
+}
