@@ -1,0 +1,101 @@
+import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Asked, ask } from '../ask.ts'
+import type { Memory } from '../samples.ts'
+import type { World } from '../service.ts'
+
+/** Many requests or connections at once; counts as one case. */
+export interface Burst {
+  readonly name: string
+  /** What an attacker does, in a line, as it stands in the report of a failure. */
+  readonly title: string
+  /** The environment it needs beside the default one; such a burst has a service of its own. */
+  readonly env?: Readonly<Record<string, string>>
+  /** It mostly waits: it runs beside everything else. */
+  readonly isBeside?: true
+  /** `scale` is 1 for a run of 1,000 cases, less for a shorter one. */
+  run(world: World, scale: number, memory: () => Promise<Memory | null>): Promise<BurstOutcome>
+}
+
+export interface BurstOutcome {
+  readonly faults: readonly string[]
+  readonly serverErrors: number
+  readonly slowestMs: number
+  /** Figures worth reading beside the verdict. */
+  readonly note: string
+}
+
+/** How requests were answered; status 0: not at all. */
+export interface Tally {
+  readonly statuses: ReadonlyMap<number, number>
+  readonly slowestMs: number
+  /** The body of one answer of each status. */
+  readonly bodies: ReadonlyMap<number, string>
+}
+
+interface Barrage {
+  readonly count: number
+  readonly concurrency: number
+  readonly perSecond: number
+  /** Client addresses, used in turn. */
+  readonly addresses: readonly (string | null)[]
+  request(n: number): Asked
+}
+
+/** Sends that many requests at a measured pace over kept connections. */
+export async function fire(world: World, barrage: Barrage): Promise<Tally> {
+  const { count, concurrency, perSecond, addresses } = barrage
+  const statuses = new Map<number, number>()
+  const bodies = new Map<number, string>()
+  let slowestMs = 0
+  let next = 0
+  const started = performance.now()
+  const agents = addresses.map(
+    (localAddress) =>
+      new Agent({ keepAlive: true, ...(localAddress !== null && { localAddress }) }),
+  )
+  const client = async () => {
+    while (next < count) {
+      const n = next++
+      await sleep(Math.max(0, started + (n * 1000) / perSecond - performance.now()))
+      const from = performance.now()
+      const agent = agents[n % agents.length]
+      const { status, body } = await ask(world.target, {
+        ...barrage.request(n),
+        ...(agent && { agent }),
+      })
+      slowestMs = Math.max(slowestMs, performance.now() - from)
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      bodies.set(status, body)
+    }
+  }
+  await Promise.all(Array.from({ length: concurrency }, client))
+  for (const agent of agents) agent.destroy()
+  return { statuses, slowestMs, bodies }
+}
+
+/** What a tally is worth: only these statuses are allowed. */
+export function outcomeOf(
+  tally: Tally,
+  allowed: readonly number[],
+  faults: readonly string[] = [],
+): BurstOutcome {
+  const entries = [...tally.statuses].sort(([a], [b]) => a - b)
+  const wrong = entries.filter(([status]) => !allowed.includes(status))
+  return {
+    faults: [
+      ...wrong.map(([status, count]) => `${count} answered ${status || 'not at all'}`),
+      ...faults,
+    ],
+    serverErrors: entries.reduce((sum, [status, count]) => sum + (status >= 500 ? count : 0), 0),
+    slowestMs: tally.slowestMs,
+    note: entries.map(([status, count]) => `${status || 'lost'}: ${count}`).join(', '),
+  }
+}
+
+export const sent = (tally: Tally, status: number) => tally.statuses.get(status) ?? 0
+
+/** That many in a run of 1,000 cases, fewer in a shorter one. */
+export function some(count: number, scale: number): number {
+  return Math.max(1, Math.round(count * scale))
+}

@@ -1,0 +1,250 @@
+import { type AbuseCase, request } from '../case.ts'
+import { BEARER, HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
+
+const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
+
+/**
+ * Ways to frame one request so that two readers see different ones (RFC 9112 section 11.2): one
+ * answer, and the connection ends.
+ */
+const SMUGGLING: readonly (readonly [what: string, text: string])[] = [
+  [
+    'length and chunks',
+    `${status(['Content-Length: 6', 'Transfer-Encoding: chunked'])}0\r\n\r\n${SMUGGLED}`,
+  ],
+  [
+    'chunks and length',
+    `${status(['Transfer-Encoding: chunked', 'Content-Length: 6'])}0\r\n\r\n${SMUGGLED}`,
+  ],
+  [
+    'two lengths',
+    `${status(['Content-Length: 0', `Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`,
+  ],
+  ['lengths in a list', `${status([`Content-Length: 0, ${SMUGGLED.length}`])}${SMUGGLED}`],
+  ['chunked with a space', `${status(['Transfer-Encoding : chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['chunked with a tab', `${status(['Transfer-Encoding:\tchunked\t,x'])}0\r\n\r\n${SMUGGLED}`],
+  ['chunked twice', `${status(['Transfer-Encoding: chunked, chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['an unknown coding', `${status(['Transfer-Encoding: x'])}${SMUGGLED}`],
+  ['a folded coding', `${status(['Transfer-Encoding:', ' chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['a coding after NUL', `${status(['Transfer-Encoding: \0chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['a bare LF after the request line', `GET /status HTTP/1.1\nHost: a\r\n\r\n${SMUGGLED}`],
+  ['bare LF alone', `GET /status HTTP/1.1\nHost: a\n\n${SMUGGLED}`],
+  ['a bare CR in a field', `${status(['X: a\rTransfer-Encoding: chunked'])}${SMUGGLED}`],
+  ['a chunk with a bare LF', `${status(['Transfer-Encoding: chunked'])}1\na\n0\n\n${SMUGGLED}`],
+  [
+    'a chunk longer than it says',
+    `${status(['Transfer-Encoding: chunked'])}1\r\nab\r\n0\r\n\r\n${SMUGGLED}`,
+  ],
+]
+
+/** Request lines of other forms, each with the statuses it may be answered with. */
+const LINES: readonly (readonly [line: string, statuses: readonly number[]])[] = [
+  ['GET http://169.254.169.254/latest', [400, 404]],
+  ['GET http://user:password@evil.example/trades', [200, 400, 404]],
+  ['GET https://127.0.0.1:9464/metrics', [400, 404]],
+  ['GET http://:0/trades', [200, 400, 404]],
+  ['GET *', [400, 404]],
+  ['OPTIONS *', [400, 404]],
+  ['GET //trades', [404]],
+  ['GET /trades/', [404]],
+  ['GET /TRADES', [404]],
+  ['GET /%74rades', [404]],
+  ['GET /./trades/..;/admin', [404]],
+  ['GET /../../etc/passwd', [404]],
+  ['GET /%2e%2e/%2e%2e/etc/passwd', [404]],
+  ['GET /dashboard/page/../../api.js', [404]],
+  ['GET /dashboard/lib/..%2f..%2fpackage.json', [404]],
+  ['GET /\\trades', [404]],
+  ['GET /%', [404]],
+  ['GET /__proto__', [404]],
+  ['GET /metrics', [404]],
+  ['GET /.env', [404]],
+  [`GET /${'a/'.repeat(3000)}`, [404]],
+  [`GET /${'%2F'.repeat(3000)}`, [404]],
+  [`GET /${'a'.repeat(15_000)}`, [404]],
+  [`GET /${'a'.repeat(17_000)}`, [431]],
+  ['GET trades', [400]],
+  ['GET', [400]],
+  ['', [400]],
+  ['GET /trades /trades', [400]],
+  ['GET /tra\xffdes', [400, 404]],
+  ['GET /trades#fragment', [200, 400, 404]],
+  ['CONNECT 169.254.169.254:80', [0, 400, 404, 405]],
+  ['PRI *', [400, 404, 405]],
+]
+
+const HEADS: readonly (readonly [what: string, text: string, statuses: readonly number[]])[] = [
+  ['no host', 'GET /status HTTP/1.1\r\nConnection: close\r\n\r\n', [400]],
+  ['an empty host', 'GET /status HTTP/1.1\r\nHost:\r\nConnection: close\r\n\r\n', [200, 400]],
+  [
+    'a host with a path',
+    'GET /status HTTP/1.1\r\nHost: a/b?c\r\nConnection: close\r\n\r\n',
+    [200, 400],
+  ],
+  ['two hosts', 'GET /status HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n', [400]],
+  [
+    'two equal hosts',
+    'GET /status HTTP/1.1\r\nHost: a\r\nhOsT: a\r\nConnection: close\r\n\r\n',
+    [400],
+  ],
+  ['HTTP/1.0', 'GET /status HTTP/1.0\r\n\r\n', [200, 400]],
+  ['HTTP/0.9', 'GET /status\r\n\r\n', [200, 400]],
+  ['HTTP/1.2', 'GET /status HTTP/1.2\r\nHost: a\r\n\r\n', [200, 400, 505]],
+  ['HTTP/2.0', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', [400]],
+  ['HTTP/9.9', 'GET /status HTTP/9.9\r\nHost: a\r\n\r\n', [400, 505]],
+  ['another protocol', 'BREW /coffee HTCPCP/1.0\r\n\r\n', [400]],
+  ['a TLS hello', '\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03\r\n\r\n', [400]],
+  ['SSH', 'SSH-2.0-OpenSSH_9.7\r\n', [400]],
+  ['zeros', '\0'.repeat(2000), [400]],
+  ['bytes of 255', '\xff'.repeat(2000), [400]],
+  ['blank lines first', `\r\n\r\n\r\n${trades('GET /status')}`, [200, 400]],
+  ['10,000 blank lines first', `${'\r\n'.repeat(10_000)}${trades('GET /status')}`, [200, 400, 431]],
+  [
+    '2000 fields',
+    trades(
+      'GET /status',
+      Array.from({ length: 2000 }, (_, n) => `a${n}:`),
+    ),
+    [200, 400, 431],
+  ],
+  [
+    '3000 empty fields of one name',
+    trades(
+      'GET /status',
+      Array.from({ length: 3000 }, () => 'a:'),
+    ),
+    [200, 400, 431],
+  ],
+  [
+    'many connection options',
+    trades('GET /status', [`Connection: ${'x, '.repeat(4000)}close`]),
+    [200, 400],
+  ],
+]
+
+const UPGRADES: readonly (readonly [what: string, text: string, statuses: readonly number[]])[] = [
+  ['no upgrade', request('GET /ws', { credential: BEARER }), [426]],
+  ['to h2c', upgrade('/ws', ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA']), [426]],
+  ['to foo on another path', upgrade('/status', ['Upgrade: foo']), [200]],
+  ['to foo on no path', upgrade('/nothing', ['Upgrade: foo']), [404]],
+  ['to websocket on another path', upgrade('/trades', HANDSHAKE), [200]],
+  ['by a stranger', upgrade('/ws', HANDSHAKE, null), [401]],
+  ['with the key in the URL', upgrade('/ws?api_key={{key}}', HANDSHAKE, null), [401]],
+  ['with a token without Pro', upgrade('/ws', HANDSHAKE, 'Bearer {{token}}'), [403]],
+  [
+    'with a token as subprotocol',
+    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: bearer, {{token}}'], null),
+    [403],
+  ],
+  [
+    'with a bad subprotocol',
+    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: ,,bearer,'], null),
+    [400, 401],
+  ],
+  [
+    'without a key',
+    upgrade('/ws', ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']),
+    [400, 426],
+  ],
+  [
+    'with a short key',
+    upgrade('/ws', ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: x']),
+    [400, 426],
+  ],
+  [
+    'with version 12',
+    upgrade('/ws', [
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 12',
+      'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
+    ]),
+    [400, 426],
+  ],
+  [
+    'with bad extensions',
+    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Extensions: ;;;=']),
+    [101, 400],
+  ],
+  [
+    'by POST',
+    request('POST /ws', {
+      credential: BEARER,
+      keepsAlive: true,
+      fields: ['Connection: Upgrade', ...HANDSHAKE],
+    }),
+    [405],
+  ],
+  ['with a body', upgrade('/ws', ['Upgrade: foo', 'Content-Length: 16385']), [413, 426]],
+]
+
+/** Handwritten cases on bare connections. */
+export function connectionCases(): AbuseCase[] {
+  const ten = Array.from({ length: 10 }, () => status()).join('')
+  const hundred = Array.from({ length: 100 }, () => status()).join('')
+  return [
+    ...SMUGGLING.map(([what, text]) =>
+      make('smuggling', what, [text], { statuses: [0, 400], answers: 1 }, { waitsForClose: true }),
+    ),
+    make(
+      'smuggling',
+      'a body that is a request',
+      [`${trades('GET /status', [`Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`],
+      { statuses: [200, 400], answers: 1 },
+      { waitsForClose: true },
+    ),
+    ...LINES.map(([line, statuses]) =>
+      make('request line', line.slice(0, 40), [trades(line)], { statuses }),
+    ),
+    ...HEADS.map(([what, text, statuses]) => make('head', what, [text], { statuses })),
+    ...UPGRADES.map(([what, text, statuses]) => make('upgrade', what, [text], { statuses })),
+    make('pipeline', '10 requests', [ten], { statuses: [200], answers: 10 }),
+    make('pipeline', '100 requests', [hundred], { statuses: [200], answers: 100 }),
+    make(
+      'pipeline',
+      '10 requests and bytes that are none',
+      [`${ten}\0\0\0\0\r\n\r\n`],
+      { statuses: [200, 400, 0] },
+      { waitsForClose: true },
+    ),
+    make(
+      'pipeline',
+      'one after a close',
+      [`${trades('GET /status')}${SMUGGLED}`],
+      { statuses: [0, 200], answers: 1 },
+      { waitsForClose: true },
+    ),
+    make(
+      'pieces',
+      'one byte a piece',
+      [...trades('GET /status')].flatMap((byte) => [byte, 1]),
+      { statuses: [200] },
+    ),
+    make(
+      'pieces',
+      'cut within the head',
+      [trades('GET /status').slice(0, 30)],
+      { statuses: [0, 400] },
+      { endsAfter: true },
+    ),
+    make(
+      'pieces',
+      'cut within the body',
+      [
+        request('POST /auth/nonce', {
+          fields: ['Content-Type: application/json', 'Content-Length: 100'],
+          body: '{',
+        }),
+      ],
+      { statuses: [0, 400] },
+      { endsAfter: true },
+    ),
+    make('pieces', 'nothing', [], { statuses: [0] }, { endsAfter: true }),
+    make(
+      'pieces',
+      'half closed after the request',
+      [trades('GET /trades')],
+      { statuses: [0, 200] },
+      { endsAfter: true },
+    ),
+  ]
+}

@@ -1,0 +1,54 @@
+import type { Random } from '../../simulator/random.ts'
+import { type AbuseCase, request } from '../case.ts'
+import { HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
+
+/**
+ * Good requests with some bytes changed, left out or doubled. They end with the client's half, so
+ * that none waits for a rest.
+ */
+export function mutatedCases(random: Random, count: number): AbuseCase[] {
+  const seeds = [
+    trades('GET /trades?limit=5'),
+    trades('GET /wallets/W1/metrics', ['If-None-Match: "x"']),
+    trades('GET /tokens/{{mint}}/swaps?limit=2&cursor=x', ['Accept-Encoding: gzip']),
+    request('POST /auth/nonce', {
+      fields: ['Content-Type: application/json', 'Content-Length: 14'],
+      body: '{"wallet":"x"}',
+    }),
+    upgrade('/ws', HANDSHAKE),
+    `${status(['Transfer-Encoding: chunked'])}1\r\na\r\n0\r\n\r\n`,
+  ]
+  return Array.from({ length: count }, (_, n) => {
+    const text = mutate(random, random.pick(seeds))
+    const statuses = [0, 101, 200, 304, 400, 401, 402, 404, 405, 408, 413, 415, 417, 426, 431, 505]
+    return make(
+      'mutated',
+      `${n}: ${JSON.stringify(text.slice(0, 50))}`,
+      [text],
+      { statuses },
+      { endsAfter: true },
+    )
+  })
+}
+
+function mutate(random: Random, text: string): string {
+  let changed = text
+  for (let step = random.below(4); step >= 0; step--) {
+    const at = random.below(changed.length)
+    const span = 1 + random.below(8)
+    const cut = changed.slice(at, at + span)
+    const byte = String.fromCharCode(random.below(256))
+    const put = random.pick([
+      byte,
+      '',
+      cut + cut,
+      '\r\n',
+      '\0',
+      ' ',
+      ':',
+      `${cut}${byte.repeat(200)}`,
+    ])
+    changed = changed.slice(0, at) + put + changed.slice(at + span)
+  }
+  return changed
+}

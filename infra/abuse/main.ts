@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Burst } from './bursts/burst.ts'
+import { CUSTOMERS } from './bursts/customers.ts'
+import { STRANGERS } from './bursts/strangers.ts'
+import type { AbuseCase } from './case.ts'
+import { Cores } from './cores.ts'
+import { type Documents, generateCases } from './generate/generate.ts'
+import { Monitor } from './monitor.ts'
+import { type Run, report } from './report.ts'
+import { type Result, runAll, runStop } from './run.ts'
+import { isBack, type Memory } from './samples.ts'
+import { attachWorld, startWorld, type World } from './service.ts'
+
+const USAGE = `npm run -s abuse -- [options]
+
+  --cases N       how many (1000); below 500 a short run: smaller bursts, and no case that takes long
+  --seed N        of the generated cases (random, printed)
+  --only TEXT     only cases whose title contains the text
+  --url URL       attack a service that runs already, with --key, and --metrics for its event loop and memory
+  --metrics URL   its /metrics
+  --key KEY       an API key of it, with some thousand credits`
+
+const SETTLE_MS = 3000
+const QUIET_MS = 10_000
+const RECOVERY_MS = 60_000
+const SHORT = 500
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+
+interface Options {
+  readonly count: number
+  readonly seed: number
+  /** Only cases and bursts whose title contains it. */
+  readonly only: string
+}
+
+const BURSTS = [...STRANGERS, ...CUSTOMERS]
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      cases: { type: 'string', default: '1000' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 1e6)) },
+      only: { type: 'string', default: '' },
+      url: { type: 'string' },
+      metrics: { type: 'string' },
+      key: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  const { url, metrics = null, key = '', only } = values
+  const options = { count: Number(values.cases), seed: Number(values.seed), only }
+  if (values.help || !(options.count > 0) || Number.isNaN(options.seed)) return print(USAGE)
+  print(`abuse run: ${options.count} cases, seed ${options.seed}`)
+  const run: Run = { results: [], samples: [], calls: [], memory: [], othersParts: [] }
+  const chosen = BURSTS.filter(({ title }) => title.includes(only))
+  const world = url === undefined ? await startWorld() : await attachWorld(url, metrics, key)
+  await attack(world, run, options, {
+    cases: (await generate(world, options)).filter(({ title }) => title.includes(only)),
+    bursts: chosen.filter(({ env }) => env === undefined),
+  })
+  for (const burst of url === undefined && !isShort(options) ? chosen : [])
+    if (burst.env !== undefined)
+      await attack(await startWorld(burst.env), run, options, { cases: [], bursts: [burst] })
+  const { text, missed } = report(run, !isShort(options))
+  print(text)
+  process.exit(missed.length > 0 ? 1 : 0)
+}
+
+const isShort = ({ count }: Options) => count < SHORT
+const scaleOf = ({ count }: Options) => Math.min(1, count / 1000)
+
+async function generate({ url }: World, options: Options): Promise<AbuseCase[]> {
+  const read = async (path: string): Promise<unknown> => (await fetch(`${url}${path}`)).json()
+  const [openApi, asyncApi] = [await read('/openapi.json'), await read('/asyncapi.json')]
+  const documents = { openApi, asyncApi } as Documents // the service's own
+  const count = Math.max(1, options.count - BURSTS.length - 1)
+  return generateCases(documents, { seed: options.seed, count, isShort: isShort(options) })
+}
+
+/**
+ * Lets the service warm up, attacks it, waits until its memory is back, and ends it. What is seen
+ * is added to the run.
+ */
+async function attack(
+  world: World,
+  run: Run,
+  options: Options,
+  plan: { readonly cases: readonly AbuseCase[]; readonly bursts: readonly Burst[] },
+): Promise<void> {
+  const onResult = (result: Result) => {
+    ;(run.results as Result[]).push(result)
+    if (result.faults.length > 0)
+      process.stderr.write(`      FAILED ${result.title}: ${result.faults.join('; ')}\n`)
+  }
+  const monitor = new Monitor(world, (kind) => process.stderr.write(`${elapsed()} ${kind}\n`))
+  const cores = new Cores(world.pids)
+  const interrupt = () => void world.remove().then(() => process.exit(1))
+  for (const signal of SIGNALS) process.on(signal, interrupt)
+  try {
+    monitor.start()
+    await monitor.enter('warm-up')
+    await warmUp(world, options)
+    const before = await monitor.memory()
+    const since = performance.now()
+    await monitor.enter('quiet')
+    await sleep(isShort(options) ? QUIET_MS / 2 : QUIET_MS)
+    const enter = (kind: string) => monitor.enter(kind)
+    const memory = () => monitor.memory()
+    await runAll(world, { ...plan, scale: scaleOf(options), enter, memory, onResult })
+    await monitor.enter('recovery')
+    ;(run.othersParts as number[]).push(cores.othersPart)
+    if (before !== null)
+      (run.memory as Run['memory'][number][]).push(await recover(monitor, before, since))
+    monitor.stop()
+    const stopped = await runStop(world)
+    if (stopped !== null) onResult(stopped)
+  } finally {
+    monitor.stop()
+    ;(run.samples as Monitor['samples']).push(...monitor.samples)
+    ;(run.calls as Monitor['calls']).push(...monitor.calls)
+    for (const signal of SIGNALS) process.off(signal, interrupt)
+    await world.remove()
+  }
+}
+
+/**
+ * Attacks with a part of a run and forgets what came of it: so that caches, the heap's young
+ * generation and the thread pools of the store have the size that they keep under attack.
+ */
+async function warmUp(world: World, options: Options): Promise<void> {
+  const part = { ...options, seed: 0, count: Math.min(SHORT, options.count) / 2 }
+  await runAll(world, {
+    cases: await generate(world, part),
+    bursts: BURSTS.filter(({ env, isBeside }) => env === undefined && !isBeside),
+    scale: scaleOf(options) / 5,
+    enter: async () => {},
+    memory: async () => null,
+    onResult: () => {},
+  })
+  await sleep(SETTLE_MS)
+}
+
+/** Polls until memory is back within 10% of what it was at `since`, for at most a minute. */
+async function recover(
+  monitor: Monitor,
+  before: Memory,
+  since: number,
+): Promise<Run['memory'][number]> {
+  const deadline = performance.now() + RECOVERY_MS
+  for (;;) {
+    const after = (await monitor.memory()) ?? before
+    const now = performance.now()
+    const isEnough = isBack(before, after, (now - since) / 1000)
+    if (isEnough || now > deadline) return { before, after, isBack: isEnough }
+    await sleep(2000)
+  }
+}
+
+/** Seconds since the run began. */
+function elapsed(): string {
+  return (performance.now() / 1000).toFixed(0).padStart(5)
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+await main()

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from './ask.ts'
+import { type Memory, readSample, type Sample } from './samples.ts'
+import type { World } from './service.ts'
+import { targetOf } from './wire.ts'
+
+/** A call of the customer who does no harm. */
+export interface Call {
+  readonly kind: string
+  readonly ms: number
+  /** 0: no answer. */
+  readonly status: number
+}
+
+const SCRAPE_MS = 1000
+const CALL_MS = 250
+const PATHS = ['/trades', '/wallets/W1/metrics']
+
+/**
+ * Watches the service while it is attacked: scrapes its metrics every second, and asks it as a
+ * quiet customer does.
+ */
+export class Monitor {
+  readonly samples: (Sample & { readonly kind: string })[] = []
+  readonly calls: Call[] = []
+  readonly #world: World
+  readonly #onKind: (kind: string) => void
+  readonly #agent: Agent
+  readonly #metricsAgent = new Agent({ keepAlive: true })
+  readonly #timers: NodeJS.Timeout[] = []
+  #kind = 'quiet'
+  #scrapedAt = performance.now()
+  #waitedMs: number
+
+  /** `onKind` is called with each kind that is entered. */
+  constructor(world: World, onKind: (kind: string) => void = () => {}) {
+    this.#world = world
+    this.#onKind = onKind
+    this.#waitedMs = cpuWaitMs(world.pids[0]) ?? 0
+    const address = world.address()
+    this.#agent = new Agent({ keepAlive: true, ...(address !== null && { localAddress: address }) })
+  }
+
+  start(): void {
+    this.#timers.push(setInterval(() => void this.#scrape(), SCRAPE_MS))
+    let turn = 0
+    this.#timers.push(
+      setInterval(() => void this.#call(PATHS[turn++ % PATHS.length] ?? ''), CALL_MS),
+    )
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#agent.destroy()
+    this.#metricsAgent.destroy()
+  }
+
+  /** What is seen from now on belongs to this kind of case. */
+  async enter(kind: string): Promise<void> {
+    await this.#scrape()
+    this.#kind = kind
+    this.#onKind(kind)
+  }
+
+  /** Memory after a collection of garbage; null: not known. */
+  async memory(): Promise<Memory | null> {
+    await this.#world.collectGarbage()
+    const isKnown = this.#world.metricsUrl !== null
+    for (let tries = 0; isKnown && tries < 20; tries++) {
+      await sleep(100) // else the event loop may have had no tick since the last scrape
+      const sample = await this.#scrape()
+      if (sample !== null) return sample.memory
+    }
+    return null
+  }
+
+  async #scrape(): Promise<Sample | null> {
+    const { metricsUrl } = this.#world
+    if (metricsUrl === null) return null
+    const kind = this.#kind
+    const { pathname: path } = new URL(metricsUrl)
+    const { body: text } = await ask(targetOf(metricsUrl), { path, agent: this.#metricsAgent })
+    const now = performance.now()
+    const waitedMs = cpuWaitMs(this.#world.pids[0])
+    const waits = waitedMs === null ? null : waitedMs - this.#waitedMs
+    const sample = readSample(text, (now - this.#scrapedAt) / 1000, waits)
+    this.#scrapedAt = now
+    this.#waitedMs = waitedMs ?? 0
+    if (sample !== null) this.samples.push({ ...sample, kind })
+    return sample
+  }
+
+  async #call(path: string): Promise<void> {
+    const { target, customerKey } = this.#world
+    const kind = this.#kind
+    const started = performance.now()
+    const headers = { authorization: `Bearer ${customerKey}` }
+    const { status } = await ask(target, { path, headers, agent: this.#agent })
+    this.calls.push({ kind, status, ms: performance.now() - started })
+  }
+}
+
+/**
+ * How long a process's main thread has waited for a core so far: proc(5), second field of
+ * /proc/PID/schedstat.
+ */
+function cpuWaitMs(pid: number | undefined): number | null {
+  if (pid === undefined) return null
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/schedstat`, 'latin1').split(' ')
+    return Number(waitedNs) / 1e6
+  } catch {
+    return null // not Linux, or the process has ended
+  }
+}

@@ -1,0 +1,147 @@
+import { loadavg } from 'node:os'
+import { percentile } from '../bench/kit/figures.ts'
+import type { Call, Monitor } from './monitor.ts'
+import type { Result } from './run.ts'
+import { type Memory, mergedP99 } from './samples.ts'
+
+/** Aims of a run. */
+const MAX_LOOP_P99_MS = 50
+/**
+ * Where other processes have more of the machine, the event-loop delay is reported and not judged.
+ */
+const MAX_OTHERS_PART = 0.2
+
+/** What a run came to. */
+export interface Run {
+  readonly results: readonly Result[]
+  readonly samples: Monitor['samples']
+  readonly calls: readonly Call[]
+  /** The part of all cores that other processes had while each service was attacked. */
+  readonly othersParts: readonly number[]
+  /** Memory before and after, of each service that was started. */
+  readonly memory: readonly {
+    readonly before: Memory
+    readonly after: Memory
+    readonly isBack: boolean
+  }[]
+}
+
+const MIB = 1024 * 1024
+
+/**
+ * The report of a run as Markdown, and the aims that were missed. `judgesFigures`: whether the
+ * delay of the event loop and the memory count too; a short run says too little of them.
+ */
+export function report(
+  { results, samples, calls, memory, othersParts }: Run,
+  judgesFigures = true,
+): {
+  readonly text: string
+  readonly missed: readonly string[]
+} {
+  const kinds = [...new Set(['quiet', ...results.map(({ kind }) => kind)])]
+  const rows = kinds.map((kind) =>
+    row(
+      kind,
+      results.filter((one) => one.kind === kind),
+      samples.filter((one) => one.kind === kind),
+      calls.filter((one) => one.kind === kind),
+    ),
+  )
+  const failed = results.filter(({ faults }) => faults.length > 0)
+  const serverErrors = results.reduce((sum, one) => sum + one.serverErrors, 0)
+  const isAttacked = ({ kind }: { kind: string }) => kind !== 'quiet' && kinds.includes(kind)
+  const attacked = samples.filter(isAttacked)
+  const p99 = mergedP99(attacked)
+  const slowKinds = kinds.filter(
+    (kind) => mergedP99(samples.filter((one) => one.kind === kind)) > MAX_LOOP_P99_MS,
+  )
+  const slow = `event-loop delay p99 over ${MAX_LOOP_P99_MS} ms: ${slowKinds.join(', ')}`
+  const isSlow = slowKinds.length > 0
+  const othersPart = Math.max(0, ...othersParts)
+  const lost = calls.filter(({ status }) => status !== 200)
+  const judgesDelay = judgesFigures && othersPart <= MAX_OTHERS_PART
+  const grown = memory
+    .filter(({ isBack }) => !isBack)
+    .map((one) => `memory not back within 10%: ${memoryText(one)}`)
+  const missed = [
+    ...(serverErrors > 0 ? [`${serverErrors} answers were 5xx`] : []),
+    ...(failed.length > 0 ? [`${failed.length} cases failed`] : []),
+    ...(isSlow && judgesDelay ? [slow] : []),
+    ...(lost.length > 0
+      ? [`${lost.length} calls of the quiet customer failed: ${statusesOf(lost)}`]
+      : []),
+    ...(judgesFigures ? grown : []),
+  ]
+  const unjudged = [...(isSlow && !judgesDelay ? [slow] : []), ...(judgesFigures ? [] : grown)]
+  const text = [
+    '| kind | cases | failed | 5xx | slowest ms | loop p99 ms | loop max ms | waits for a core | resident MiB | customer p50 ms | p99 ms | failed |',
+    '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
+    ...rows,
+    row('total', results, attacked, calls.filter(isAttacked)),
+    '',
+    ...memory.map((one) => `Memory: ${memoryText(one)}`),
+    `Event-loop delay p99 ${p99.toFixed(1)} ms; load average ${loadavg()
+      .map((load) => load.toFixed(1))
+      .join(', ')}; other processes had ${(othersPart * 100).toFixed(0)}% of the machine.`,
+    ...unjudged.map((aim) => `NOT JUDGED, in a short run or on a busy machine: ${aim}`),
+    '',
+    ...failed.map(
+      ({ kind, title, faults, note }) => `- ${kind}, ${title}: ${faults.join('; ')}\n  ${note}`,
+    ),
+    '',
+    ...missed.map((aim) => `MISSED: ${aim}`),
+  ].join('\n')
+  return { text, missed }
+}
+
+function row(
+  kind: string,
+  results: readonly Result[],
+  samples: Monitor['samples'],
+  calls: readonly Call[],
+): string {
+  const sorted = calls.map(({ ms }) => ms).toSorted((a, b) => a - b)
+  const cells = [
+    kind,
+    results.length,
+    results.filter(({ faults }) => faults.length > 0).length,
+    results.reduce((sum, one) => sum + one.serverErrors, 0),
+    results.reduce((most, { ms }) => Math.max(most, ms), 0).toFixed(0),
+    ms(mergedP99(samples)),
+    ms(samples.reduce((most, { max }) => Math.max(most, max), 0)),
+    waits(samples),
+    samples.length > 0 ? mib(Math.max(...samples.map(({ memory }) => memory.resident))) : '',
+    ms(percentile(sorted, 0.5)),
+    ms(percentile(sorted, 0.99)),
+    calls.filter(({ status }) => status !== 200).length,
+  ]
+  return `| ${cells.join(' | ')} |`
+}
+
+/**
+ * The part of the time in which the service's main thread was ready to run and had no core: the
+ * machine's delay, not the service's.
+ */
+function waits(samples: Monitor['samples']): string {
+  const seconds = samples.reduce((sum, one) => sum + one.seconds, 0)
+  const waitedMs = samples.reduce((sum, one) => sum + (one.cpuWaitMs ?? 0), 0)
+  return seconds > 0 ? `${(waitedMs / seconds / 10).toFixed(0)}%` : ''
+}
+
+const mib = (bytes: number) => (bytes / MIB).toFixed(0)
+const ms = (value: number) => (value > 0 ? value.toFixed(1) : '')
+
+function statusesOf(calls: readonly Call[]): string {
+  const statuses = [...new Set(calls.map(({ status }) => status))]
+  return statuses
+    .map(
+      (status) =>
+        `${calls.filter((call) => call.status === status).length} times ${status || 'no answer'}`,
+    )
+    .join(', ')
+}
+
+function memoryText({ before, after }: Run['memory'][number]): string {
+  return `resident ${mib(before.resident)} MiB before, ${mib(after.resident)} after; heap and external ${mib(before.held)} before, ${mib(after.held)} after`
+}

@@ -1,0 +1,214 @@
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import bs58 from 'bs58'
+import { askOperator } from '../operator/socket.ts'
+import { until } from '../whole-service/customer.ts'
+import { freePort } from '../whole-service/free-port.ts'
+import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
+import { ask } from './ask.ts'
+import type { Placeholders } from './case.ts'
+import { type Target, targetOf } from './wire.ts'
+
+/** The service under attack. */
+export interface World {
+  readonly url: string
+  readonly target: Target
+  /** Null: its metrics are not known. */
+  readonly metricsUrl: string | null
+  /** Accounts that attack, one for each connection at a time; each has its own key. */
+  readonly attackers: readonly Placeholders[]
+  /** The key of a customer who does no harm. */
+  readonly customerKey: string
+  /** Its process, and those that it works with; none: it runs elsewhere. */
+  readonly pids: readonly number[]
+  /**
+   * A client address of loopback that no case had before; null: the service is elsewhere, all cases
+   * share one.
+   */
+  address(): string | null
+  /** Has the service collect all garbage, so that what is left is held. */
+  collectGarbage(): Promise<void>
+  /** Ends it as an operator does; null: it is not ours to end. */
+  stop(): Promise<{ readonly code: number | string; readonly ms: number } | null>
+  remove(): Promise<void>
+}
+
+/** Attackers of generated cases; one more is left to bursts that use up an account. */
+const ATTACKERS = 7
+const CREDITS = '90000'
+const PATIENCE_MS = 90_000
+/** As in `npm start`, and a signal that collects garbage. */
+const NODE_OPTIONS = [
+  '--max-semi-space-size=64',
+  '--initial-old-space-size=256',
+  '--concurrent-marking-max-worker-num=1',
+  '--expose-gc',
+  "--import=data:text/javascript,process.on('SIGUSR2',()=>gc())",
+]
+
+/**
+ * Starts the service with its embedded parts and default limits, over a market in a process of its
+ * own. `env` comes on top.
+ */
+export async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'abuse-'))
+  const market = startProcess('infra/simulator/main.js', {}, [
+    ...['--wallets-file', join(folder, 'wallets')],
+    ...['--tracked-per-slot', '0.5', '--others-per-slot', '1'],
+  ])
+  const processes: ServiceProcess[] = [market]
+  const remove = async () => {
+    await Promise.all(processes.map((one) => one.kill()))
+    rmSync(folder, { recursive: true, force: true })
+  }
+  try {
+    await market.line('WALLETS_FILE')
+    const metricsPort = await freePort()
+    const dataDir = join(folder, 'data')
+    const service = startProcess(
+      'infra/service/main.js',
+      {
+        ...Object.fromEntries(market.lines),
+        DATA_DIR: dataDir,
+        PORT: '0',
+        METRICS_PORT: String(metricsPort),
+        LOG_LEVEL: 'warn',
+        ...env,
+      },
+      [],
+      NODE_OPTIONS,
+    )
+    processes.push(service)
+    const url = await service.line('url')
+    const keys = await Promise.all(
+      Array.from({ length: ATTACKERS + 1 }, () => createAccount(dataDir)),
+    )
+    const [customerKey = '', ...attackerKeys] = keys
+    const address = nextAddress()
+    return {
+      ...worldAt(url, `http://127.0.0.1:${metricsPort}/metrics`, address),
+      attackers: await learn(url, attackerKeys, address),
+      customerKey,
+      pids: [service, market].flatMap(({ child }) => child.pid ?? []),
+      async collectGarbage() {
+        service.child.kill('SIGUSR2')
+        await sleep(1000)
+      },
+      async stop() {
+        const started = performance.now()
+        const code = await Promise.race([service.stop(), sleep(15_000, 'still running after 15 s')])
+        return { code, ms: performance.now() - started }
+      },
+      remove,
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+/** A service that runs already; `key` is used by attackers and customer alike. */
+export async function attachWorld(
+  url: string,
+  metricsUrl: string | null,
+  key: string,
+): Promise<World> {
+  const isLocal = /^(localhost|127\.)/.test(new URL(url).hostname)
+  const address = isLocal ? nextAddress() : () => null
+  return {
+    ...worldAt(url, metricsUrl, address),
+    attackers: await learn(url, [key], address),
+    customerKey: key,
+    pids: [],
+    collectGarbage: async () => {},
+    stop: async () => null,
+    remove: async () => {},
+  }
+}
+
+function worldAt(url: string, metricsUrl: string | null, address: World['address']) {
+  return { url, target: targetOf(url), metricsUrl, address }
+}
+
+/** Addresses of 127.0.0.0/8, from 127.16.0.1 on: Linux lets every one of them be a client's. */
+function nextAddress(): () => string {
+  let next = 0
+  return () => {
+    next++
+    return `127.${16 + (next >> 16)}.${(next >> 8) & 255}.${next & 255}`
+  }
+}
+
+async function createAccount(dataDir: string): Promise<string> {
+  const wallet = bs58.encode(randomBytes(32))
+  const args = ['account', 'create', '--wallet', wallet, '--credits', CREDITS]
+  const reply = await until(
+    () => askOperator(dataDir, args, () => {}),
+    (reply) => reply !== null,
+    PATIENCE_MS,
+  )
+  if (reply?.kind !== 'done') throw new Error(JSON.stringify(reply))
+  return (reply.outcome.document as { api_key: string }).api_key // decisions J3
+}
+
+/**
+ * Waits for some pages of trades; learns what cases need of the running service. Each key gets a
+ * token of its own.
+ */
+async function learn(
+  url: string,
+  keys: readonly string[],
+  address: World['address'],
+): Promise<Placeholders[]> {
+  const target = targetOf(url)
+  const headers = { authorization: `Bearer ${keys[0]}` }
+  const page = await until(
+    async () => {
+      await sleep(500)
+      const { body } = await ask(target, { path: '/trades?limit=10', headers })
+      return JSON.parse(body || '{}') as { next_cursor?: string | null; items?: { mint: string }[] }
+    },
+    ({ next_cursor }) => typeof next_cursor === 'string',
+    PATIENCE_MS,
+  )
+  const cursor = page.next_cursor ?? ''
+  const mint = page.items?.[0]?.mint ?? ''
+  return Promise.all(
+    keys.map(async (key) => ({ key, token: await logIn(target, address()), cursor, mint })),
+  )
+}
+
+/** A customer's wallet. */
+export function newWallet() {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  return {
+    address: bs58.encode(Buffer.from(x, 'base64url')),
+    signText: (text: string) => bs58.encode(sign(null, Buffer.from(text), privateKey)),
+  }
+}
+
+/** Logs a new wallet in as the dashboard does; returns its token. */
+async function logIn(target: Target, address: string | null): Promise<string> {
+  const wallet = newWallet()
+  const from = { localAddress: address }
+  const { message = '' } = await post(target, '/auth/nonce', { wallet: wallet.address }, from)
+  const login = { wallet: wallet.address, message, signature: wallet.signText(message) }
+  const { token } = await post(target, '/auth/login', login, from)
+  if (token === undefined) throw new Error('the login returned no token')
+  return token
+}
+
+/** Posts a JSON body and reads the answer's. */
+export async function post(
+  target: Target,
+  path: string,
+  body: object,
+  from: { readonly localAddress?: string | null; readonly headers?: Record<string, string> } = {},
+): Promise<Readonly<Record<string, string | undefined>>> {
+  const got = await ask(target, { ...from, path, method: 'POST', body: JSON.stringify(body) })
+  return JSON.parse(got.body || '{}') as Record<string, string> // the API answers JSON
+}

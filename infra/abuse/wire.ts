@@ -1,0 +1,107 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type AbuseCase, type Exchange, fill, type Placeholders } from './case.ts'
+import { type Answer, readAnswers } from './read-answers.ts'
+
+/** Where the service is. */
+export interface Target {
+  readonly host: string
+  readonly port: number
+}
+
+/** The host and port of a URL. */
+export function targetOf(url: string): Target {
+  const { hostname, port, protocol } = new URL(url)
+  return { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
+}
+
+/** What came of a case. */
+export interface Seen {
+  readonly answers: readonly Answer[]
+  /** Error codes and types that the feed told, in order. */
+  readonly told: readonly string[]
+  /** The feed's close code; null: none came. */
+  readonly closeCode: number | null
+  /** The feed answered a ping at the end. */
+  readonly isAlive: boolean
+  /** Text that came beside answers of HTTP. */
+  readonly text: string
+  readonly ms: number
+  readonly isTimedOut: boolean
+}
+
+export const NOTHING_SEEN: Seen = {
+  answers: [],
+  told: [],
+  closeCode: null,
+  isAlive: false,
+  text: '',
+  ms: 0,
+  isTimedOut: false,
+}
+
+/**
+ * Opens a connection from a client address of loopback; from any address when it is null. Errors
+ * end it silently.
+ */
+export function open(target: Target, address: string | null, allowHalfOpen = false): Socket {
+  const local = address === null ? {} : { localAddress: address }
+  const socket = connect({ host: target.host, port: target.port, allowHalfOpen, ...local })
+  socket.setNoDelay(true)
+  socket.on('error', () => {}) // 'close' follows
+  return socket
+}
+
+/**
+ * Carries a case of HTTP out; resolves when its answers came, the server closed, or its time is
+ * over.
+ */
+export async function carryOut(
+  { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Exchange },
+  target: Target,
+  address: string | null,
+  values: Placeholders,
+): Promise<Seen> {
+  const started = performance.now()
+  const socket = open(target, address, act.endsAfter !== true && act.waitsForClose === true)
+  const isHead = String(act.pieces[0]).startsWith('HEAD ')
+  const chunks: Buffer[] = []
+  let answers: readonly Answer[] = []
+  let isTimedOut = false
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(() => {
+      isTimedOut = true
+      resolve()
+    }, limitMs)
+    const done = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    socket.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      if (act.waitsForClose === true) return
+      answers = readAnswers(Buffer.concat(chunks), isHead, false)
+      if (answers.length >= (expect.answers ?? 1)) done()
+    })
+    socket.on('close', done)
+    // The server has closed its half; whether it has let go of the connection shows when it is
+    // written to.
+    socket.on('end', () => {
+      const probe = setInterval(() => socket.write('\r\n'), 250)
+      socket.on('close', () => clearInterval(probe))
+    })
+    void send(socket, act, values)
+  })
+  socket.destroy()
+  answers = readAnswers(Buffer.concat(chunks), isHead, true)
+  return { ...NOTHING_SEEN, answers, ms: performance.now() - started, isTimedOut }
+}
+
+async function send(socket: Socket, act: Exchange, values: Placeholders): Promise<void> {
+  for (const piece of act.pieces) {
+    if (socket.destroyed) return
+    if (typeof piece === 'number') await sleep(piece)
+    else socket.write(fill(piece, values), 'latin1')
+  }
+  if (act.endsAfter === true) socket.end()
+}
