@@ -30,7 +30,10 @@ export async function run(args: readonly string[]): Promise<void> {
   })
   if (values.help) return print(USAGE)
   const [seconds, clients] = [Number(values.seconds), Number(values.clients)]
-  const deployment = await deploy('embedded', [], { LOGIN_RATE_LIMIT_PER_MINUTE: '0' })
+  const deployment = await deploy('embedded', [], {
+    LOGIN_RATE_LIMIT_PER_MINUTE: '0',
+    MAX_CONNECTIONS_PER_ADDRESS: '0', // all customers come from one address
+  })
   try {
     const service = deployment.start('all')
     const ask = createAsk(await service.line('url'), Math.max(clients, CROWD))

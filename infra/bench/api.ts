@@ -8,6 +8,7 @@ import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
 import { type Known, mix, SOME_MINTS } from './api/mix.ts'
+import { measureNeighbours } from './api/neighbours.ts'
 import { mintOf } from './api/seed.ts'
 import { walkTrades } from './api/walk.ts'
 import { cpuSeconds } from './kit/cpu.ts'
@@ -16,7 +17,7 @@ import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
 
-  PART            mix, page, walk, charges, memory (all but memory when none is named)
+  PART            mix, page, walk, charges, neighbours, memory (the first four when none is named)
   --mode M        embedded or servers (both, one after the other)
   --swaps N       swaps stored (10000000; for the walk 200000 at most)
   --seconds N     how long each turn of load lasts (10)
@@ -24,9 +25,11 @@ const USAGE = `npm run bench -- api [PART ...] [options]
   --minutes N     how long memory is watched (10)`
 
 /**
- * What the API answers a second and how fast, authentication, credits and limits on, beside a bare Koa route that serves the same bytes in the same
- * run; a page of swaps that no cache has; a walk of all trades while 1,000 a second are stored; charges a second
- * of the meter on Redis alone; memory under load. The client is this process, the service another one on the same cores.
+ * What the API answers a second and how fast, authentication, credits and limits on, beside a bare
+ * Koa route that serves the same bytes in the same run; a page of swaps that no cache has; a walk
+ * of all trades while 1,000 a second are stored; charges a second of the meter on Redis alone; what
+ * other customers wait while one floods; memory under load. The client is this process, the service
+ * another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -51,7 +54,18 @@ export async function run(args: readonly string[]): Promise<void> {
   const modes = ['embedded', 'servers'].filter((mode) => (values.mode ?? mode) === mode)
   for (const mode of modes) {
     const stored = Number(values.swaps)
-    if (parts.some((part) => part !== 'walk' && part !== 'charges'))
+    if (parts.includes('neighbours'))
+      await withService(
+        mode,
+        { stored, perSlot: 4 },
+        async (service) => {
+          print(`\n${mode}: ${stored} swaps stored in ${service.seeded} s, more every 400 ms`)
+          const [after = ''] = (await known(service)).cursors
+          await measureNeighbours({ ...service, mints, after }, options.seconds)
+        },
+        { TRUSTED_PROXIES: '1', ACCOUNTS: '6' },
+      )
+    if (parts.some((part) => ['mix', 'page', 'memory'].includes(part)))
       await withService(mode, { stored, perSlot: 4 }, async (service) => {
         print(`\n${mode}: ${stored} swaps stored in ${service.seeded} s, more every 400 ms`)
         if (parts.includes('mix')) await measureMix(service, options)
@@ -73,6 +87,12 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 const MOST_WALKED = 200_000
+/** Nobody reaches them, and they cost what limits cost. */
+const HIGH_LIMITS = {
+  RATE_LIMIT_PER_MINUTE: '10000000',
+  ACCOUNT_RATE_LIMIT_PER_MINUTE: '10000000',
+  ACCOUNT_CONCURRENT_REQUESTS: '10000',
+}
 /** Both servers have the options that `npm start` gives. */
 const NODE_OPTIONS = startOptions()
 
@@ -84,6 +104,8 @@ function startOptions(): string[] {
 interface Service {
   readonly url: string
   readonly key: string
+  /** Of all accounts. */
+  readonly keys: readonly string[]
   readonly seeded: string
   readonly process: ServiceProcess
   readonly folder: string
@@ -94,6 +116,7 @@ async function withService(
   mode: string,
   swaps: { readonly stored: number; readonly perSlot: number },
   use: (service: Service) => Promise<void>,
+  settings: Readonly<Record<string, string>> = HIGH_LIMITS,
 ): Promise<void> {
   if (mode === 'embedded') return openService({})
   return withServers(openService)
@@ -103,7 +126,9 @@ async function withService(
     const serveEnv = {
       SECRET_KEY: randomBytes(32).toString('hex'),
       DATA_DIR: join(folder, 'data'),
+      PORT: '0',
       METRICS_PORT: '0',
+      ...settings,
       ...env,
       SWAPS: String(swaps.stored),
       SWAPS_PER_SLOT: String(swaps.perSlot),
@@ -111,8 +136,9 @@ async function withService(
     const started = startProcess('infra/bench/api/serve.js', serveEnv, [], NODE_OPTIONS)
     try {
       const seeded = await started.line('seeded')
-      const key = await started.line('key')
-      await use({ process: started, folder, seeded, key, url: await started.line('url') })
+      const keys = (await started.line('keys')).split(',')
+      const [key = ''] = keys
+      await use({ process: started, folder, seeded, key, keys, url: await started.line('url') })
     } finally {
       await started.stop()
       rmSync(folder, { recursive: true, force: true })

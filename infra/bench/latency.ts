@@ -77,6 +77,7 @@ async function measure(
   try {
     await simulator.line('WALLETS_FILE')
     const env = {
+      OPERATOR_CONFIRM_CREDITS: '1000000000000',
       ...Object.fromEntries(simulator.lines),
       ...servers,
       DATA_DIR: join(folder, 'data'),

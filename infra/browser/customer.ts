@@ -58,8 +58,13 @@ export async function buyView(page: Page): Promise<void> {
 /** “Load the holdings of W1 (1 credit)”, “Start (3 credits, then 1 a trade)”; not what was loaded already. */
 const OFFER = /^(Start|Load (?!again\b).+) \(\d+ credit/
 
-/** Follows the first link of the page to a wallet or token, and has it show everything, with the history of a wallet's first position. */
+/**
+ * Follows the first link of the page to a token, or to the wallet with most in open positions, and
+ * has it show everything, with the history of a wallet's first position.
+ */
 export async function openDetails(page: Page, kind: 'wallets' | 'tokens'): Promise<void> {
+  // At some hours the simulated market leaves W1 without any position.
+  if (kind === 'wallets') await page.getByRole('button', { name: 'In open positions' }).click()
   await page.getByRole('main').locator(`a[href^="#/${kind}/"]`).first().click()
   const title = kind === 'wallets' ? /^Wallet W/ : /^Token/
   await page.getByRole('heading', { level: 1, name: title }).waitFor()

@@ -166,7 +166,7 @@ const FIRST: readonly Trouble[] = [
 const OTHERS: readonly Trouble[] = [
   {
     answer: refuse('rate_limited', { 'retry-after': '7' }),
-    says: 'Too many requests came from your network. Wait 7 s, then try again.',
+    says: 'Too many requests came from your network or your account. Wait 7 s, then try again.',
   },
   {
     answer: refuse('internal_error'),

@@ -27,7 +27,7 @@ export async function openVisitor(browser: Browser, options: VisitorOptions): Pr
     viewport: { width, height },
     colorScheme: theme,
     reducedMotion: 'reduce',
-    permissions: ['clipboard-read', 'clipboard-write'],
+    permissions: ['clipboard-write'],
   })
   const page = await context.newPage()
   page.setDefaultTimeout(PATIENCE_MS)

@@ -197,7 +197,7 @@ walk(
     await main.getByText('xyz is no token address.').waitFor()
     await page.evaluate("location.hash = '#/account'")
     await page.route('**/auth/logout', (route) => route.abort())
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await alert('You are signed out here, but the service did not confirm it').waitFor()
     await page.evaluate("location.hash = '#/wallets/W1'")
     await main.getByLabel('API key', { exact: true }).waitFor() // and no second one
@@ -226,7 +226,7 @@ walk(
       secrets.push(key)
       await page.getByRole('button', { name: 'Copy API key' }).click()
       await page.getByText('Copied.').waitFor()
-      t.is(await page.evaluate('navigator.clipboard.readText()'), key)
+      t.is(await pasted(page), key)
       await page.getByRole('button', { name: 'I have stored it' }).click()
       await code.waitFor({ state: 'detached' })
       t.false((await page.content()).includes(key))
@@ -293,11 +293,23 @@ walk(
     t.is(await page.getByText(/tw_/).count(), 0)
     const [token = ''] = secrets.slice(-1)
     t.is(await statusWith(token, '/me/api'), 200)
-    await page.getByRole('button', { name: 'Sign out' }).click()
+    // What the account lists of it, and the way out of every browser.
+    const events = page.getByRole('table', { name: 'Recent events, newest first' })
+    await events.getByRole('row').filter({ hasText: 'API key replaced' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+    await inspect(visitor, 'signing out everywhere')
+    await page.getByRole('button', { name: 'Sign out everywhere now' }).click()
+    await connectButton(page).waitFor()
+    t.is(await statusWith(token, '/me/api'), 401)
+    await signIn(page)
+    await page.getByText(`Your key ends in ${next.slice(-4)}`).waitFor()
+    const [last = ''] = secrets.slice(-1)
+    t.is(await statusWith(last, '/me/api'), 200)
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await connectButton(page).waitFor()
     t.is(
       await until(
-        () => statusWith(token, '/me/api'),
+        () => statusWith(last, '/me/api'),
         (status) => status !== 200,
       ),
       401,
@@ -312,3 +324,17 @@ walk(
     t.deepEqual(unfit, [])
   },
 )
+
+/** What a paste gives: the page itself may not read the clipboard (`Permissions-Policy`). */
+async function pasted(page: Page): Promise<string> {
+  await page.evaluate(`{
+    const field = document.createElement('textarea')
+    field.id = 'pasted'
+    document.body.append(field)
+    field.focus()
+  }`)
+  await page.keyboard.press('ControlOrMeta+V')
+  const text = await page.locator('#pasted').inputValue()
+  await page.evaluate("document.getElementById('pasted').remove()")
+  return text
+}

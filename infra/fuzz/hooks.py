@@ -56,6 +56,9 @@ def before_call(context, case, kwargs):
             del query["cursor"]
         else:
             query["cursor"] = own
+    # A cursor of events belongs to its wallet, which has too few of them for a second page.
+    if case.operation.path == "/me/events":
+        query.pop("cursor", None)
     bounds = [query.get(name) for name in ("min_holding_seconds", "max_holding_seconds")]
     if None not in bounds and int(bounds[0]) > int(bounds[1]):
         query["min_holding_seconds"], query["max_holding_seconds"] = bounds[1], bounds[0]

@@ -11,7 +11,8 @@ python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check -r infra/fuzz/requirements.txt
 
 # The limit of requests is another step's; here it would refuse the fuzzer.
-env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT=0 METRICS_PORT=0 RATE_LIMIT_PER_MINUTE=0 LOGIN_RATE_LIMIT_PER_MINUTE=0 LOG_LEVEL=warn DATA_DIR="$work/data" \
+env -u CLICKHOUSE_URL -u KAFKA_BROKERS -u REDIS_URL PORT=0 METRICS_PORT=0 RATE_LIMIT_PER_MINUTE=0 LOGIN_RATE_LIMIT_PER_MINUTE=0 FAILED_AUTH_LIMIT_PER_MINUTE=0 \
+  ACCOUNT_RATE_LIMIT_PER_MINUTE=0 ACCOUNT_CONCURRENT_REQUESTS=0 DASHBOARD_RATE_LIMIT_PER_MINUTE=0 DASHBOARD_CONCURRENT_REQUESTS=0 LOG_LEVEL=warn DATA_DIR="$work/data" \
   node dist/infra/service/main.js >"$work/out" &
 service=$!
 told() { sed -n "s/^$1=//p" "$work/out"; }

@@ -6,6 +6,8 @@ export interface Arrivals {
   /** Milliseconds from when a request was due to the end of its answer: what waits for a connection waits. */
   readonly p50: number
   readonly p99: number
+  /** All of them, ascending. */
+  readonly times: readonly number[]
   readonly answered: number
   readonly failed: number
 }
@@ -64,6 +66,6 @@ export async function arrivals(
   const sorted = times.sort((a, b) => a - b)
   return {
     ...{ p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) },
-    ...{ answered: sorted.length, failed },
+    ...{ times: sorted, answered: sorted.length, failed },
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { createApi } from '../../../api/api.ts'
 import { newJwtKeys, readJwtKeys } from '../../../api/auth/jwt-keys.ts'
+import { apiConfig } from '../../../api/config.ts'
 import { createCursorCodec } from '../../../api/cursor.ts'
 import { createFeed } from '../../../api/stream/feed.ts'
 import { addressFromBytes } from '../../../pipeline/domain/address.ts'
@@ -15,10 +16,12 @@ import { print } from '../kit/figures.ts'
 import { lastSlot, markStored, openLiveEdge, seed } from './seed.ts'
 
 /**
- * The API as a process of its own over a store that it fills first: authentication, credits and limits on, the log in memory and silent. Prints
- * `seeded=<seconds>`, `key=` and `url=`; storage then moves on by a slot each `SLOT_MS`, with `SWAPS_PER_SLOT` swaps.
+ * The API as a process of its own over a store that it fills first: authentication, credits and
+ * limits on, the log in memory and silent. Prints `seeded=<seconds>`, `keys=`, one of each of
+ * `ACCOUNTS` accounts, and `url=`; storage then moves on by a slot each `SLOT_MS`, with
+ * `SWAPS_PER_SLOT` swaps.
  */
-const { SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', ...env } = process.env
+const { ACCOUNTS = '1', SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', ...env } = process.env
 const swaps = Number(SWAPS)
 const config = loadConfig(env)
 const logger = createLogger('warn')
@@ -41,28 +44,24 @@ const { credits, accounts } = createMoney(store, meter, logger, redis)
 const log = createMemoryLog({ logger, registry })
 const secretKey = Buffer.alloc(32, 1)
 const cursors = createCursorCodec(secretKey)
-const feed = createFeed({ log, cursors, credits, connectionsPerKey: 1, logger, registry })
+const jwtKeys = await readJwtKeys(await newJwtKeys(), 'bench')
+const settings = apiConfig(config.api, { secretKey, jwtKeys })
+const feed = createFeed({
+  ...{ log, cursors, credits, connectionsPerKey: 1, logger, registry },
+  messagesPerMinute: settings.feedMessagesPerMinute,
+})
 const api = createApi({
-  config: {
-    ...{
-      host: '127.0.0.1',
-      port: 0,
-      publicUrl: null,
-      secretKey,
-      jwtKeys: await readJwtKeys(await newJwtKeys(), 'bench'),
-      loginRateLimitPerMinute: 0,
-      connectionsPerKey: 1,
-      trustedProxies: 0,
-    },
-    rateLimitPerMinute: 10_000_000,
-    corsOrigins: [],
-  },
+  config: settings,
   ...{ store, log, feed, credits, accounts, redis, logger, registry },
   perturb: null,
 })
-const { apiKey } = await accounts.create(addressFromBytes(randomBytes(32)), 1_000_000_000_000)
+const keys: string[] = []
+for (let account = 0; account < Number(ACCOUNTS); account++) {
+  const wallet = addressFromBytes(randomBytes(32))
+  keys.push((await accounts.create(wallet, 1_000_000_000_000)).apiKey)
+}
 const { url } = await api.listen()
-print(`key=${apiKey}`)
+print(`keys=${keys.join()}`)
 print(`url=${url}`)
 
 const edge = await openLiveEdge(store, Math.max(Number(stored), lastSlot(swaps)), swaps)

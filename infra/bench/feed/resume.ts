@@ -26,31 +26,41 @@ export async function measureResume(
       )
     const stored = { slot: 1_000_000 + Math.floor((swaps - 1) / 20), blockTime: 1_790_000_000 }
     const history = createTradeHistory({
-      ...{ store, position: { stored: () => stored }, epoch: 0, retentionHours: 24 },
+      ...{
+        store,
+        storeOf: () => store,
+        position: { stored: () => stored },
+        epoch: 0,
+        retentionHours: 24,
+      },
       cursors: createCursorCodec(Buffer.alloc(32, 1)),
       render: (swap) => JSON.stringify(tradeItem(swap)),
     })
     const all = { wallets: null, mints: null }
-    const walk = async (limit: number) => {
+    const walk = async (account: string, limit: number) => {
       let position: FeedPosition = {
         key: { ...BEGINNING, slot: 999_999 },
         late: { epoch: 0, passedSlot: 999_999, offsets: [] },
       }
       let count = 0
       while (history.hasMore(position) && count < limit) {
-        const page = await history.page(position, all)
+        const from = position
+        const page = await history.page(account, () => ({ from, filter: all }))
+        if (page === null) break
         count += page.steps.length
         position = page.end
       }
       return count
     }
-    await walk(20_000)
+    await walk('bench', 20_000)
     for (const [clients, limit] of [
       [1, 100_000],
       [8, 25_000],
     ] as const) {
       const started = performance.now()
-      const counts = await Promise.all(Array.from({ length: clients }, () => walk(limit)))
+      const counts = await Promise.all(
+        Array.from({ length: clients }, (_, n) => walk(`bench-${n}`, limit)),
+      )
       const seconds = (performance.now() - started) / 1000
       const total = counts.reduce((a, b) => a + b, 0)
       print(

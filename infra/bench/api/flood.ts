@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+import { WebSocket } from 'ws'
+import { print } from '../kit/figures.ts'
+
+/**
+ * One customer who asks for more than his limit, as a process of its own: `RATE` requests a second
+ * of the paths of the file `PATHS` in turn, from ten addresses behind a proxy, whatever the answers
+ * take; and a feed connection that asks for history after `AFTER` ten times a second and opens anew
+ * when it is closed. Goes on until SIGTERM, then prints `answers=` with their number by status.
+ */
+const { TARGET = '', KEY = '', PATHS = '', AFTER = '', RATE = '1000' } = process.env
+const paths = JSON.parse(readFileSync(PATHS, 'utf8')) as string[]
+const pool = new Pool(TARGET, { connections: 256 })
+const answers: Record<string, number> = {}
+let isOver = false
+
+function count(status: string): void {
+  answers[status] = (answers[status] ?? 0) + 1
+}
+
+async function ask(number: number): Promise<void> {
+  const address = `198.51.100.${1 + (number % 10)}`
+  const headers = { authorization: `Bearer ${KEY}`, 'x-forwarded-for': address }
+  const path = paths[number % paths.length] ?? ''
+  try {
+    const answer = await pool.request({ method: 'GET', path, headers })
+    count(String(answer.statusCode))
+    await answer.body.dump()
+  } catch {
+    count('failed')
+  }
+}
+
+/** Resolves when the connection has ended. */
+function subscribeOften(): Promise<void> {
+  const headers = { authorization: `Bearer ${KEY}`, 'x-forwarded-for': '198.51.100.1' }
+  const socket = new WebSocket(`${TARGET.replace('http', 'ws')}/ws`, { headers })
+  const subscribe = JSON.stringify({ action: 'subscribe', channels: ['trades'], after: AFTER })
+  const timer = setInterval(() => {
+    if (isOver) socket.terminate()
+    else if (socket.readyState === WebSocket.OPEN) socket.send(subscribe)
+  }, 100)
+  socket.on('open', () => count('feed opened'))
+  socket.on('error', () => {}) // a refusal; it is closed then
+  return new Promise((resolve) => {
+    socket.on('close', () => {
+      clearInterval(timer)
+      resolve()
+    })
+  })
+}
+
+process.once('SIGTERM', () => {
+  isOver = true
+})
+const feed = (async () => {
+  while (!isOver) {
+    await subscribeOften()
+    await pause(100)
+  }
+})()
+const asked: Promise<void>[] = []
+const started = performance.now()
+print('started=1')
+while (!isOver) {
+  const due = ((performance.now() - started) * Number(RATE)) / 1000
+  while (asked.length < due) asked.push(ask(asked.length))
+  await pause(2)
+}
+await pool.destroy() // what has no answer by now fails
+await Promise.all(asked)
+await feed
+print(`answers=${JSON.stringify(answers)}`)
