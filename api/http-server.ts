@@ -11,6 +11,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { type ConnectionLimits, trackConnections } from './connections.ts'
+import { endStalled } from './end-stalled.ts'
 import { ApiError, problem } from './errors.ts'
 import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
@@ -36,7 +37,7 @@ export interface HttpServerOptions extends Partial<ConnectionLimits> {
   readonly keepAliveTimeout?: number
   /** Between two checks of the bounds above. */
   readonly connectionsCheckingInterval?: number
-  /** Without progress while an answer is being written to a client that does not read. */
+  /** Without progress while an answer is written to a client that does not read. */
   readonly stallTimeoutMs?: number
   /**
    * Between the answer to a refused upgrade and the end of its connection, for clients that do not
@@ -90,10 +91,7 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
   })
-  server.setTimeout(stallTimeoutMs, (socket) => {
-    // While an answer is still being made there is nothing that its client could read.
-    if (!answering.has(socket) || socket.writableLength > 0) socket.destroy()
-  })
+  const stopChecks = endStalled(sockets, (socket) => answering.has(socket), stallTimeoutMs)
   return {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
@@ -134,6 +132,7 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
       }, graceMs)
       await closed
       clearTimeout(timer)
+      stopChecks()
     },
   }
 }

@@ -16,31 +16,21 @@ export type FailedAuth = (ctx: Context) => FailureBudget
  */
 export function createFailedAuth(limit: RateLimit | null, trustedProxies: number): FailedAuth {
   if (limit === null) return () => ({ require() {}, count: async () => {} })
-  /** Clients without any budget left: until when, by the monotonic clock in milliseconds. */
-  const usedUp = new Map<string, number>()
   return (ctx) => ({
     require() {
       const client = clientOfRequest(ctx, trustedProxies)
-      const leftMs = (usedUp.get(client) ?? 0) - performance.now()
-      if (leftMs > 0) tell(ctx, limit.name, limit, nothingLeft(leftMs), TITLE)
-      usedUp.delete(client)
+      const waitMs = limit.exhaustedMs(client)
+      if (waitMs > 0) tell(ctx, limit.name, limit, nothingLeft(waitMs), TITLE)
     },
     async count() {
-      const client = clientOfRequest(ctx, trustedProxies)
-      const { left, resetSeconds } = await limit.take(client)
-      if (left > 0) return
-      const [oldest] = usedUp.size >= MOST_CLIENTS ? usedUp.keys() : []
-      if (oldest !== undefined) usedUp.delete(oldest)
-      usedUp.set(client, performance.now() + resetSeconds * 1000)
+      await limit.take(clientOfRequest(ctx, trustedProxies))
     },
   })
 }
 
-function nothingLeft(leftMs: number): Allowance {
-  return { allowed: false, left: 0, resetSeconds: Math.ceil(leftMs / 1000) }
+function nothingLeft(waitMs: number): Allowance {
+  return { allowed: false, left: 0, resetSeconds: Math.ceil(waitMs / 1000) }
 }
 
 const TITLE =
   'Too many invalid keys or tokens came from this address. Wait as long as Retry-After says.'
-/** A client that was forgotten is refused again after one more invalid credential. */
-const MOST_CLIENTS = 10_000

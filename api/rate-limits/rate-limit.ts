@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import {
   type RateLimiterAbstract,
   RateLimiterMemory,
@@ -22,13 +23,15 @@ export interface RateLimit {
   readonly windowSeconds: number
   /** Counts one request. Never rejects. */
   take(client: string): Promise<Allowance>
-  /** Whether `take` waits for nobody: of a client that is known to be over the limit, and where this process counts alone. */
+  /** Milliseconds until a client that is known to have nothing left may ask again; else 0. */
+  exhaustedMs(client: string): number
+  /** Whether `take` does not wait for Redis, or is likely to refuse. */
   tellsAtOnce(client: string): boolean
 }
 
 const WINDOW_SECONDS = 60
-/** How many clients that are over the limit are remembered; one that was forgotten is found by Redis again. */
-const MOST_REFUSED = 10_000
+/** How many clients with nothing left are remembered; an evicted one is counted again. */
+const MOST_EXHAUSTED = 10_000
 
 /**
  * A limit of `quota` requests a minute; null when it is 0, which is off. All processes count together on `redis`; without one, and while Redis does not
@@ -53,26 +56,20 @@ export function createRateLimit(
           // Who is over it is refused without asking again.
           inMemoryBlockOnConsumed: quota + 1,
         })
-  const bounded = { name, quota, windowSeconds: WINDOW_SECONDS }
-  if (redis === null) return { ...bounded, take: takeOne(limiter), tellsAtOnce: () => true }
-  const refused = new Map<string, number>()
-  const take = takeTogether(limiter, quota)
+  const exhausted = new LRUCache<string, true>({ max: MOST_EXHAUSTED })
+  const take = redis === null ? takeOne(limiter) : takeTogether(limiter, quota)
   return {
-    ...bounded,
+    name,
+    quota,
+    windowSeconds: WINDOW_SECONDS,
     async take(client) {
       const allowance = await take(client)
-      if (!allowance.allowed && !refused.has(client)) {
-        const [oldest] = refused.size >= MOST_REFUSED ? refused.keys() : []
-        if (oldest !== undefined) refused.delete(oldest)
-        refused.set(client, performance.now() + allowance.resetSeconds * 1000)
-      }
+      if (allowance.left === 0 && !exhausted.has(client))
+        exhausted.set(client, true, { ttl: allowance.resetSeconds * 1000 })
       return allowance
     },
-    tellsAtOnce(client) {
-      const until = refused.get(client)
-      if (until !== undefined && until <= performance.now()) refused.delete(client)
-      return refused.has(client)
-    },
+    exhaustedMs: (client) => exhausted.getRemainingTTL(client),
+    tellsAtOnce: (client) => redis === null || exhausted.has(client),
   }
 }
 

@@ -157,7 +157,7 @@ test('a connection takes so many messages and pings a minute; one more is told a
     }
     client.socket.ping()
     t.deepEqual(await client.fence(), [])
-    client.socket.ping()
+    client.socket.pong() // that no ping asked for
     client.send('not JSON')
     t.deepEqual(await client.take(1), [told], 'whatever the message is')
     t.is(await client.closed, 1008)

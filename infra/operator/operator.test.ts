@@ -162,6 +162,10 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
     'invalid_argument: no such command: account debit (there is account create, account credit, account confirm)',
   )
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
+  t.is(
+    await refused('recompute', '--wallet', 'W1', '--wallet=W2'),
+    'invalid_argument: --wallet: is given more than once',
+  )
 })
 
 test('help is text for people; a mistake is a short document, with the usage beside it (decisions J3)', async (t) => {
@@ -176,7 +180,11 @@ test('help is text for people; a mistake is a short document, with the usage bes
       ...commands.map((command) => `  ${command}`),
       'What each does and prints: infra/operator/README.md\n',
     ].join('\n')
-  const [help, mistake] = await Promise.all([give('--help'), give('ledger')])
+  const [help, mistake, controls] = await Promise.all([
+    give('--help'),
+    give('ledger'),
+    give('wallets', '--\u009b31m\u202e', 'x'),
+  ])
   t.is(help.code, 0)
   t.is(help.stdout, `${helpOf(['help'])}\n`)
   t.true(help.stdout.split('\n').length > 12 && help.stdout.includes('\n  ledger check\n'))
@@ -186,6 +194,7 @@ test('help is text for people; a mistake is a short document, with the usage bes
       '{"code":"invalid_argument","message":"no such command: ledger (there is ledger check)"}\n',
     stderr: usage('ledger check'),
   })
+  t.regex(controls.stdout, /--\\u009b31m\\u202e/)
   t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
   t.is(`${helpOf(['help', 'programs'])}\n`, usage('programs'))
   t.is(helpOf(['sql', 'help']), null)
@@ -316,6 +325,16 @@ test.serial('a process that stops ends the commands under way (decisions J5)', a
   })
   await unread.close()
   rmSync(folder, { recursive: true })
+})
+
+test('a DATA_DIR whose socket no system could name is refused, never looked for elsewhere', async (t) => {
+  await t.throwsAsync(
+    askOperator(`/${'long/'.repeat(20)}`, ['wallets'], () => {}),
+    {
+      message:
+        'DATA_DIR: the path of its operator.sock is longer than 103 bytes; choose a shorter one',
+    },
+  )
 })
 
 test('commands reach the process that owns the data through its socket', async (t) => {

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/service-error.ts'
@@ -23,16 +21,22 @@ export type Reply =
 /** One line of what comes back over the socket: progress, and the reply last. */
 type Line = Reply | { readonly kind: 'progress'; readonly progress: Progress }
 
-/** The socket by which operator commands reach the process that owns `dataDir` (decisions J3); elsewhere when the name were longer than Unix allows. */
+/**
+ * The socket by which operator commands reach the process that owns `dataDir` (decisions J3).
+ * Throws `bad_config` when its path is longer than Unix allows, from the root and from the working
+ * directory.
+ */
 function socketPath(dataDir: string): string {
   const path = resolve(dataDir, 'operator.sock')
-  if (Buffer.byteLength(path) < MAX_PATH_BYTES) return path
-  const name = createHash('sha256').update(path).digest('hex').slice(0, 16)
-  return join(tmpdir(), `tracked-wallets-${name}.sock`)
+  const paths = [path, relative('.', path)]
+  const fitting = paths.find((path) => Buffer.byteLength(path) <= MAX_PATH_BYTES)
+  if (fitting !== undefined) return fitting
+  const why = `DATA_DIR: the path of its operator.sock is longer than ${MAX_PATH_BYTES} bytes; choose a shorter one`
+  throw new ServiceError('bad_config', why)
 }
 
-/** `sun_path` of unix(7) has 108 bytes on Linux, 104 on macOS. */
-const MAX_PATH_BYTES = 100
+/** `sun_path` of unix(7) has 108 bytes on Linux, 104 on macOS, with a zero byte at the end. */
+const MAX_PATH_BYTES = 103
 
 /** Lets `run` be called through the socket, by the user who owns the process alone. `close` stops the commands under way, and waits until they have ended. */
 export async function serveOperator(
@@ -70,9 +74,10 @@ export async function serveOperator(
     response.end()
   })
   await new Promise<void>((settle, reject) => {
+    const umask = process.umask(0o177) // the socket never exists with a wider mode than 0600
     server.once('error', reject).listen(path, settle)
+    process.umask(umask)
   })
-  await chmod(path, 0o600)
   return {
     close: () =>
       new Promise((settle) => {

@@ -2,7 +2,7 @@ import test from 'ava'
 import { ServiceError } from '../domain/service-error.ts'
 import { startHealthServer } from './health-server.ts'
 import { createReadiness } from './readiness.ts'
-import { Counter, createRegistry } from './telemetry.ts'
+import { Counter, createRegistry, Gauge } from './telemetry.ts'
 
 test('a process tells its metrics, that it runs, and why it is not ready (decisions D7)', async (t) => {
   const registry = createRegistry()
@@ -49,6 +49,32 @@ test('a process tells its metrics, that it runs, and why it is not ready (decisi
     taken?.message,
     `METRICS_PORT: port ${server.port} is taken by another process; set another, or 0`,
   )
+  await server.close()
+})
+
+test('requests for the metrics share one rendering for a while', async (t) => {
+  const registry = createRegistry()
+  let renderings = 0
+  new Gauge({
+    name: 'renderings',
+    help: 'How often metrics were collected.',
+    registers: [registry],
+    collect() {
+      this.set(++renderings)
+    },
+  })
+  const readiness = createReadiness()
+  const server = await startHealthServer({
+    host: '127.0.0.1',
+    port: 0,
+    registry,
+    readiness,
+    metricsSharedMs: 60_000,
+  })
+  const ask = async () => (await fetch(`http://127.0.0.1:${server.port}/metrics`)).text()
+  const answers = await Promise.all(Array.from({ length: 20 }, ask))
+  t.deepEqual([...new Set(answers)].length, 1)
+  t.is(renderings, 1)
   await server.close()
 })
 

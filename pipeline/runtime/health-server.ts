@@ -18,14 +18,14 @@ export async function startHealthServer(options: {
   port: number
   registry: Registry
   readiness: Pick<Readiness, 'read'>
+  /** How long one rendering of the metrics is shared; 250 when left out. */
+  metricsSharedMs?: number
 }): Promise<HealthServer> {
-  const { host, port, registry, readiness } = options
+  const { host, port, registry, readiness, metricsSharedMs = METRICS_SHARED_MS } = options
   let report = { at: Number.NEGATIVE_INFINITY, text: Promise.resolve('') }
-  /**
-   * Rendering takes milliseconds of the event loop: callers within a quarter of a second share it.
-   */
+  // Rendering takes milliseconds of the event loop.
   const metrics = () => {
-    if (performance.now() - report.at > METRICS_SHARED_MS)
+    if (performance.now() - report.at > metricsSharedMs)
       report = { at: performance.now(), text: registry.metrics() }
     return report.text
   }
