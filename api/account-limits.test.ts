@@ -47,7 +47,8 @@ function holdReads() {
     },
   }
   return {
-    ...{ store, begun },
+    store,
+    begun,
     end: (...names: number[]) => {
       for (const name of names) ends.get(name)?.()
     },
@@ -84,19 +85,26 @@ async function ask(url: string, path: string, bearer: string, init: RequestInit 
 test('an account has so many requests a minute from whatever addresses; over it is 429 after 401 and before everything else, and costs nothing (decisions D2, D6)', async (t) => {
   const api = await startApi(opened.store, {
     config: {
-      ...{ rateLimitPerMinute: 2, trustedProxies: 1 },
+      rateLimitPerMinute: 2,
+      trustedProxies: 1,
       accountLimits: { ...NO_ACCOUNT_LIMITS, requestsPerMinute: 3 },
     },
   })
   const [alice, bob] = [await api.customer(100), await api.customer(100)]
   const both = '"default";q=2;w=60, "account";q=3;w=60'
   const answer = (status: number, left: number) => ({
-    ...{ status, policy: both, retry: null, cost: status === 200 ? '1' : '0' },
+    status,
+    policy: both,
+    retry: null,
+    cost: status === 200 ? '1' : '0',
     left: `"default";r=1;t=s, "account";r=${left};t=s`,
   })
   const refused = {
-    ...{ status: 429, policy: '"account";q=3;w=60', left: '"account";r=0;t=s' },
-    ...{ retry: 's', cost: '0' },
+    status: 429,
+    policy: '"account";q=3;w=60',
+    left: '"account";r=0;t=s',
+    retry: 's',
+    cost: '0',
   }
   t.deepEqual(await ask(api.url, '/wallets', alice.key), answer(200, 2))
   t.deepEqual(await ask(api.url, '/wallets?page=x', alice.key), answer(400, 1))
@@ -128,7 +136,10 @@ test('an account has so many requests under way at once; one more is 429 and cos
   const waiting = [0, 1].map((mint) => ask(api.url, pathOf(mint), alice.key))
   await held.until(2)
   t.deepEqual(await ask(api.url, '/wallets', alice.key), {
-    ...{ status: 429, retry: 's', cost: '0', left: '"account-concurrent";r=0;t=s' },
+    status: 429,
+    retry: 's',
+    cost: '0',
+    left: '"account-concurrent";r=0;t=s',
     policy: '"account-concurrent";q=2;qu="concurrent-requests"',
   })
   t.is((await ask(api.url, '/wallets', bob.key)).status, 200)
@@ -180,7 +191,8 @@ test('dashboards of a wallet have a budget of their own, so many requests a minu
       trustedProxies: 1,
       accountLimits: {
         ...NO_ACCOUNT_LIMITS,
-        ...{ dashboardRequestsPerMinute: 3, dashboardConcurrentRequests: 2 },
+        dashboardRequestsPerMinute: 3,
+        dashboardConcurrentRequests: 2,
       },
     },
   })
@@ -189,7 +201,8 @@ test('dashboards of a wallet have a budget of their own, so many requests a minu
   const waiting = [1, 2].map((hours) => ask(api.url, usagePath(hours), one))
   await held.until(2)
   t.like(await ask(api.url, usagePath(3), two), {
-    ...{ status: 429, policy: '"dashboard-concurrent";q=2;qu="concurrent-requests"' },
+    status: 429,
+    policy: '"dashboard-concurrent";q=2;qu="concurrent-requests"',
   })
   held.end(1, 2)
   t.deepEqual(
@@ -197,8 +210,11 @@ test('dashboards of a wallet have a budget of their own, so many requests a minu
     Array(2).fill([200, '"dashboard";q=3;w=60']),
   )
   const refused = {
-    ...{ status: 429, policy: '"dashboard";q=3;w=60', left: '"dashboard";r=0;t=s' },
-    ...{ retry: 's', cost: null },
+    status: 429,
+    policy: '"dashboard";q=3;w=60',
+    left: '"dashboard";r=0;t=s',
+    retry: 's',
+    cost: null,
   }
   for (const path of ['/me/api', '/billing/credits/topups', '/me/watchlists/trending'])
     t.deepEqual(await ask(api.url, path, two), refused)

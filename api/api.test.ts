@@ -43,14 +43,17 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
       'swaps',
       records.map((swap) =>
         swapRow(slot, {
-          ...{ tx_index: swap.txIndex, wallet: swap.wallet, event_index: swap.eventIndex },
-          ...{ block_time: swap.blockTime, side: swap.side, program: swap.program },
-          ...{
-            base_mint: swap.baseMint,
-            base_amount: swap.baseAmount,
-            base_decimals: swap.baseDecimals,
-          },
-          ...{ quote_mint: swap.quoteMint, quote_amount: swap.quoteAmount },
+          tx_index: swap.txIndex,
+          wallet: swap.wallet,
+          event_index: swap.eventIndex,
+          block_time: swap.blockTime,
+          side: swap.side,
+          program: swap.program,
+          base_mint: swap.baseMint,
+          base_amount: swap.baseAmount,
+          base_decimals: swap.baseDecimals,
+          quote_mint: swap.quoteMint,
+          quote_amount: swap.quoteAmount,
         }),
       ),
     )

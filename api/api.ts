@@ -147,7 +147,9 @@ export function createApi(deps: ApiDeps): Api {
   let { jwtKeys } = config
   const revocations = new Revocations({ store, redis, logger, now })
   const tokens = createTokens({
-    ...{ keys: () => jwtKeys, issuer: publicUrl, now },
+    keys: () => jwtKeys,
+    issuer: publicUrl,
+    now,
     revocations: {
       has: (session) => revocations.has(session),
       generationOf: (wallet) => revocations.generationOf(wallet),

@@ -94,7 +94,10 @@ test('a position of the feed gives back what it says of late trades; GET /trades
 
 test('late trades are counted in the order in which they came', (t) => {
   const mark = (passedSlot: number, partition: number, offset: number, epoch = 0) => ({
-    ...{ epoch, passedSlot, partition, offset },
+    epoch,
+    passedSlot,
+    partition,
+    offset,
   })
   const one = lateAfter(lateBefore(0, 10), mark(10, 2, 7))
   const two = lateAfter(one, mark(10, 0, 3))

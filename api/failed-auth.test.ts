@@ -173,8 +173,13 @@ test('a key of before the checksum stays valid', async (t) => {
   await opened.store.insert('api_keys', [{ key_sha256, wallet, created_at }])
   await opened.store.insert('accounts', [
     {
-      ...{ wallet, created_at, key_sha256, key_last4: old.slice(-4), key_created_at: created_at },
-      ...{ key_rotated_at: null, version: Date.now() + 60_000 },
+      wallet,
+      created_at,
+      key_sha256,
+      key_last4: old.slice(-4),
+      key_created_at: created_at,
+      key_rotated_at: null,
+      version: Date.now() + 60_000,
     },
   ])
   t.is((await ask(api, '/wallets', old)).status, 200)

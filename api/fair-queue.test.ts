@@ -18,7 +18,10 @@ function open(bounds: { readonly atOnce: number; readonly perAccount: number }) 
       ends.set(name, () => resolve(name))
     })
   return {
-    ...{ queue, clock, begun, work },
+    queue,
+    clock,
+    begun,
+    work,
     async end(...names: string[]) {
       for (const name of names) ends.get(name)?.()
       await served()

@@ -474,7 +474,9 @@ test('who sends a request drop by drop, or nothing after one, is not waited for'
   const long = 600_000
   const answerTo = async (bytes: string, bounds: object) => {
     const server = createHttpServer({
-      ...{ headersTimeout: long, requestTimeout: long, keepAliveTimeout: long },
+      headersTimeout: long,
+      requestTimeout: long,
+      keepAliveTimeout: long,
       connectionsCheckingInterval: 10,
       ...bounds,
     })

@@ -29,7 +29,8 @@ onRedis(
     const prefix = `test:${randomBytes(8).toString('hex')}:`
     const meter = await createRedisMeter(url, { logger }, { prefix })
     const api = await startApi(opened.store, {
-      ...{ redis, meter },
+      redis,
+      meter,
       config: { rateLimitPerMinute: 4, trustedProxies: 1 },
     })
     const { key, wallet } = await api.customer(100)
@@ -67,9 +68,11 @@ onRedis(
     const prefix = `test:${randomBytes(8).toString('hex')}:`
     const meter = await createRedisMeter(url, { logger }, { prefix })
     const api = await startApi(opened.store, {
-      ...{ redis, meter },
+      redis,
+      meter,
       config: {
-        ...{ rateLimitPerMinute: 2, trustedProxies: 1 },
+        rateLimitPerMinute: 2,
+        trustedProxies: 1,
         accountLimits: { ...NO_ACCOUNT_LIMITS, requestsPerMinute: 4 },
       },
     })

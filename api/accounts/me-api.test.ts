@@ -112,7 +112,10 @@ test.serial(
     t.is(await wallets(api_key), 401)
     t.is(await wallets(next), 200)
     t.deepEqual((await me(token)).body as object, {
-      ...{ ...after, api_key: null, balance_credits: 8, last_used_at: 1_790_000_120 },
+      ...after,
+      api_key: null,
+      balance_credits: 8,
+      last_used_at: 1_790_000_120,
     })
     // Another login of the wallet finds the same account.
     t.is((await me(await logIn(api, wallet))).body.api_key_last4, after.api_key_last4)
@@ -244,7 +247,9 @@ onRedis(
       const channel = await createRedisChannel(url, logger, { prefix })
       const { jwtKeys } = api.config
       const started = await startApi(store, {
-        ...{ redis, channel, config: { jwtKeys, publicUrl: 'https://api.example' } },
+        redis,
+        channel,
+        config: { jwtKeys, publicUrl: 'https://api.example' },
       })
       const close = async () => {
         await started.close()
@@ -311,8 +316,14 @@ test.serial(
     t.true(await used.accounts.exists(wallet))
 
     const entry = (hoursAgo: number, credits: number, of: string = wallet, cause = 'usage') => ({
-      ...{ wallet: of, idempotency_key: `${cause}:${hoursAgo}:${credits}`, credits, cause },
-      ...{ reason: '', usage_ms: 0, usage_sequence: 0, deposit_amount: 0n },
+      wallet: of,
+      idempotency_key: `${cause}:${hoursAgo}:${credits}`,
+      credits,
+      cause,
+      reason: '',
+      usage_ms: 0,
+      usage_sequence: 0,
+      deposit_amount: 0n,
       created_at: dateTime(now - hoursAgo * hour),
     })
     const rows = [

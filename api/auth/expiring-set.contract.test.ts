@@ -19,7 +19,9 @@ async function open(kind: (typeof KINDS)[number], limit: number) {
     enableAutoPipelining: true,
   })
   return {
-    ...{ clock, redis, set: createRedisSet(redis, name, options) },
+    clock,
+    redis,
+    set: createRedisSet(redis, name, options),
     async close() {
       await redis.del(`tw:${name}`)
       redis.disconnect()

@@ -48,7 +48,9 @@ test.before(async () => {
     },
   })
   api = await startApi(opened.store, {
-    ...{ registry, now: () => clock.now, logger: pino({ level: 'debug' }, sink) },
+    registry,
+    now: () => clock.now,
+    logger: pino({ level: 'debug' }, sink),
     config: { corsOrigins: ['https://app.example'] },
   })
 })
@@ -92,7 +94,8 @@ test.serial(
     t.is(headers.get('cache-control'), 'no-store')
     const { token, ...rest } = body
     t.deepEqual(rest as object, {
-      ...{ token_type: 'Bearer', expires_at: clock.now / 1000 + 12 * 3600 },
+      token_type: 'Bearer',
+      expires_at: clock.now / 1000 + 12 * 3600,
       wallet: wallet.address,
     })
     // Anybody can verify it with the published keys.
@@ -442,7 +445,8 @@ test.serial('a page of an allowed origin may log in, another may not', async (t)
     fetch(`${api.url}/auth/login`, {
       method: 'OPTIONS',
       headers: {
-        ...{ origin, 'access-control-request-method': 'POST' },
+        origin,
+        'access-control-request-method': 'POST',
         'access-control-request-headers': 'authorization,content-type',
       },
     })

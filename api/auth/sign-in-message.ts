@@ -38,7 +38,10 @@ export function signInMessage(given: {
     domain: new URL(url).host,
     address: wallet,
     statement: STATEMENT,
-    ...{ uri: url, version: '1', chainId: 'mainnet', nonce },
+    uri: url,
+    version: '1',
+    chainId: 'mainnet',
+    nonce,
     issuedAt: new Date(issuedAt).toISOString(),
     expirationTime: new Date(issuedAt + NONCE_MS).toISOString(),
   })

@@ -18,8 +18,13 @@ const NOW = Date.UTC(2026, 10, 21, 12)
 const GIVEN = { url: URL_, wallet: WALLET, nonce: 'MvjZFHvnbkJvqgNHhfBBjN', issuedAt: NOW }
 const TEXT = signInMessage(GIVEN)
 const FIELDS = {
-  ...{ domain: 'api.example:8443', address: WALLET, statement: STATEMENT },
-  ...{ uri: URL_, version: '1', chainId: 'mainnet', nonce: GIVEN.nonce },
+  domain: 'api.example:8443',
+  address: WALLET,
+  statement: STATEMENT,
+  uri: URL_,
+  version: '1',
+  chainId: 'mainnet',
+  nonce: GIVEN.nonce,
   issuedAt: '2026-11-21T12:00:00.000Z',
   expirationTime: '2026-11-21T12:05:00.000Z',
 }

@@ -45,8 +45,12 @@ function open(rest: Partial<Parameters<typeof createTokens>[0]> = {}) {
 
 const HEADER = { alg: 'EdDSA', typ: 'dashboard+jwt', kid }
 const CLAIMS = {
-  ...{ iss: ISSUER, aud: 'dashboard', sub: WALLET },
-  ...{ iat: SECOND, exp: SECOND + 60, jti: randomUUID() },
+  iss: ISSUER,
+  aud: 'dashboard',
+  sub: WALLET,
+  iat: SECOND,
+  exp: SECOND + 60,
+  jti: randomUUID(),
 }
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const unsigned = (header: object, claims: object) => `${part(header)}.${part(claims)}`
@@ -67,7 +71,11 @@ test('a token says whose it is, for whom and until when, and nothing else (decis
   const { jti, ...claims } = decodeJwt(token)
   t.regex(jti ?? '', /^[0-9a-f-]{36}$/)
   t.deepEqual(claims, {
-    ...{ iss: ISSUER, aud: 'dashboard', sub: WALLET, iat: SECOND, exp: expiresAt },
+    iss: ISSUER,
+    aud: 'dashboard',
+    sub: WALLET,
+    iat: SECOND,
+    exp: expiresAt,
   })
   t.deepEqual(await tokens.verify(token), {
     wallet: WALLET,

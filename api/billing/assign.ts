@@ -121,7 +121,10 @@ async function readCandidates(store: Store, signature: string): Promise<Candidat
     { signature, prefix: `deposit:${signature}:` },
   )
   return rows.map(({ wallet, purpose, amount, finalized, is_redeemed, account, redeemed_as }) => ({
-    ...{ wallet, purpose, signature, finalized },
+    wallet,
+    purpose,
+    signature,
+    finalized,
     amount: BigInt(amount),
     isRedeemed: is_redeemed === 1,
     given: account === '' ? null : { account, as: redeemed_as },
@@ -142,7 +145,11 @@ async function redeem(
   turn.require()
   await store.insert('deposit_assignments', [
     {
-      ...{ wallet, purpose: deposit.purpose, signature, account, redeemed_as: purpose },
+      wallet,
+      purpose: deposit.purpose,
+      signature,
+      account,
+      redeemed_as: purpose,
       plan: plan?.plan ?? '',
       created_at: dateTime(now),
     },

@@ -52,7 +52,9 @@ export async function readUnredeemed(
     { wallet, purpose, ...(amounts !== null && { amounts: amounts.map(Number) }) },
   )
   return rows.map(({ signature, amount }) => ({
-    ...{ wallet, purpose, signature },
+    wallet,
+    purpose,
+    signature,
     amount: BigInt(amount),
   }))
 }

@@ -59,9 +59,14 @@ let index: DepositIndex
 let api: TestApi
 /** What goes wrong, and what was asked. */
 const trouble = {
-  ...{ rpcDown: false, innerLost: false, fetched: 0, listed: 0, histories: 0 },
+  rpcDown: false,
+  innerLost: false,
+  fetched: 0,
+  listed: 0,
+  histories: 0,
   /** From which slot on a node lists and, when it has forgotten the rest, tells transactions. */
-  ...{ listsFrom: 0, tellsFrom: 0 },
+  listsFrom: 0,
+  tellsFrom: 0,
   storeDies: null as string | null,
   /** What does not answer, of those that a check needs. */
   away: null as 'query' | 'insert' | 'meter' | 'turn' | 'turn, once begun' | null,
@@ -73,7 +78,10 @@ test.before(async () => {
   opened = await openEmbeddedStore()
   simulator = await startSimulator({
     clock: { kind: 'manual', startSlot: 405_000_000 },
-    ...{ wallets: 5, coins: 40, othersPerSlot: 1, trackedPerSlot: 0.1 },
+    wallets: 5,
+    coins: 40,
+    othersPerSlot: 1,
+    trackedPerSlot: 0.1,
   })
   stage = await createStage(simulator)
   rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
@@ -84,7 +92,10 @@ test.before(async () => {
       const store = dyingStore(opened.store)
       const turns = createTurns(null)
       return new Billing({
-        ...{ ...parts, store, terms: terms(), now: () => clock.now },
+        ...parts,
+        store,
+        terms: terms(),
+        now: () => clock.now,
         turns: {
           take: async (account, task) => {
             if (trouble.away === 'turn') throw away()
@@ -121,7 +132,10 @@ function newIndex(store: Store, restMs = 0): DepositIndex {
     return ask()
   }
   return createDepositIndex({
-    ...{ store, logger, restMs, payments: terms().payments },
+    store,
+    logger,
+    restMs,
+    payments: terms().payments,
     rpc: {
       async getSignaturesForAddress(of, page) {
         trouble.histories++
@@ -250,8 +264,11 @@ test.serial('of the mint with a transfer fee what arrives counts, after the fee'
     ...[Uint8Array.of(26, 0, 0, 0, 250, 0), Buffer.from('00ca9a3b00000000', 'hex')],
   ])
   const create = SystemProgram.createAccount({
-    ...{ fromPubkey: publicKey, newAccountPubkey: mint.publicKey },
-    ...{ lamports: rentOf(278), space: 278, programId: program },
+    fromPubkey: publicKey,
+    newAccountPubkey: mint.publicKey,
+    lamports: rentOf(278),
+    space: 278,
+    programId: program,
   })
   const keys = [{ pubkey: mint.publicKey, isSigner: false, isWritable: true }]
   await payer.send(
@@ -532,7 +549,9 @@ test.serial('a page of a history comes from a server that has the page before', 
   const account = address(stage.account.toBase58())
   const known = { position: { slot: 100, signature: 'one of slot 100' }, looked: new Set<string>() }
   const entry = (slot: number) => ({
-    ...{ slot, failed: false, blockTime: 0 },
+    slot,
+    failed: false,
+    blockTime: 0,
     signature: `${slot}`,
   })
   const asked: unknown[] = []
@@ -679,7 +698,9 @@ test.serial('top-ups are deposits, newest first; plans are public', async (t) =>
       pro_access: simulator.paymentAddresses.pro,
       api_credits: simulator.paymentAddresses.credits,
     },
-    ...{ usdt_mint: USDT, usdt_decimals: 6, credits_per_usdt: 1000 },
+    usdt_mint: USDT,
+    usdt_decimals: 6,
+    credits_per_usdt: 1000,
     plans: [
       { plan: 'trial', usdt: 5, days: 3 },
       { plan: 'monthly', usdt: 49, days: 30 },
@@ -705,13 +726,18 @@ test.serial(
 
     const ingest = await startIngest({
       config: {
-        ...{ endpoint: simulator.endpoint, xToken: null, rpcUrl: simulator.rpcUrl },
-        ...{ pricePool: simulator.solPricePool, priceMaxAgeSeconds: 3600 },
+        endpoint: simulator.endpoint,
+        xToken: null,
+        rpcUrl: simulator.rpcUrl,
+        pricePool: simulator.solPricePool,
+        priceMaxAgeSeconds: 3600,
       },
       wallets: createWallets(simulator.wallets),
       log: createMemoryLog({ logger, registry: createRegistry() }),
       checkpoint: async () => null,
-      ...{ logger, registry: createRegistry(), deposits: next },
+      logger,
+      registry: createRegistry(),
+      deposits: next,
     })
     simulator.advance(2)
     await ingest.ready

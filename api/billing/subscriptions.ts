@@ -45,7 +45,11 @@ export async function redeemPlans(
   const rows = bought.map(({ key, plan, amount }) => {
     expires += plan.days * 86_400
     return {
-      ...{ wallet, idempotency_key: key, plan: plan.plan, days: plan.days, amount },
+      wallet,
+      idempotency_key: key,
+      plan: plan.plan,
+      days: plan.days,
+      amount,
       redeemed_at: dateTime(nowMs),
       expires_at: expires,
       version: FIRST_WINS - BigInt(nowMs),

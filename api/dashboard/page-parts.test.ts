@@ -104,7 +104,10 @@ test('the credits that are shown beforehand are those that the service gives', (
 test('an amount that cannot be sent, or would buy nothing, is not to be paid, and the page says why', (t) => {
   const plans = (credits_per_usdt: number): Answers.Plans => ({
     payment_addresses: { pro_access: MINT, api_credits: MINT },
-    ...{ usdt_mint: MINT, usdt_decimals: 6, credits_per_usdt, plans: [] },
+    usdt_mint: MINT,
+    usdt_decimals: 6,
+    credits_per_usdt,
+    plans: [],
   })
   const cases: readonly [string, number, bigint | null, string][] = [
     ['10', 1000, 10_000_000n, 'That is 10,000 credits, at 1,000 for one USDT.'],
@@ -234,7 +237,9 @@ test('what the pages take for an answer is what the documents say', (t) => {
     } satisfies Answers.AccountEvents,
     '/billing/plans': {
       payment_addresses: { pro_access: MINT, api_credits: MINT },
-      ...{ usdt_mint: MINT, usdt_decimals: 6, credits_per_usdt: 1000 },
+      usdt_mint: MINT,
+      usdt_decimals: 6,
+      credits_per_usdt: 1000,
       plans: [{ plan: 'trial', usdt: 5, days: 3 }],
     } satisfies Answers.Plans,
     '/billing/credits/check': { credited: 0, balance_credits: 0 } satisfies Answers.Credited,

@@ -31,16 +31,22 @@ const swap =
   (side: Swap['side'], mint = A, change: Partial<Swap> = {}) =>
   (time: number, amount: bigint, lamports: bigint): Step =>
   (key) => ({
-    ...{ kind: 'swap', ...key, ...base(time), side, baseMint: mint, baseAmount: amount },
-    ...{
-      baseDecimals: 6,
-      quoteMint: WSOL,
-      quoteAmount: lamports,
-      program: 'pump',
-      programId: D,
-      pool: null,
-    },
-    ...{ confidence: 'high', quoteMismatch: false, feeLamports: 5n, solPriceUsdE9: null },
+    kind: 'swap',
+    ...key,
+    ...base(time),
+    side,
+    baseMint: mint,
+    baseAmount: amount,
+    baseDecimals: 6,
+    quoteMint: WSOL,
+    quoteAmount: lamports,
+    program: 'pump',
+    programId: D,
+    pool: null,
+    confidence: 'high',
+    quoteMismatch: false,
+    feeLamports: 5n,
+    solPriceUsdE9: null,
     ...change,
   })
 const buy = swap('buy')
@@ -49,7 +55,13 @@ const token =
   (direction: 'in' | 'out', mint = A) =>
   (time: number, amount: bigint): Step =>
   (key) => ({
-    ...{ kind: 'token_transfer', ...key, ...base(time), direction, mint, amount, decimals: 6 },
+    kind: 'token_transfer',
+    ...key,
+    ...base(time),
+    direction,
+    mint,
+    amount,
+    decimals: 6,
   })
 const sol =
   (direction: 'in' | 'out') =>
@@ -93,8 +105,10 @@ function positions(steps: readonly (Step | readonly Step[])[], supply: bigint | 
     const row = first && firstBuyRow(7, 1, first)
     return {
       ...positionRow(7, 1, found),
-      ...{ first_amount: row?.amount ?? 0n, first_value_lamports: row?.value_lamports ?? null },
-      ...{ first_sol_price_usd_e9: row?.sol_price_usd_e9 ?? null, supply },
+      first_amount: row?.amount ?? 0n,
+      first_value_lamports: row?.value_lamports ?? null,
+      first_sol_price_usd_e9: row?.sol_price_usd_e9 ?? null,
+      supply,
     }
   })
   return new Map(
@@ -176,9 +190,13 @@ test('C5: sums of profit, buys and sells over all tokens; what is open counts tr
   ])
   t.deepEqual(pnl, {
     // 4 less 1, and 1 less 3
-    ...{ sol_balance: null, pnl_sol: 1, sol_bought: 5, sol_sold: 5 },
+    sol_balance: null,
+    pnl_sol: 1,
+    sol_bought: 5,
+    sol_sold: 5,
     // Half of what cost 2; A, and C that came by transfer.
-    ...{ sol_invested_open: 1, unrealized_token_count: 2 },
+    sol_invested_open: 1,
+    unrealized_token_count: 2,
   })
 })
 
@@ -319,16 +337,33 @@ test('C14: holdings and aggregates know swaps alone; SOL sums take every quote',
   // Lots hold 5 + 10 + 6 - 3 - 4 = 14; by swaps it is 16 - 4.
   const row = position(steps)
   t.deepEqual(holdingItem(row, 100).position, {
-    ...{ sol_bought: 5, sol_sold: 1, tokens_acquired: 16, tokens_sold: 4, tokens_held: 12 },
+    sol_bought: 5,
+    sol_sold: 1,
+    tokens_acquired: 16,
+    tokens_sold: 4,
+    tokens_held: 12,
     pct_held: 0.75,
   })
   t.deepEqual(walletHoldingItem(row, 100).position, {
-    ...{ balance: 12, tokens_acquired: 16, tokens_held: 12, sol_invested: 5 },
+    balance: 12,
+    tokens_acquired: 16,
+    tokens_held: 12,
+    sol_invested: 5,
   })
   t.deepEqual(walletAggregateItem(row), {
-    ...{ wallet: 'W7', alias: 'W7', buys: 2, sells: 1, base_bought: '16000000' },
-    ...{ base_sold: '4000000', base_net: '12000000', sol_in: 5, sol_out: 1, pct_held: 0.75 },
-    ...{ first_buy_time: 10, last_trade_time: 40, entry_mcap: null },
+    wallet: 'W7',
+    alias: 'W7',
+    buys: 2,
+    sells: 1,
+    base_bought: '16000000',
+    base_sold: '4000000',
+    base_net: '12000000',
+    sol_in: 5,
+    sol_out: 1,
+    pct_held: 0.75,
+    first_buy_time: 10,
+    last_trade_time: 40,
+    entry_mcap: null,
   })
   const over = walletAggregateItem(position([...steps, sell(50, 20_000_000n, SOL)]))
   t.deepEqual([over.base_net, over.pct_held], ['-8000000', 0])
@@ -398,17 +433,33 @@ test('C21: a wallet without events is a wallet of zeros, nulls and an empty list
   const empty = {
     identity: { wallet: 'W7', tracked: true, score: null, status: 'review' as const },
     pnl: {
-      ...{ sol_balance: null, pnl_sol: 0, sol_bought: 0, sol_sold: 0, sol_invested_open: 0 },
+      sol_balance: null,
+      pnl_sol: 0,
+      sol_bought: 0,
+      sol_sold: 0,
+      sol_invested_open: 0,
       unrealized_token_count: 0,
     },
     activity: {
-      ...{ total_trades: 0, buys: 0, sells: 0, transfers_in: 0, transfers_out: 0 },
-      ...{ sol_received: 0, sol_sent: 0, unique_tokens_traded: 0 },
+      total_trades: 0,
+      buys: 0,
+      sells: 0,
+      transfers_in: 0,
+      transfers_out: 0,
+      sol_received: 0,
+      sol_sent: 0,
+      unique_tokens_traded: 0,
     },
     behavior: {
-      ...{ winrate: null, loserate: null, avg_holding_time: null },
-      ...{ avg_time_to_almost_full_exit: null, avg_buy_amount: null, avg_sell_amount: null },
-      ...{ quick_sells: 0, sold_more_than_bought: 0, active_times: [] },
+      winrate: null,
+      loserate: null,
+      avg_holding_time: null,
+      avg_time_to_almost_full_exit: null,
+      avg_buy_amount: null,
+      avg_sell_amount: null,
+      quick_sells: 0,
+      sold_more_than_bought: 0,
+      active_times: [],
     },
     computed_at: 0,
   }
@@ -416,7 +467,10 @@ test('C21: a wallet without events is a wallet of zeros, nulls and an empty list
   t.deepEqual(walletMetricsItem(emptyMetricsRow(7)), empty)
   // Nine SOL disqualify it, eleven leave it in review.
   t.deepEqual(metrics([], 9n * SOL).identity, {
-    ...{ wallet: 'W7', tracked: true, score: 0, status: 'disqualified' },
+    wallet: 'W7',
+    tracked: true,
+    score: 0,
+    status: 'disqualified',
   })
   t.deepEqual(
     [metrics([], 11n * SOL).identity, metrics([], 11n * SOL).pnl.sol_balance],
@@ -427,10 +481,14 @@ test('C21: a wallet without events is a wallet of zeros, nulls and an empty list
 test('C22: ages end at the block time of the newest stored slot', (t) => {
   const row = position([sell(50, 1n, 1n), buy(100, 5n, 10n), token('in')(120, 5n)])
   t.deepEqual(holdingItem(row, 1000).timing, {
-    ...{ first_activity_at: 50, last_activity_at: 100, holding_time: 950 },
+    first_activity_at: 50,
+    last_activity_at: 100,
+    holding_time: 950,
   })
   t.deepEqual(walletHoldingItem(row, 100).timing, {
-    ...{ first_activity_at: 50, last_activity_at: 100, holding_time: 50 },
+    first_activity_at: 50,
+    last_activity_at: 100,
+    holding_time: 50,
   })
 })
 

@@ -98,7 +98,8 @@ export function signalItem(row: SignalRow): SignalItem {
     buy_volume: solOf(row.buy_lamports),
     sell_volume: solOf(row.sell_lamports),
     reasons: row.reasons.map(({ field, op, threshold, value }) => ({
-      ...{ field, op },
+      field,
+      op,
       // Written by the trending worker.
       threshold: JSON.parse(threshold) as string | number | boolean,
       value: JSON.parse(value) as string | number | boolean,

@@ -75,7 +75,8 @@ export function upgrade(deps: {
     if (session === undefined) feed.accept(asked, account, left)
     else
       feed.acceptViewer(asked, {
-        ...{ ...session, proUntil },
+        ...session,
+        proUntil,
         isRevoked: () => tokens.isRevoked(session),
         readProUntil: async () => (await billing?.pro(session.wallet))?.expiresAt ?? null,
       })

@@ -92,7 +92,9 @@ function message(schema: z.ZodType, schemas: JsonSchemas, io: 'input' | 'output'
   const { id = '', description = '' } = schema.meta() ?? {}
   const examples = EXAMPLES[id]
   return {
-    ...{ name: id, summary: description, payload: schemas.of(schema, io) },
+    name: id,
+    summary: description,
+    payload: schemas.of(schema, io),
     ...(examples && { examples: examples.map((payload) => ({ payload })) }),
   }
 }
@@ -120,7 +122,10 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   SnapshotComplete: [{ type: 'snapshot_complete', cursor: CURSOR }],
   Subscribed: [
     {
-      ...{ type: 'subscribed', channels: ['trades'], wallets: ['W12'], mints: null },
+      type: 'subscribed',
+      channels: ['trades'],
+      wallets: ['W12'],
+      mints: null,
       cursor: CURSOR,
     },
   ],
@@ -129,7 +134,8 @@ const EXAMPLES: Readonly<Record<string, readonly object[]>> = {
   BalanceLow: [{ type: 'balance_low', balance_credits: 100 }],
   Error: [
     {
-      ...{ type: 'error', code: 'wallet_not_found' },
+      type: 'error',
+      code: 'wallet_not_found',
       message: 'wallets: an alias is not that of a tracked wallet.',
     },
   ],

@@ -181,7 +181,10 @@ test('an answer that is not as documented is found out', (t) => {
   const json = (value: unknown) => Buffer.from(JSON.stringify(value))
   const { example } = resources.find(({ path }) => path === '/wallets')!.docs
   const answer = {
-    ...{ path: '/wallets', status: 200, type: 'application/json', body: json(example) },
+    path: '/wallets',
+    status: 200,
+    type: 'application/json',
+    body: json(example),
     has: () => true,
   }
   t.is(faultOf(answer), null)
@@ -190,8 +193,12 @@ test('an answer that is not as documented is found out', (t) => {
   t.truthy(faultOf({ ...answer, type: 'text/plain' }))
   t.is(faultOf({ ...answer, has: (name) => name !== 'x-credits-cost' }), 'lacks x-credits-cost')
   const refusal = {
-    ...{ type: 'about:blank', title: 'No.', status: 404, detail: 'wallet_not_found' },
-    ...{ code: 'wallet_not_found', request_id: 'x' },
+    type: 'about:blank',
+    title: 'No.',
+    status: 404,
+    detail: 'wallet_not_found',
+    code: 'wallet_not_found',
+    request_id: 'x',
   }
   const refused = { ...answer, status: 404, type: 'application/problem+json', body: json(refusal) }
   t.is(faultOf({ ...refused, path: '/wallets/W9/metrics' }), null)

@@ -154,7 +154,9 @@ function parameters(where: 'path' | 'query', { shape }: z.ZodObject, schemas: Js
     const { description, examples, ...rest } = schemas.of(schema as z.ZodType)
     const [example] = Array.isArray(examples) ? examples : []
     return {
-      ...{ name, in: where, required: where === 'path' },
+      name,
+      in: where,
+      required: where === 'path',
       ...(description !== undefined && { description }),
       schema: rest,
       ...(example !== undefined && { example }),
@@ -205,7 +207,11 @@ function refusal(
             code,
             {
               value: {
-                ...{ type: 'about:blank', title, status, detail: code, code },
+                type: 'about:blank',
+                title,
+                status,
+                detail: code,
+                code,
                 request_id: '0198a1b2-0c3d-4e5f-8a9b-0c1d2e3f4a5b',
               },
             },

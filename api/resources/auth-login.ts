@@ -46,8 +46,10 @@ export function authLogin({ login }: { readonly login: Login }) {
       const { token, expiresAt } = await login.login({ ...body, network })
       return {
         body: {
-          ...{ token, token_type: 'Bearer' as const },
-          ...{ expires_at: expiresAt, wallet: body.wallet },
+          token,
+          token_type: 'Bearer' as const,
+          expires_at: expiresAt,
+          wallet: body.wallet,
         },
         headers: { 'Cache-Control': 'no-store' },
       }

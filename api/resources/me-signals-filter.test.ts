@@ -67,7 +67,8 @@ const stored = async () =>
   Number((await store.query<{ n: string }>('SELECT count() AS n FROM signals'))[0]?.n)
 
 const tickOf = (at: number, listed: readonly WatchedToken[], left: readonly string[] = []) => ({
-  ...{ at, listed },
+  at,
+  listed,
   left: left.map((mint) => ({ mint, entry: AT })),
   mcapOf: () => null,
 })
@@ -77,12 +78,35 @@ const token = (mint: string, fields: Partial<WatchedToken> = {}) =>
 
 /** What the trending worker stores of a token that changed or left. */
 const watchlistRow = (at: number, mint: string, event: string, mcap: number | null): Row => ({
-  ...{ at, mint, entry: AT, event, symbol: 'Late', name: 'Named later', current_mcap: mcap },
-  ...{ first_trade_at: AT, discovered_at: AT, oldest_hold_at: AT, last_trade_at: AT, wallets: [1] },
-  ...{ conviction: 1, held_lamports: '1', pct_held: 1, buy_lamports: '0', sell_lamports: '0' },
-  ...{ mcap_change_pct: 0, mcap_trend: 'flat', holders_change_pct: 0, holders_trend: 'flat' },
-  ...{ volume1h: 0, volume1h_change_pct: 0, volume1h_trend: 'flat', liquidity: null },
-  ...{ liquidity_change_pct: 0, liquidity_trend: 'flat', state: 'holding', near_evict: false },
+  at,
+  mint,
+  entry: AT,
+  event,
+  symbol: 'Late',
+  name: 'Named later',
+  current_mcap: mcap,
+  first_trade_at: AT,
+  discovered_at: AT,
+  oldest_hold_at: AT,
+  last_trade_at: AT,
+  wallets: [1],
+  conviction: 1,
+  held_lamports: '1',
+  pct_held: 1,
+  buy_lamports: '0',
+  sell_lamports: '0',
+  mcap_change_pct: 0,
+  mcap_trend: 'flat',
+  holders_change_pct: 0,
+  holders_trend: 'flat',
+  volume1h: 0,
+  volume1h_change_pct: 0,
+  volume1h_trend: 'flat',
+  liquidity: null,
+  liquidity_change_pct: 0,
+  liquidity_trend: 'flat',
+  state: 'holding',
+  near_evict: false,
 })
 
 const tickIsStored = async (at: number) => {

@@ -125,7 +125,9 @@ export function resource<
   const { params, query, requestBody = NO_BODY, read } = declaration
   // TypeScript does not see through a generic object.
   const parts: z.ZodType<Parts<Params, Query, RequestBody>> = z.object({
-    ...{ params, query, body: requestBody },
+    params,
+    query,
+    body: requestBody,
   }) as never
   return { ...declaration, input: read === undefined ? parts : parts.transform(read) }
 }

@@ -36,39 +36,60 @@ test.before(async () => {
   await store.insert('positions', [
     // Bought and sold against several coins; held 4 of 10.
     positionRow(2, MINT, {
-      ...{ buys: '3', sells: '2', bought_amount: '10000000', sold_amount: '6000000' },
-      ...{ bought_lamports: '1234567891', sold_lamports: '2000000001' },
-      ...{ first_buy_time: T + 100, first_trade_time: T + 90, last_trade_time: T + 800 },
+      buys: '3',
+      sells: '2',
+      bought_amount: '10000000',
+      sold_amount: '6000000',
+      bought_lamports: '1234567891',
+      sold_lamports: '2000000001',
+      first_buy_time: T + 100,
+      first_trade_time: T + 90,
+      last_trade_time: T + 800,
     }),
     // Only sold what came by transfer.
     positionRow(1, MINT, {
-      ...{ buys: '0', sells: '1', bought_amount: '0', sold_amount: '7', bought_lamports: '0' },
-      ...{ sold_lamports: '5', first_buy_time: null, first_trade_time: T + 50 },
+      buys: '0',
+      sells: '1',
+      bought_amount: '0',
+      sold_amount: '7',
+      bought_lamports: '0',
+      sold_lamports: '5',
+      first_buy_time: null,
+      first_trade_time: T + 50,
       last_trade_time: T + 50,
     }),
     // Sold more than bought.
     positionRow(10, MINT, {
-      ...{
-        sells: '1',
-        sold_amount: '10000001',
-        sold_lamports: '340282366920938463463374607431768',
-      },
-      ...{ first_buy_time: T + 100, first_trade_time: T + 100, last_trade_time: T + 900 },
+      sells: '1',
+      sold_amount: '10000001',
+      sold_lamports: '340282366920938463463374607431768',
+      first_buy_time: T + 100,
+      first_trade_time: T + 100,
+      last_trade_time: T + 900,
     }),
     // Came by transfer alone: no trade.
     positionRow(3, MINT, {
-      ...{ buys: '0', bought_amount: '0', bought_lamports: '0', first_buy_time: null },
-      ...{ first_trade_time: null, last_trade_time: null },
+      buys: '0',
+      bought_amount: '0',
+      bought_lamports: '0',
+      first_buy_time: null,
+      first_trade_time: null,
+      last_trade_time: null,
     }),
     positionRow(12, MINT, {
       bought_amount: '340282366920938463463374607431768211455',
-      ...{ first_buy_time: T + 20, first_trade_time: T + 20, last_trade_time: T + 800 },
+      first_buy_time: T + 20,
+      first_trade_time: T + 20,
+      last_trade_time: T + 800,
     }),
     // Three hold JUP for 3 SOL in all; two hold WIF for 4 SOL in all, as MINT for less.
     positionRow(10, JUP, { decimals: 0, bought_amount: '3', bought_lamports: '1000000000' }),
     positionRow(2, JUP, { decimals: 0, bought_amount: '5', bought_lamports: '1000000000' }),
     positionRow(5, JUP, {
-      ...{ decimals: 0, bought_amount: '9', sold_amount: '8', bought_lamports: '1000000000' },
+      decimals: 0,
+      bought_amount: '9',
+      sold_amount: '8',
+      bought_lamports: '1000000000',
       last_trade_time: T + 800,
     }),
     positionRow(4, WIF),
@@ -103,8 +124,16 @@ test.before(async () => {
   ])
   await store.insert('mints', [
     {
-      ...{ mint: MINT, token_program: 'spl_token', decimals: 6, supply: '999999999123456' },
-      ...{ symbol: '', name: '', metadata: 'none', fetched_at: T, asked: 1, version: '1' },
+      mint: MINT,
+      token_program: 'spl_token',
+      decimals: 6,
+      supply: '999999999123456',
+      symbol: '',
+      name: '',
+      metadata: 'none',
+      fetched_at: T,
+      asked: 1,
+      version: '1',
     },
   ])
   await store.insert('swaps', [
@@ -137,19 +166,39 @@ test.serial(
     const sol = { quote_mint: WSOL, quote_amount: '500000000' }
     t.deepEqual(body as unknown, {
       mint: MINT,
-      ...{ count: 4, limit: 100, has_more: false, next_cursor: null },
+      count: 4,
+      limit: 100,
+      has_more: false,
+      next_cursor: null,
       items: [
         {
-          ...{ block_time: T + 12, wallet: 'W3', side: 'buy', ...base, ...sol },
-          ...{ ...plain, program: 'unknown', confidence: 'delta_only' },
+          block_time: T + 12,
+          wallet: 'W3',
+          side: 'buy',
+          ...base,
+          ...sol,
+          ...plain,
+          program: 'unknown',
+          confidence: 'delta_only',
         },
         {
-          ...{ block_time: T + 12, wallet: 'W2', side: 'buy', ...base },
-          ...{ ...plain, quote_mint: WSOL, quote_amount: '0', quote_mismatch: true },
+          block_time: T + 12,
+          wallet: 'W2',
+          side: 'buy',
+          ...base,
+          ...plain,
+          quote_mint: WSOL,
+          quote_amount: '0',
+          quote_mismatch: true,
         },
         {
-          ...{ block_time: T + 12, wallet: 'W1', side: 'sell', ...base },
-          ...{ ...plain, quote_mint: USDC, quote_amount: '7' },
+          block_time: T + 12,
+          wallet: 'W1',
+          side: 'sell',
+          ...base,
+          ...plain,
+          quote_mint: USDC,
+          quote_amount: '7',
         },
         { block_time: T + 10, wallet: 'W2', side: 'buy', ...base, ...sol, ...plain },
       ],
@@ -162,7 +211,11 @@ test.serial(
     t.like(second.body, { has_more: false, next_cursor: null })
     t.deepEqual((await get(`/tokens/${NOBODYS}/swaps`)).body as unknown, {
       mint: NOBODYS,
-      ...{ count: 0, limit: 100, has_more: false, next_cursor: null, items: [] },
+      count: 0,
+      limit: 100,
+      has_more: false,
+      next_cursor: null,
+      items: [],
     })
   },
 )
@@ -177,34 +230,71 @@ test.serial(
       tracked_wallets: 4,
       wallets: [
         {
-          ...{ wallet: 'W12', alias: 'W12', buys: 1, sells: 0 },
+          wallet: 'W12',
+          alias: 'W12',
+          buys: 1,
+          sells: 0,
           base_bought: '340282366920938463463374607431768211455',
-          ...{ base_sold: '0', base_net: '340282366920938463463374607431768211455' },
-          ...{ sol_in: 2, sol_out: 0, pct_held: 1 },
-          ...{ first_buy_time: T + 20, last_trade_time: T + 800, entry_mcap: null },
+          base_sold: '0',
+          base_net: '340282366920938463463374607431768211455',
+          sol_in: 2,
+          sol_out: 0,
+          pct_held: 1,
+          first_buy_time: T + 20,
+          last_trade_time: T + 800,
+          entry_mcap: null,
         },
         {
-          ...{ wallet: 'W2', alias: 'W2', buys: 3, sells: 2 },
-          ...{ base_bought: '10000000', base_sold: '6000000', base_net: '4000000' },
-          ...{ sol_in: 1.234567891, sol_out: 2.000000001, pct_held: 0.4 },
-          ...{ first_buy_time: T + 100, last_trade_time: T + 800, entry_mcap: ENTRY_MCAP },
+          wallet: 'W2',
+          alias: 'W2',
+          buys: 3,
+          sells: 2,
+          base_bought: '10000000',
+          base_sold: '6000000',
+          base_net: '4000000',
+          sol_in: 1.234567891,
+          sol_out: 2.000000001,
+          pct_held: 0.4,
+          first_buy_time: T + 100,
+          last_trade_time: T + 800,
+          entry_mcap: ENTRY_MCAP,
         },
         {
-          ...{ wallet: 'W10', alias: 'W10', buys: 1, sells: 1 },
-          ...{ base_bought: '10000000', base_sold: '10000001', base_net: '-1' },
-          ...{ sol_in: 2, sol_out: 3.402823669209385e23, pct_held: 0 },
-          ...{ first_buy_time: T + 100, last_trade_time: T + 900, entry_mcap: null },
+          wallet: 'W10',
+          alias: 'W10',
+          buys: 1,
+          sells: 1,
+          base_bought: '10000000',
+          base_sold: '10000001',
+          base_net: '-1',
+          sol_in: 2,
+          sol_out: 3.402823669209385e23,
+          pct_held: 0,
+          first_buy_time: T + 100,
+          last_trade_time: T + 900,
+          entry_mcap: null,
         },
         {
-          ...{ wallet: 'W1', alias: 'W1', buys: 0, sells: 1 },
-          ...{ base_bought: '0', base_sold: '7', base_net: '-7' },
-          ...{ sol_in: 0, sol_out: 5e-9, pct_held: 0 },
-          ...{ first_buy_time: null, last_trade_time: T + 50, entry_mcap: null },
+          wallet: 'W1',
+          alias: 'W1',
+          buys: 0,
+          sells: 1,
+          base_bought: '0',
+          base_sold: '7',
+          base_net: '-7',
+          sol_in: 0,
+          sol_out: 5e-9,
+          pct_held: 0,
+          first_buy_time: null,
+          last_trade_time: T + 50,
+          entry_mcap: null,
         },
       ],
     })
     t.deepEqual((await get(`/tokens/${NOBODYS}/wallet-aggregates`)).body as unknown, {
-      ...{ mint: NOBODYS, tracked_wallets: 0, wallets: [] },
+      mint: NOBODYS,
+      tracked_wallets: 0,
+      wallets: [],
     })
   },
 )
@@ -235,10 +325,16 @@ test.serial(
     const head = { min_wallets: 2, page: 1, page_size: 25, total: 3, has_more: false }
     t.deepEqual(answer.body as unknown, { ...head, items: [jup, wif, mint] })
     t.deepEqual((await get('/tokens/held?min_wallets=3')).body as unknown, {
-      ...{ ...head, min_wallets: 3, total: 1, items: [jup] },
+      ...head,
+      min_wallets: 3,
+      total: 1,
+      items: [jup],
     })
     t.deepEqual((await get('/tokens/held?min_wallets=10000')).body as unknown, {
-      ...{ ...head, min_wallets: 10_000, total: 0, items: [] },
+      ...head,
+      min_wallets: 10_000,
+      total: 0,
+      items: [],
     })
     t.deepEqual((await get('/tokens/held?page=2')).body as unknown, { ...head, page: 2, items: [] })
   },
@@ -256,12 +352,18 @@ test.serial(
     ) => {
       const [first_activity_at = 0, last_activity_at = 0] = times.map((time) => T + time)
       return {
-        ...{ wallet, token: { address, decimals }, position },
+        wallet,
+        token: { address, decimals },
+        position,
         timing: { first_activity_at, last_activity_at, holding_time: T + 1000 - first_activity_at },
       }
     }
     const wif = {
-      ...{ sol_bought: 2, sol_sold: 0, tokens_acquired: 10, tokens_sold: 0, tokens_held: 10 },
+      sol_bought: 2,
+      sol_sold: 0,
+      tokens_acquired: 10,
+      tokens_sold: 0,
+      tokens_held: 10,
       pct_held: 1,
     }
     const huge = Number('340282366920938463463374607431768.211455')
@@ -269,8 +371,12 @@ test.serial(
       of(
         ...(['W2', MINT, 6] as const),
         {
-          ...{ sol_bought: 1.234567891, sol_sold: 2.000000001 },
-          ...{ tokens_acquired: 10, tokens_sold: 6, tokens_held: 4, pct_held: 0.4 },
+          sol_bought: 1.234567891,
+          sol_sold: 2.000000001,
+          tokens_acquired: 10,
+          tokens_sold: 6,
+          tokens_held: 4,
+          pct_held: 0.4,
         },
         [90, 800],
       ),
@@ -282,7 +388,11 @@ test.serial(
       of(
         ...(['W5', JUP, 0] as const),
         {
-          ...{ sol_bought: 1, sol_sold: 0, tokens_acquired: 9, tokens_sold: 8, tokens_held: 1 },
+          sol_bought: 1,
+          sol_sold: 0,
+          tokens_acquired: 9,
+          tokens_sold: 8,
+          tokens_held: 1,
           pct_held: 1 / 9,
         },
         [10, 800],
@@ -301,27 +411,45 @@ test.serial(
       ),
     ]
     const head = {
-      ...{ alias: null, min_holding_seconds: 0, max_holding_seconds: null },
-      ...{ page: 1, page_size: 100, total: 7, has_more: false },
+      alias: null,
+      min_holding_seconds: 0,
+      max_holding_seconds: null,
+      page: 1,
+      page_size: 100,
+      total: 7,
+      has_more: false,
     }
     const answer = await get('/wallets/holdings')
     t.is(creditsOf(answer)[0], '1')
     t.deepEqual(answer.body as unknown, { ...head, items: all })
     const only = async (query: string) => (await get(`/wallets/holdings?${query}`)).body as unknown
     t.deepEqual(await only('alias=W2'), {
-      ...{ ...head, alias: 'W2', total: 2, items: [all[0], all[5]] },
+      ...head,
+      alias: 'W2',
+      total: 2,
+      items: [all[0], all[5]],
     })
     t.deepEqual(await only('alias=W11'), { ...head, alias: 'W11', total: 0, items: [] })
     // Bounds are inclusive.
     t.deepEqual(await only('min_holding_seconds=910&max_holding_seconds=980'), {
-      ...{ ...head, min_holding_seconds: 910, max_holding_seconds: 980 },
-      ...{ total: 2, items: [all[0], all[1]] },
+      ...head,
+      min_holding_seconds: 910,
+      max_holding_seconds: 980,
+      total: 2,
+      items: [all[0], all[1]],
     })
     t.deepEqual(await only('min_holding_seconds=911&max_holding_seconds=979'), {
-      ...{ ...head, min_holding_seconds: 911, max_holding_seconds: 979, total: 0, items: [] },
+      ...head,
+      min_holding_seconds: 911,
+      max_holding_seconds: 979,
+      total: 0,
+      items: [],
     })
     t.deepEqual(await only('min_holding_seconds=9999999999'), {
-      ...{ ...head, min_holding_seconds: 9_999_999_999, total: 0, items: [] },
+      ...head,
+      min_holding_seconds: 9_999_999_999,
+      total: 0,
+      items: [],
     })
     t.deepEqual(await only('page=2'), { ...head, page: 2, items: [] })
 
@@ -459,7 +587,10 @@ test('what is kept of holdings as text is what they render to, whatever changes 
       const rows = some.map((list) =>
         list.map((row) => ({
           ...row,
-          ...{ wallet: 1, sold_amount: '0', sold_lamports: '0', last_trade_time: T },
+          wallet: 1,
+          sold_amount: '0',
+          sold_lamports: '0',
+          last_trade_time: T,
         })),
       )
       const all = rows.flat()

@@ -85,8 +85,12 @@ async function applyChanges(
     const swap = changed(stored, change)
     stored.swaps.set(eventKeyText(swap), swap)
     return swapRow(swap.slot, {
-      ...{ tx_index: swap.txIndex, wallet: swap.wallet, event_index: swap.eventIndex },
-      ...{ base_mint: swap.mint, program: swap.name, version: swap.version },
+      tx_index: swap.txIndex,
+      wallet: swap.wallet,
+      event_index: swap.eventIndex,
+      base_mint: swap.mint,
+      program: swap.name,
+      version: swap.version,
       is_deleted: swap.isDeleted ? 1 : 0,
     })
   })
@@ -104,12 +108,17 @@ function changed(stored: Stored, { kind, slot, wallet, isOfMint, pick }: Change)
       : { ...picked, version, name: stored.name(), isDeleted: false }
   }
   const key = {
-    ...{ slot: kind === 'head' ? ++stored.head : slot, txIndex: pick % 3, wallet },
+    slot: kind === 'head' ? ++stored.head : slot,
+    txIndex: pick % 3,
+    wallet,
     eventIndex: stored.swaps.size, // of its own
   }
   return {
     ...key,
-    ...{ mint: isOfMint ? MINT : JUP, name: stored.name(), version: 0, isDeleted: false },
+    mint: isOfMint ? MINT : JUP,
+    name: stored.name(),
+    version: 0,
+    isDeleted: false,
   }
 }
 
@@ -169,13 +178,11 @@ function resourceOf(
     perturb: null,
     position: {
       stored: () => ({ slot: stored.head, blockTime: 1_700_000_000 }),
-      ...{
-        walletCount: () => 3,
-        wasRedecoded: () => true,
-        beforeMove: () => {},
-        start: async () => {},
-        stop: async () => {},
-      },
+      walletCount: () => 3,
+      wasRedecoded: () => true,
+      beforeMove: () => {},
+      start: async () => {},
+      stop: async () => {},
     },
     cursors: codec,
     epoch: 0,

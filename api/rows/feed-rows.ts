@@ -57,7 +57,9 @@ export async function readStoredSwaps(
   for (let limit = of.limit; ; limit *= 2) {
     const [rows, allGaps] = await Promise.all([
       store.query<LateSwapRow>(swapsAfter(filter), {
-        ...{ ...after, toSlot, limit },
+        ...after,
+        toSlot,
+        limit,
         ...(filter.wallets && { wallets: [...filter.wallets] }),
         ...(filter.mints && { mints: [...filter.mints] }),
       }),

@@ -18,7 +18,11 @@ test.before(async () => {
 test.after.always(() => opened.drop())
 
 const stored = (wallet: number, version: number, more: Row = {}): Row => ({
-  ...{ wallet, version, buys: version, sells: 0, computed_at: 1000 + version },
+  wallet,
+  version,
+  buys: version,
+  sells: 0,
+  computed_at: 1000 + version,
   ...more,
 })
 

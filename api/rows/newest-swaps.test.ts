@@ -13,10 +13,21 @@ const aRow: fc.Arbitrary<Row> = fc
   .tuple(small(9), small(1), fc.integer({ min: 1, max: 3 }), small(1), small(40), small(3))
   .map(([slot, tx_index, wallet, event_index, version, fate]) => ({
     slot: String(slot),
-    ...{ tx_index, wallet, event_index, version: String(version), is_deleted: fate === 0 ? 1 : 0 },
-    ...{ block_time: version, side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0 },
-    ...{ quote_mint: null, quote_amount: '0', program: 'unknown' },
-    ...{ confidence: 'high' as const, quote_mismatch: true },
+    tx_index,
+    wallet,
+    event_index,
+    version: String(version),
+    is_deleted: fate === 0 ? 1 : 0,
+    block_time: version,
+    side: 'buy',
+    base_mint: 'mint',
+    base_amount: '1',
+    base_decimals: 0,
+    quote_mint: null,
+    quote_amount: '0',
+    program: 'unknown',
+    confidence: 'high' as const,
+    quote_mismatch: true,
   }))
 const aKey = fc.record(
   { slot: small(10), txIndex: small(1), wallet: small(3), eventIndex: small(1) },
@@ -99,9 +110,16 @@ test.serial(
     const stored = fc
       .tuple(aRow, fc.constantFrom('mintA', 'mintB'), small(2))
       .map(([row, mint, block]) => ({
-        ...{ ...row, base_mint: row.is_deleted === 1 && block === 2 ? '' : mint, block },
-        ...{ signature: 's', program_id: 'p', confidence: 'high' as const, quote_mismatch: true },
-        ...{ fee_lamports: 0, sol_price_usd_e9: null, value_lamports: null },
+        ...row,
+        base_mint: row.is_deleted === 1 && block === 2 ? '' : mint,
+        block,
+        signature: 's',
+        program_id: 'p',
+        confidence: 'high' as const,
+        quote_mismatch: true,
+        fee_lamports: 0,
+        sol_price_usd_e9: null,
+        value_lamports: null,
       }))
     const histories = fc.uniqueArray(stored, {
       minLength: 30,
@@ -129,7 +147,8 @@ test.serial(
             .sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
             .slice(0, limit + 1)
           const swaps = await readNewestSwaps(store, 100, before, limit + 1, {
-            ...{ mint: mint as Address, wasRedecoded: true },
+            mint: mint as Address,
+            wasRedecoded: true,
           })
           t.deepEqual(
             swaps.map((swap) => [eventKeyText(swap), swap.blockTime, swap.baseMint]),
@@ -161,7 +180,8 @@ test.serial(
     }
     const before = { slot: 40_000, txIndex: 0, wallet: 1, eventIndex: 0 }
     const found = await readNewestSwaps(spy, 50_000, before, 3, {
-      ...{ mint: 'mint7' as Address, wasRedecoded: true },
+      mint: 'mint7' as Address,
+      wasRedecoded: true,
     })
     t.deepEqual(
       found.map(({ slot }) => slot),

@@ -55,7 +55,8 @@ function readPage(
   mint: Address | null,
 ) {
   return store.query<SwapRow>(page(before !== null, mint !== null), {
-    ...{ stored, limit },
+    stored,
+    limit,
     ...(before && { ...before }),
     ...(mint && { mint }),
   })

@@ -30,7 +30,8 @@ function aFollower(given: Store = store) {
   const position = { stored: () => stored, beforeMove: () => {} }
   const news = new PositionNews({ store: given, position, now: () => clock })
   return {
-    ...{ news, position },
+    news,
+    position,
     async moveTo(blockTime: number): Promise<StoredSlot> {
       stored = { slot: (stored?.slot ?? 0) + 1, blockTime }
       clock += 400
@@ -69,8 +70,12 @@ test.serial(
             versions.set(wallet, version)
             const time = firstTrade(wallet, mint)
             return positionRow(wallet, MINTS[mint] ?? '', {
-              ...{ bought_amount: bought, sold_amount: sold, bought_lamports: spent },
-              ...{ first_trade_time: time, last_trade_time: time + later, version },
+              bought_amount: bought,
+              sold_amount: sold,
+              bought_lamports: spent,
+              first_trade_time: time,
+              last_trade_time: time + later,
+              version,
               is_deleted: fate === 'deleted' ? 1 : 0,
             })
           })
@@ -201,8 +206,16 @@ test.serial('news are told once, and again while the marker has not passed them'
   t.deepEqual(told.splice(0), [[b, c], [c], [c]])
   await store.insert('mints', [
     {
-      ...{ mint: d, token_program: 'spl_token', decimals: 6, supply: '1', symbol: '', name: '' },
-      ...{ metadata: 'none', fetched_at: 1, asked: 1, version: '1' },
+      mint: d,
+      token_program: 'spl_token',
+      decimals: 6,
+      supply: '1',
+      symbol: '',
+      name: '',
+      metadata: 'none',
+      fetched_at: 1,
+      asked: 1,
+      version: '1',
     },
   ])
   isAway = true
@@ -232,8 +245,16 @@ test.serial(
       await store.insert('positions', [positionRow(1, a, { ...times, version })])
       await store.insert('mints', [
         {
-          ...{ mint: b, token_program: 'spl_token', decimals: 6, supply: '1', symbol: '' },
-          ...{ name: '', metadata: 'none', fetched_at: 1, asked: 1, version },
+          mint: b,
+          token_program: 'spl_token',
+          decimals: 6,
+          supply: '1',
+          symbol: '',
+          name: '',
+          metadata: 'none',
+          fetched_at: 1,
+          asked: 1,
+          version,
         },
       ])
     }

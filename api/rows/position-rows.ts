@@ -88,7 +88,9 @@ export async function readHoldings(
      ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
     {
-      ...{ now: stored.blockTime, minSeconds, ...page },
+      now: stored.blockTime,
+      minSeconds,
+      ...page,
       ...(maxSeconds !== null && { maxSeconds }),
       ...(wallet !== null && { wallet }),
     },

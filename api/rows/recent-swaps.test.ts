@@ -55,8 +55,14 @@ async function readAt10(most: number) {
 
 /** The place among the late ones of a swap that came when slot `passed` had passed. */
 const latePlace = (row: Row, passed: number, offset: number): Row => ({
-  ...{ epoch: EPOCH, passed_slot: passed, partition: 0, offset, slot: row.slot },
-  ...{ tx_index: row.tx_index, wallet: row.wallet, event_index: row.event_index },
+  epoch: EPOCH,
+  passed_slot: passed,
+  partition: 0,
+  offset,
+  slot: row.slot,
+  tx_index: row.tx_index,
+  wallet: row.wallet,
+  event_index: row.event_index,
 })
 
 const small = (max: number) => fc.nat({ max })

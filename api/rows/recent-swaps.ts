@@ -139,7 +139,9 @@ export class RecentSwaps {
     const now = this.#now()
     const look = this.#lookBack.next(now)
     const rows = await this.#store.query<NewsRow>(NEWS, {
-      ...{ from: this.#from?.slot ?? 0, last: this.#slot, next: next.slot },
+      from: this.#from?.slot ?? 0,
+      last: this.#slot,
+      next: next.slot,
       since: look.since,
     })
     const isNew = ({ slot }: NewsRow) => Number(slot) > this.#slot

@@ -59,7 +59,8 @@ function pagesOf(reads: ReturnType<typeof held>): Store {
 async function startHistory(connectionsPerKey = 1) {
   const reads = held()
   const service = await startFeed({
-    ...{ store: pagesOf(reads), connectionsPerKey },
+    store: pagesOf(reads),
+    connectionsPerKey,
     stored: () => STORED,
   })
   for (const account of ['alice', 'bob']) await fund(service.meter, account, 1000)
@@ -146,7 +147,8 @@ test('a connection takes so many messages and pings a minute; one more is told a
   const service = await startFeed({ messagesPerMinute: 3, now: () => now })
   await fund(service.meter, 'alice', 1000)
   const told = {
-    ...{ type: 'error', code: 'rate_limited' },
+    type: 'error',
+    code: 'rate_limited',
     message: 'A connection takes at most 3 messages a minute.',
   }
   for (const bearer of ['alice', 'dashboard:alice']) {
@@ -167,12 +169,19 @@ test('a connection takes so many messages and pings a minute; one more is told a
 
 /** A client's end that takes everything. */
 const TRANSPORT: Transport = {
-  ...{ write() {}, hold() {}, flush() {}, ping() {}, close() {}, terminate() {} },
+  write() {},
+  hold() {},
+  flush() {},
+  ping() {},
+  close() {},
+  terminate() {},
   unsentBytes: 0,
 }
 const COMMON = {
-  ...{ transport: TRANSPORT, limit: { perMinute: 0, now: () => 0 } },
-  ...{ onSent() {}, onEnd() {} },
+  transport: TRANSPORT,
+  limit: { perMinute: 0, now: () => 0 },
+  onSent() {},
+  onEnd() {},
 }
 
 test('a connection asks for one page, and for what its newest subscription wants by the time of its turn', (t) => {
@@ -180,10 +189,13 @@ test('a connection asks for one page, and for what its newest subscription wants
   const positions = [1, 2, 3].map((slot) => ({ key: endOfSlot(slot), late: null }))
   const connection = new Connection(
     {
-      ...{ ...COMMON, account: 'alice', isTracked: () => true },
+      ...COMMON,
+      account: 'alice',
+      isTracked: () => true,
       // Of the relay only what a client behind its window meets.
       relay: {
-        ...{ window: { covers: () => false }, cursor: '' },
+        window: { covers: () => false },
+        cursor: '',
         decode: (text: string) => positions[Number(text)],
       } as unknown as Relay,
       history: {
@@ -211,7 +223,9 @@ test('a connection asks for one page, and for what its newest subscription wants
 test('a dashboard asks for one page at a time', (t) => {
   const asked: ViewReader[] = []
   const relay = {
-    ...{ newest: 100, encode: () => '', decode: (text: string) => endOfTick(Number(text)) },
+    newest: 100,
+    encode: () => '',
+    decode: (text: string) => endOfTick(Number(text)),
     isReached: () => false,
     page(_position: unknown, _seconds: number, reader: ViewReader) {
       asked.push(reader)
@@ -220,8 +234,12 @@ test('a dashboard asks for one page at a time', (t) => {
   } as unknown as ViewRelay // what a client behind its newest tick meets
   const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
   const viewer = {
-    ...{ wallet: 'alice', tokenId: '', generation: 0, ...ever },
-    ...{ isRevoked: async () => false, readProUntil: async () => null },
+    wallet: 'alice',
+    tokenId: '',
+    generation: 0,
+    ...ever,
+    isRevoked: async () => false,
+    readProUntil: async () => null,
   }
   const connection = new ViewConnection({ ...COMMON, relay, viewer, now: () => 0 })
   const subscribe = (after: string) =>

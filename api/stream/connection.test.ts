@@ -49,7 +49,9 @@ async function startClient(balance: number) {
   const log = handLog()
   const cursors = createCursorCodec(Buffer.alloc(32, 1))
   const relay = await createRelay({
-    ...{ log, cursors, logger: pino({ level: 'silent' }) },
+    log,
+    cursors,
+    logger: pino({ level: 'silent' }),
     render: (swap: Swap) => JSON.stringify(tradeItem(swap)),
     history: { marker: async () => null, cameBefore: async () => new Set<string>() },
     metrics: createFeedMetrics(createRegistry()),
@@ -105,7 +107,11 @@ async function startClient(balance: number) {
             }
             if (sent) setImmediate(sent)
           },
-          ...{ hold() {}, flush() {}, ping() {}, close() {}, terminate() {} },
+          hold() {},
+          flush() {},
+          ping() {},
+          close() {},
+          terminate() {},
           unsentBytes: 0,
         },
         relay,
@@ -129,7 +135,11 @@ async function startClient(balance: number) {
   }
   await connect()
   return {
-    ...{ log, cursors, meter, received, answer },
+    log,
+    cursors,
+    meter,
+    received,
+    answer,
     ended: () => ended,
     async reconnect() {
       await finish(connection.closed())

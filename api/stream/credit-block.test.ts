@@ -25,7 +25,9 @@ async function startBlock(credits: number) {
           return blocks.renewBlock(account, renewal)
         },
       },
-      ...{ account: 'alice', connection: 'c', left: credits },
+      account: 'alice',
+      connection: 'c',
+      left: credits,
       hooks: {
         onGranted: (granted) => heard.push(`granted ${granted}`),
         onFailure: (sinceMs) => heard.push(`failing for ${sinceMs}`),
@@ -40,7 +42,12 @@ async function startBlock(credits: number) {
   )
   const settle = () => new Promise((resolve) => setImmediate(resolve))
   return {
-    ...{ block, meter, renewals, heard, clock, settle },
+    block,
+    meter,
+    renewals,
+    heard,
+    clock,
+    settle,
     async answer() {
       await settle()
       asked.shift()?.()

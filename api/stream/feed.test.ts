@@ -30,7 +30,10 @@ const message =
     data: tradeItem(swap),
   })
 const subscribed = ({ cursors }: Started, slot: number | null, filter: object = {}) => ({
-  ...{ type: 'subscribed', channels: ['trades'], wallets: null, mints: null },
+  type: 'subscribed',
+  channels: ['trades'],
+  wallets: null,
+  mints: null,
   ...filter,
   cursor: cursors.encode(
     'trades',
@@ -356,7 +359,10 @@ test('after: what passed since a position is sent first, then live goes on witho
   t.deepEqual(
     got.map((one) => service.cursors.decode('trades', one.id)),
     [swaps[20]!, ...expected.slice(1)].map(({ slot, txIndex, wallet, eventIndex }) => ({
-      ...{ slot, txIndex, wallet, eventIndex },
+      slot,
+      txIndex,
+      wallet,
+      eventIndex,
     })),
   )
   // From any of them on, what follows is what followed: nothing again, nothing left out.

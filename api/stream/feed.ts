@@ -131,8 +131,13 @@ class LiveFeed implements Feed {
     const render = (swap: PublishedSwap & EventKey) =>
       JSON.stringify(tradeItem(perturbSwap(swap, perturb)))
     const history = createTradeHistory({
-      ...{ store, storeOf, position: storage, cursors },
-      ...{ epoch: log.epoch, retentionHours, render },
+      store,
+      storeOf,
+      position: storage,
+      cursors,
+      epoch: log.epoch,
+      retentionHours,
+      render,
     })
     this.#history = history
     this.#relay = await createRelay(
@@ -283,7 +288,8 @@ class LiveFeed implements Feed {
       {
         transport: createTransport(webSocket, socket),
         limit: this.#messageLimit,
-        ...{ account, ...parts },
+        account,
+        ...parts,
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
         creditBlock: (hooks) =>
           new CreditBlock(
@@ -314,7 +320,9 @@ class LiveFeed implements Feed {
     const connection: ViewConnection = new ViewConnection({
       transport: createTransport(webSocket, socket),
       limit: this.#messageLimit,
-      ...{ relay, viewer, now: this.#options.now },
+      relay,
+      viewer,
+      now: this.#options.now,
       onSent: (messages) => this.#metrics.viewMessages.inc(messages),
       onEnd: (reason) => {
         attached.ended = reason

@@ -150,7 +150,10 @@ export function createTradeHistory(deps: {
     filter: Filter,
   ): Promise<Page> {
     const { swaps, gaps, end } = await readStoredSwaps(store, {
-      ...{ after: key, toSlot, filter, limit: TRADES_PER_PAGE },
+      after: key,
+      toSlot,
+      filter,
+      limit: TRADES_PER_PAGE,
     })
     // After the swaps: whoever sees a late one stored sees its place.
     const { unsettled, newest } = await readLateKeys(store, late)

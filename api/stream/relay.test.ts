@@ -88,7 +88,8 @@ test('trades come out in event-key order, rendered as GET /trades shows them; la
   // One late swap of its partition, entry 7 there, behind slot 12.
   const one: LatePosition = { epoch: 0, passedSlot: 12, offsets: [[0, 7]] }
   const late = {
-    ...{ ...message(at(10, 9)), late: true },
+    ...message(at(10, 9)),
+    late: true,
     id: cursors.encode('trades', endOfSlot(12), one),
   }
   t.deepEqual((await out.messages(6)).slice(4), [late, message(at(13))])
@@ -113,7 +114,9 @@ test('a late trade read together with the slots around it has the position betwe
     { kind: 'marker', marker: aMarker(6) },
   ])
   const id = cursors.encode('trades', endOfSlot(5), {
-    ...{ epoch: 0, passedSlot: 5, offsets: [[0, 2]] },
+    epoch: 0,
+    passedSlot: 5,
+    offsets: [[0, 2]],
   })
   t.deepEqual(await out.messages(3), [
     message(at(5)),

@@ -40,7 +40,10 @@ async function startWorld(store: Store, epoch: number) {
   let gate: Promise<void> | null = null
   let tell: () => void = () => {}
   const fold = await startFold({
-    ...{ log, logger, registry: createRegistry(), windowMs: 1 },
+    log,
+    logger,
+    registry: createRegistry(),
+    windowMs: 1,
     onBug: (error) => {
       throw error
     },
@@ -58,7 +61,8 @@ async function startWorld(store: Store, epoch: number) {
   })
   const feeds: Awaited<ReturnType<typeof startFeed>>[] = []
   return {
-    ...{ log, feeds },
+    log,
+    feeds,
     stored: () => stored,
     slot: before?.slot ?? 100,
     async addFeed() {
@@ -273,7 +277,10 @@ test('whenever and wherever a client goes away and comes back, it gets every tra
             .at(-1)
           const key: EventKey = head ?? { slot: world.slot, txIndex: 0, wallet: 0, eventIndex: 0 }
           const one: Client = {
-            ...{ filter: {}, wants: () => true, got: [], socket: null },
+            filter: {},
+            wants: () => true,
+            got: [],
+            socket: null,
             had: new Set(had.map(({ swap }) => swap.blockTime)),
             after: world.feeds[0]!.cursors.encode('trades', key, lateBefore(worlds, stored.slot)),
           }

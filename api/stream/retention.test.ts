@@ -39,8 +39,14 @@ test('who comes back after longer than the retention is told where it starts aga
   await store.insert(
     'late_swaps',
     LATE.map((slot, offset) => ({
-      ...{ epoch: 0, passed_slot: LATE_PASSED, partition: 0, offset },
-      ...{ slot, tx_index: 0, wallet: 1, event_index: 0 },
+      epoch: 0,
+      passed_slot: LATE_PASSED,
+      partition: 0,
+      offset,
+      slot,
+      tx_index: 0,
+      wallet: 1,
+      event_index: 0,
     })),
   )
   await markStored(store, STORED)

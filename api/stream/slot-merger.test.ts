@@ -138,7 +138,9 @@ test('any interleaving of the partitions, any crash of the writer and any redeli
       t.deepEqual(
         out,
         chain.map(({ slot, parent, swaps }) => ({
-          ...{ kind: 'slot', marker: aMarker(slot, parent), swaps },
+          kind: 'slot',
+          marker: aMarker(slot, parent),
+          swaps,
         })),
       )
       t.is(merger.size, 0)
@@ -248,7 +250,8 @@ test('what comes again for a remembered slot is known, for a forgotten one doubt
   read(0, swap(at(1)), marker(1), swap(at(2)), marker(2))
   merger.forget(1)
   const records = [swap(at(1)), swap(at(2)), swap(at(2, 1))].map((entry, i) => ({
-    ...{ offset: BigInt(4 + i), ...entry },
+    offset: BigInt(4 + i),
+    ...entry,
   }))
   const mark = (offset: number) => ({ epoch: 3, passedSlot: 2, partition: 0, offset })
   t.deepEqual(merger.doubtful({ partition: 0, records }), [{ swap: at(1), mark: mark(4) }])

@@ -47,7 +47,10 @@ test('a subscriber gets the list and the newest signals as they stand, then what
   const client = await service.connect('dashboard:alice')
   t.deepEqual(await client.fence(), [], 'nothing is sent before a subscription')
   t.deepEqual(await client.subscribe(BOTH), {
-    ...{ type: 'subscribed', ...BOTH, wallets: null, mints: null },
+    type: 'subscribed',
+    ...BOTH,
+    wallets: null,
+    mints: null,
     cursor: cursor(service, startOfSnapshot(T + 10)),
   })
   const snapshot = (await client.take(3)) as Told[]
@@ -71,8 +74,10 @@ test('a subscriber gets the list and the newest signals as they stand, then what
   ])
   await passes(service)
   const left = {
-    ...{ channel: 'watchlist', id: cursor(service, { at: T + 20, part: 'changes', index: 1 }) },
-    ...{ event: 'left', data: { mint: BONK, symbol: 'A', name: 'B' } },
+    channel: 'watchlist',
+    id: cursor(service, { at: T + 20, part: 'changes', index: 1 }),
+    event: 'left',
+    data: { mint: BONK, symbol: 'A', name: 'B' },
   }
   t.deepEqual(await client.take(1), [left])
   t.deepEqual(await takeShort(client, 2), [`watchlist changed JUP ${T + 20}`, 'signals fired JUP'])
@@ -338,7 +343,8 @@ test('a connection ends with its token and with Pro, to the second by the wall c
     asking: { expiresAt: T + 1000 },
   }
   const service = await startFeed({
-    ...{ views: source, now: () => now },
+    views: source,
+    now: () => now,
     viewer: (wallet) => viewers[wallet] ?? {},
   })
   const names = ['token', 'pro', 'unknown', 'prolonged']
@@ -376,7 +382,8 @@ test('a connection ends with its token and with Pro, to the second by the wall c
 test('a connection ends when its token is taken back, also when that was not heard of', async (t) => {
   const revoked = new Set<string>()
   const service = await startFeed({
-    ...{ views: memoryViews().source, connectionsPerKey: 9 },
+    views: memoryViews().source,
+    connectionsPerKey: 9,
     viewer: (wallet) => ({ isRevoked: async () => revoked.has(wallet) }),
   })
   const heard = await service.connect('dashboard:heard')

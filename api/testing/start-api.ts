@@ -95,23 +95,21 @@ export async function startApi(
     { now },
   )
   const api = createApi({
-    ...{
-      config,
-      store,
-      log,
-      feed,
-      channel,
-      credits,
-      accounts,
-      billing: options.billing?.({ meter, ledger, credits, accounts }) ?? null,
-      redis,
-      perturb,
-      logger,
-      registry,
-      readMs,
-      now,
-      ...(options.readiness && { readiness: options.readiness }),
-    },
+    config,
+    store,
+    log,
+    feed,
+    channel,
+    credits,
+    accounts,
+    billing: options.billing?.({ meter, ledger, credits, accounts }) ?? null,
+    redis,
+    perturb,
+    logger,
+    registry,
+    readMs,
+    now,
+    ...(options.readiness && { readiness: options.readiness }),
   })
   const checks = checkAnswers()
   const { url } = await api.listen()
@@ -128,7 +126,12 @@ export async function startApi(
   })
   return {
     url,
-    ...{ config, meter, ledger, credits, accounts, log },
+    config,
+    meter,
+    ledger,
+    credits,
+    accounts,
+    log,
     async customer(granted) {
       const wallet = bs58.encode(randomBytes(32)) as Address // 32 bytes
       const { apiKey } = await accounts.create(wallet, granted)

@@ -23,7 +23,11 @@ import type { ViewSource } from '../stream/view-rows.ts'
 export async function fund(meter: Meter, account: string, credits: number): Promise<void> {
   const epoch = await meter.epoch()
   await meter.load(account, {
-    ...{ epoch, rolledTo: STREAM_START, funded: credits, entries: 1, used: 0 },
+    epoch,
+    rolledTo: STREAM_START,
+    funded: credits,
+    entries: 1,
+    used: 0,
   })
 }
 
@@ -87,8 +91,15 @@ export async function startFeed(
   const { channel = createMemoryChannel() } = options
   const feed = createFeed(
     {
-      ...{ log, cursors, credits, connectionsPerKey, retentionHours, logger, registry },
-      ...{ channel, messagesPerMinute: options.messagesPerMinute },
+      log,
+      cursors,
+      credits,
+      connectionsPerKey,
+      retentionHours,
+      logger,
+      registry,
+      channel,
+      messagesPerMinute: options.messagesPerMinute,
       perturb: options.perturb ?? null,
       ...(options.revokedSince && { revokedSince: options.revokedSince }),
       ...(options.views && { views: () => options.views! }),
@@ -120,7 +131,13 @@ export async function startFeed(
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo // listening on TCP
   return {
-    ...{ log, cursors, meter, feed, channel, registry, port },
+    log,
+    cursors,
+    meter,
+    feed,
+    channel,
+    registry,
+    port,
     beat: () => pulses.get(30_000)?.(),
     /** A second has passed. */
     second: () => pulses.get(1000)?.(),

@@ -33,7 +33,9 @@ export function memoryViews() {
       const list = [...listed.values()].sort((a, b) => (a.mint < b.mint ? -1 : 1))
       const fired = rows.filter((row) => row.event === 'fired').slice(-25)
       return [...list.map((row) => listRow(row.mint, at, 'snapshot')), ...fired].map((row) => ({
-        ...{ ...row, at, event: 'snapshot' },
+        ...row,
+        at,
+        event: 'snapshot',
       }))
     },
     changes: async (after, through) => read(rowsThrough(through)).filter((row) => row.at > after),

@@ -28,7 +28,11 @@ export function ask(target: Target, asked: Asked): Promise<Got> {
     const length = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const sent = request(
       {
-        ...{ host: target.host, port: target.port, path, method, agent: agent ?? false },
+        host: target.host,
+        port: target.port,
+        path,
+        method,
+        agent: agent ?? false,
         ...(localAddress !== null && { localAddress }),
         headers: { ...(body !== '' && length), ...headers },
         signal: AbortSignal.timeout(20_000),

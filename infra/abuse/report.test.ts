@@ -19,7 +19,14 @@ const good: Run = {
 
 function loop(kind: string, ms: number): Run['samples'][number] {
   return {
-    ...{ kind, seconds: 1, mean: 10, p50: 10, p90: ms, p99: ms, max: ms, cpuWaitMs: 20 },
+    kind,
+    seconds: 1,
+    mean: 10,
+    p50: 10,
+    p90: ms,
+    p99: ms,
+    max: ms,
+    cpuWaitMs: 20,
     memory: memory(100),
   }
 }

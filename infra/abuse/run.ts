@@ -92,7 +92,11 @@ async function runKind(
       const isComparable = cases[0]?.kind === 'requests' && world.attackers.length > 1
       if (isComparable && (charged < cost || charged > cost + MAX_COST * unanswered))
         onResult({
-          ...{ kind: 'requests', title: 'credits', serverErrors: 0, ms: 0, note: '' },
+          kind: 'requests',
+          title: 'credits',
+          serverErrors: 0,
+          ms: 0,
+          note: '',
           faults: [`an account was charged ${charged}, its answers said ${cost}`],
         })
     }),
@@ -134,7 +138,9 @@ async function runCase(
       : await converse({ ...one, act }, world.target, address, values)
   onSeen(seen)
   return {
-    ...{ kind, title, ms: seen.ms },
+    kind,
+    title,
+    ms: seen.ms,
     faults: judge(one, seen, [values.key, values.token]),
     serverErrors: seen.answers.filter(({ status }) => status >= 500).length,
     note: reproduce(one, world.target),
@@ -164,13 +170,12 @@ export async function runStop(world: World): Promise<Result | null> {
   if (ended === null) return null
   const { code, ms } = ended
   return {
-    ...{
-      kind: 'stop',
-      title: 'SIGTERM while 50 clients hold upgraded connections',
-      serverErrors: 0,
-    },
+    kind: 'stop',
+    title: 'SIGTERM while 50 clients hold upgraded connections',
+    serverErrors: 0,
     faults:
       code === 0 && ms < 10_000 ? [] : [`ended with ${code} after ${(ms / 1000).toFixed(1)} s`],
-    ...{ ms, note: `ended with ${code} after ${(ms / 1000).toFixed(1)} s` },
+    ms,
+    note: `ended with ${code} after ${(ms / 1000).toFixed(1)} s`,
   }
 }

@@ -3,7 +3,13 @@ import { collectProcessMetrics, createRegistry } from '../../pipeline/runtime/te
 import { isBack, mergedP99, readSample, type Sample } from './samples.ts'
 
 const second = (p50: number, p90: number, p99: number, max: number): Sample => ({
-  ...{ seconds: 1, mean: 10, p50, p90, p99, max, cpuWaitMs: null },
+  seconds: 1,
+  mean: 10,
+  p50,
+  p90,
+  p99,
+  max,
+  cpuWaitMs: null,
   memory: { resident: 0, held: 0 },
 })
 

@@ -264,7 +264,10 @@ async function watchMemory(service: Service, minutes: number): Promise<void> {
   const paths = mix(2000, await known(service))
   for (let minute = 0; minute <= minutes; minute++) {
     const { perSecond } = await load({
-      ...{ paths, connections: CONNECTIONS, url: service.url, key: service.key },
+      paths,
+      connections: CONNECTIONS,
+      url: service.url,
+      key: service.key,
       seconds: minute === 0 ? 10 : 60,
     })
     const status = readFileSync(`/proc/${service.process.child.pid}/status`, 'utf8')

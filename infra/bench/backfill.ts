@@ -153,14 +153,22 @@ async function backfill(source: Source, limits: Limits, fold: boolean, bodies: s
   const log = createMemoryLog({ logger, registry })
   const worker = fold
     ? await startFold({
-        ...{ store, log, logger, registry },
+        store,
+        log,
+        logger,
+        registry,
         onBug: (error) => {
           throw error
         },
       })
     : null
   const backfills = createBackfills({
-    ...{ store, log, logger, rpcUrl: source.rpcUrl, logIsDurable: !fold, hasFold: fold },
+    store,
+    log,
+    logger,
+    rpcUrl: source.rpcUrl,
+    logIsDurable: !fold,
+    hasFold: fold,
     metrics: createIngestMetrics(createRegistry()),
     priceMaxAgeSeconds: 3600,
     concurrency: limits.concurrency,

@@ -165,19 +165,18 @@ function createTrades(tokens: number, wallets: number) {
     const of = token ?? spread % tokens
     const isSell = token === undefined && count % 3 === 0
     return {
-      ...{
-        slot: 1000 + count,
-        txIndex: 0,
-        wallet: 1 + (wallet ?? spread % wallets),
-        eventIndex: 0,
-      },
-      ...{ blockTime: time, kind: isSell ? 'sell' : 'buy', mint: `mint${of}`, decimals: 6 },
+      slot: 1000 + count,
+      txIndex: 0,
+      wallet: 1 + (wallet ?? spread % wallets),
+      eventIndex: 0,
+      blockTime: time,
+      kind: isSell ? 'sell' : 'buy',
+      mint: `mint${of}`,
+      decimals: 6,
       amount: isSell ? 1_000n : BigInt(1_000_000 + (spread % 1000)),
-      ...{
-        value: BigInt(100_000_000 + (spread % 50_000_000)),
-        solPriceUsdE9: 200n * SOL,
-        pool: '',
-      },
+      value: BigInt(100_000_000 + (spread % 50_000_000)),
+      solPriceUsdE9: 200n * SOL,
+      pool: '',
     }
   }
 }

@@ -95,7 +95,9 @@ async function startKafka(): Promise<void> {
   script('bin/kafka-acls.sh', acls)
   execFileSync('bash', [join(ROOT, 'infra/docker/kafka-acls.sh')], {
     env: {
-      ...{ PATH: process.env.PATH, KAFKA_HOME: dir, BOOTSTRAP: BROKER },
+      PATH: process.env.PATH,
+      KAFKA_HOME: dir,
+      BOOTSTRAP: BROKER,
       PASSWORD_FILE: join(secrets, 'kafka_password_broker'),
       CONFIG: join(dir, 'acls.properties'),
     },

@@ -113,7 +113,11 @@ function openLater(config: DataConfig, store: Store, logger: Logger) {
     }
     const log = createMemoryLog({ logger, registry })
     const fold = await startFold({
-      ...{ store, log, logger, registry, onBug: fail },
+      store,
+      log,
+      logger,
+      registry,
+      onBug: fail,
       salt: config.privacySalt,
     })
     return {
@@ -152,8 +156,12 @@ function backfillsLater(
           'SOLANA_RPC_URL: required, as no service runs here that has one of its own',
         )
       opened ??= createBackfills({
-        ...{ store, log: await openLog(), logIsDurable: config.log.kind === 'kafka' },
-        ...{ rpcUrl: rpcUrl.href, priceMaxAgeSeconds, logger },
+        store,
+        log: await openLog(),
+        logIsDurable: config.log.kind === 'kafka',
+        rpcUrl: rpcUrl.href,
+        priceMaxAgeSeconds,
+        logger,
         metrics: createIngestMetrics(createRegistry()),
       })
       return opened

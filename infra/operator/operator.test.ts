@@ -279,7 +279,10 @@ test.serial('recompute waits until the wallets are folded anew (decisions J3, K4
   t.regex(unheard?.message ?? '', /^no fold worker answers: 0 of 1 wallets are folded/)
 
   const fold = await startFold({
-    ...{ store: opened.store, log, logger, registry: createRegistry() },
+    store: opened.store,
+    log,
+    logger,
+    registry: createRegistry(),
     onBug: (error) => t.fail(String(error)),
   })
   const told: Progress[] = []
@@ -369,10 +372,23 @@ test.serial(
   'unknown programs are listed with a sample, the one seen last first (decisions J3)',
   async (t) => {
     const swap = (slot: number, program_id: string, confidence: string) => ({
-      ...{ slot, tx_index: 0, wallet: 1, event_index: 0, block_time: slot, signature: `s${slot}` },
-      ...{ side: 'buy', base_mint: 'mint', base_amount: '1', base_decimals: 0, quote_mint: null },
-      ...{ quote_amount: '0', program: 'unknown', program_id, confidence, quote_mismatch: false },
-      ...{ fee_lamports: 0 },
+      slot,
+      tx_index: 0,
+      wallet: 1,
+      event_index: 0,
+      block_time: slot,
+      signature: `s${slot}`,
+      side: 'buy',
+      base_mint: 'mint',
+      base_amount: '1',
+      base_decimals: 0,
+      quote_mint: null,
+      quote_amount: '0',
+      program: 'unknown',
+      program_id,
+      confidence,
+      quote_mismatch: false,
+      fee_lamports: 0,
     })
     await opened.store.insert('swaps', [
       swap(1, 'often', 'delta_only'),
@@ -406,8 +422,15 @@ test.serial(
     const [payer, other] = ['So11111111111111111111111111111111111111112', CUSTOMER]
     await parts.accounts.ensure(address(other))
     const row = (n: number, wallet: string, purpose: string, amount: number, finalized = 1) => ({
-      ...{ wallet, purpose, signature: signature(n), slot: 100 + n, tx_index: 0 },
-      ...{ block_time: 1_790_000_000, amount, finalized, seen_at: '2026-11-01 00:00:00' },
+      wallet,
+      purpose,
+      signature: signature(n),
+      slot: 100 + n,
+      tx_index: 0,
+      block_time: 1_790_000_000,
+      amount,
+      finalized,
+      seen_at: '2026-11-01 00:00:00',
     })
     await opened.store.insert('deposits', [
       row(0, payer, 'pro', 50_000_000),
@@ -453,15 +476,22 @@ test.serial(
       purpose,
     ]
     const before = await parts.ledger.add({
-      ...{ account: other, key: 'before', credits: 1, cause: 'grant', reason: '' },
+      account: other,
+      key: 'before',
+      credits: 1,
+      cause: 'grant',
+      reason: '',
     })
     // What a payment for Pro that matches no plan buys: the dearest plan that it pays for.
     const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
     t.is(pro.plan, 'monthly')
     t.true(Math.abs(pro.expires_at - Date.now() / 1000 - 30 * 86_400) < 60)
     t.deepEqual((await run(...assign(1, 'credits'))).document, {
-      ...{ signature: signature(1), wallet: other, purpose: 'credits' },
-      ...{ credits: 3000, balance_credits: before + 3000 },
+      signature: signature(1),
+      wallet: other,
+      purpose: 'credits',
+      credits: 3000,
+      balance_credits: before + 3000,
     })
     // Paid for Pro, redeemed for credits.
     t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
@@ -624,9 +654,15 @@ test.serial(
   'a stranger who pays dust hides no payment; an unreadable one is listed until it is credited',
   async (t) => {
     const dust = (at: number) => ({
-      ...{ wallet: `dust${at}`, purpose: 'credits', signature: `d${at}`, tx_index: at, amount: 1 },
+      wallet: `dust${at}`,
+      purpose: 'credits',
+      signature: `d${at}`,
+      tx_index: at,
+      amount: 1,
       // The last slot of the first page goes on beyond its thousand.
-      ...{ slot: at < 998 ? 10_000 + at : 9999, block_time: 1_790_000_000, finalized: 1 },
+      slot: at < 998 ? 10_000 + at : 9999,
+      block_time: 1_790_000_000,
+      finalized: 1,
       seen_at: '2026-11-01 00:00:00',
     })
     const real = { ...dust(0), wallet: 'real', signature: 'real', slot: 9000, amount: 70_000_000 }

@@ -120,7 +120,9 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
       {
         kind: 'sol_transfer' as const,
         ...place,
-        ...{ eventIndex: 9, direction: 'in' as const, lamports: 7n },
+        eventIndex: 9,
+        direction: 'in' as const,
+        lamports: 7n,
       },
     ]
   return [record]
@@ -179,7 +181,10 @@ async function stored(
 }
 
 const parts = (store: Store, log: EventLog) => ({
-  ...{ store, log: async () => log, solPriceMaxAgeSeconds: 3600, salt: null },
+  store,
+  log: async () => log,
+  solPriceMaxAgeSeconds: 3600,
+  salt: null,
   stop: new AbortController().signal,
 })
 const everybody = () => chain.addresses.map((_, at) => at + 1)
@@ -215,7 +220,9 @@ test.serial(
       t.deepEqual(done.undecoded, { ...nothing, removed: done.undecoded.removed })
       t.true(done.changed > 20 && done.changed <= done.transactions)
       t.deepEqual(told.filter(({ what }) => what === 'transactions').at(-1), {
-        ...{ what: 'transactions', done: done.transactions, total: done.transactions },
+        what: 'transactions',
+        done: done.transactions,
+        total: done.transactions,
       })
 
       // Once more: nothing is written, nobody is folded.

@@ -71,7 +71,11 @@ export async function redecodeWallets(
     await markWallets(store, toFold, { isFolded: true, at })
   }
   return {
-    ...{ transactions, passed_by: passedBy, changed, events, undecoded },
+    transactions,
+    passed_by: passedBy,
+    changed,
+    events,
+    undecoded,
     wallets_folded: toFold.length,
   }
 }

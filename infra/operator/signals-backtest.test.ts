@@ -104,7 +104,10 @@ async function runWorker(until: number): Promise<void> {
   })
   const trending = startTrending(
     {
-      ...{ store, logger, metrics: createTrendingMetrics(registry), isMine: () => true },
+      store,
+      logger,
+      metrics: createTrendingMetrics(registry),
+      isMine: () => true,
       async onTick(tick) {
         await signals.onTick(tick)
         if (tick.at >= until) reached()
@@ -191,7 +194,10 @@ test.serial('what became of each is what the ticks after it say', async (t) => {
   })
   t.deepEqual(
     signals.map(({ multiple_1h, multiple_24h, peak_multiple, peak_at }) => ({
-      ...{ multiple_1h, multiple_24h, peak_multiple, peak_at },
+      multiple_1h,
+      multiple_24h,
+      peak_multiple,
+      peak_at,
     })),
     expected as never[],
   )
@@ -223,11 +229,15 @@ test.serial(
     const [first] = strategies
     t.true((first?.signals ?? []).some(({ fired_at }) => fired_at === middle))
     t.deepEqual(told.at(-1), {
-      ...{ what: 'ticks', done: 61, total: 61 },
+      what: 'ticks',
+      done: 61,
+      total: 61,
       detail: { what: 'signals', done: strategies.flatMap(({ signals }) => signals).length },
     })
     t.deepEqual(await backtest('--from', '4000000000'), {
-      ...{ from: null, to: null, ticks: 0 },
+      from: null,
+      to: null,
+      ticks: 0,
       strategies: (await backtest('--from', '4000000000')).strategies,
     } as never)
   },

@@ -68,7 +68,9 @@ export const signalsBacktest: Command = {
         ticks.first ??= tick.at
         ticks.last = tick.at
         report({
-          ...{ what: 'ticks', done: ticks.count, total },
+          what: 'ticks',
+          done: ticks.count,
+          total,
           detail: { what: 'signals', done: fired },
         })
         // The process that owns the data has others to answer.

@@ -43,7 +43,10 @@ export function openPayments(
   const rpc = createRpc({ url, metrics, attempts: 3, timeoutMs: 8000 })
   const startsAnew = source?.paymentAddresses != null // the simulator's
   const deposits = createDepositIndex({
-    ...{ store, rpc, logger, startsAnew },
+    store,
+    rpc,
+    logger,
+    startsAnew,
     payments: terms.payments,
   })
   return {

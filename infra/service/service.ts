@@ -164,15 +164,20 @@ async function start(
   const backfills =
     source &&
     createBackfills({
-      ...{ store, log, logger, logIsDurable: config.log.kind === 'kafka' },
-      ...{ rpcUrl: source.rpcUrl, metrics: ingestMetrics },
+      store,
+      log,
+      logger,
+      logIsDurable: config.log.kind === 'kafka',
+      rpcUrl: source.rpcUrl,
+      metrics: ingestMetrics,
       priceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
     })
   if (backfills) opened.push(async () => backfills.close())
   const autoBackfill = backfills && createAutoBackfill({ store, backfills, logger, onBug: fail })
   const track = async ({ addresses, lines }: WalletList, file: string) =>
     trackWallets(store, addresses, file, {
-      ...{ lines, allJoin: source?.history != null },
+      lines,
+      allJoin: source?.history != null,
       ...(autoBackfill && { onJoining: autoBackfill.onAdded }),
     })
   if (source) await track(source.wallets, source.walletsFile)
@@ -210,13 +215,29 @@ async function start(
     const feed = createFeed({
       channel,
       revokedSince: (unixMs) => accounts.revokedSince(unixMs),
-      ...{ log, cursors, credits, connectionsPerKey, retentionHours, perturb },
+      log,
+      cursors,
+      credits,
+      connectionsPerKey,
+      retentionHours,
+      perturb,
       messagesPerMinute: feedMessagesPerMinute,
-      ...{ logger, registry, onStage },
+      logger,
+      registry,
+      onStage,
     })
     const created = createApi({
       config: settings,
-      ...{ store, log, feed, credits, accounts, redis, channel, perturb, logger, registry },
+      store,
+      log,
+      feed,
+      credits,
+      accounts,
+      redis,
+      channel,
+      perturb,
+      logger,
+      registry,
       billing: payments && createBilling(payments, money, { store, turns }),
       testWallet: config.source.kind === 'simulator' && source ? { rpcUrl: source.rpcUrl } : null,
       readiness,
@@ -238,7 +259,10 @@ async function start(
     ? await startWorkers(
         { store, log, logger, registry, onBug: fail },
         {
-          ...{ rpcUrl, solPriceMaxAgeSeconds, salt: config.privacySalt, strategies },
+          rpcUrl,
+          solPriceMaxAgeSeconds,
+          salt: config.privacySalt,
+          strategies,
           stream: source
             ? { endpoint: source.endpoint, xToken: source.xToken }
             : config.yellowstone,
@@ -273,7 +297,11 @@ async function start(
         checkpoint: () =>
           config.log.kind === 'kafka' ? log.checkpoint() : readStorageMarker(store),
         poolPrices: () => readPoolPrices(store, POOL_PRICES),
-        ...{ prices, logger, registry, onStage, metrics: ingestMetrics },
+        prices,
+        logger,
+        registry,
+        onStage,
+        metrics: ingestMetrics,
         deposits: payments?.deposits ?? null,
         ...(autoBackfill && { onGap: autoBackfill.onGap }),
       })

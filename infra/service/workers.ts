@@ -80,7 +80,9 @@ export async function startWorkers(
     rpcUrl === null || config.stream === null
       ? null
       : createPoolWatch(config.stream, {
-          ...{ logger, onBug: parts.onBug, metrics: createPoolMetrics(registry) },
+          logger,
+          onBug: parts.onBug,
+          metrics: createPoolMetrics(registry),
           rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
         })
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))

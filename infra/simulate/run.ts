@@ -62,7 +62,12 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
   const troubles = Object.entries(trouble).flatMap(([name, there]) => (there ? [name] : []))
   tell(`trouble: ${troubles.join(', ')}`)
   const simulator = await startSimulator({
-    ...{ seed, trouble, wallets: WALLETS, coins: 30, trackedPerSlot: 2, othersPerSlot: 1 },
+    seed,
+    trouble,
+    wallets: WALLETS,
+    coins: 30,
+    trackedPerSlot: 2,
+    othersPerSlot: 1,
     clock: { kind: 'manual', startSlot: START_SLOT - 1 },
     firstSlot: START_SLOT,
     troubleSlots: { from: START_SLOT + CALM_SLOTS, to: START_SLOT + slots },
@@ -89,13 +94,11 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
   const parts: readonly Part[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
   const deployed = new Deployed({
-    ...{
-      simulator,
-      deployment,
-      parts,
-      serversDir,
-      laterWallet: simulator.wallets[WALLETS - 1] ?? null,
-    },
+    simulator,
+    deployment,
+    parts,
+    serversDir,
+    laterWallet: simulator.wallets[WALLETS - 1] ?? null,
     query: store === null ? null : (sql) => store.query(sql),
     tell,
   })
@@ -118,9 +121,14 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
       `+${simulator.slot - START_SLOT}`.padEnd(7) +
       `${((Date.now() - beganAt) / 1000).toFixed(1)} s  `
     const script = createScript({
-      ...{ seed, slots, parts, replaySlots: REPLAY_SLOTS },
+      seed,
+      slots,
+      parts,
+      replaySlots: REPLAY_SLOTS,
       servers: serversDir === null ? [] : ['kafka', 'clickhouse', 'redis'],
-      ...{ commands: commandsOf(options.also), longAbsence, addsWallet },
+      commands: commandsOf(options.also),
+      longAbsence,
+      addsWallet,
     })
     const random = createRandom(seed, 'moments')
     const compared: { readonly from: number; readonly to: number }[] = []

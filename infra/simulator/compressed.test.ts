@@ -108,7 +108,10 @@ test('the decoder finds what a compressed history means, and what wallets have g
 
 test('RPC answers for the compressed history, from its first block to the newest', async (t) => {
   const simulator = await startSimulator({
-    ...{ seed: 3, wallets: 10, historyHours: 18, historySlots: 900 },
+    seed: 3,
+    wallets: 10,
+    historyHours: 18,
+    historySlots: 900,
     clock: { kind: 'manual', startSlot: START + 70 },
   })
   t.teardown(() => simulator.close())
@@ -148,7 +151,8 @@ test('RPC answers for the compressed history, from its first block to the newest
   const listed: { signature: string; slot: number; blockTime: number }[] = []
   for (;;) {
     const page = (await callRpc(simulator, 'getSignaturesForAddress', wallet, {
-      ...{ ...confirmed, limit: 30 },
+      ...confirmed,
+      limit: 30,
       ...(listed.length > 0 && { before: listed.at(-1)?.signature }),
     })) as typeof listed
     if (page.length === 0) break

@@ -92,14 +92,18 @@ export async function fillWithHistory(
     const text = { symbol: coin.symbol, name: coin.name }
     const is2022 = program === TOKEN_2022
     const mint = {
-      ...{ decimals, supply: coin.supply, text: is2022 ? text : null },
+      decimals,
+      supply: coin.supply,
+      text: is2022 ? text : null,
       program: is2022 ? ('token_2022' as const) : ('spl_token' as const),
     }
     return [mintRow(key.address, null, { mint, metaplex: is2022 ? null : text }, lastTime * 1000)]
   })
   await store.insert('mints', rows)
   return {
-    ...{ market, swaps, lastTime },
+    market,
+    swaps,
+    lastTime,
     firstSlot: slots.from,
     lastSlot: parent,
     firstTime: market.timeOf(slots.from),

@@ -193,7 +193,8 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
       return market.truth(slot)
     },
     advance: (slots) => clock.advance(slots),
-    ...{ payments, pastSolPrices },
+    payments,
+    pastSolPrices,
     paymentAddresses: {
       pro: paid[0].address,
       credits: paid[1].address,

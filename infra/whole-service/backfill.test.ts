@@ -35,7 +35,11 @@ interface Listed {
 /** A chain whose slots pass when they are told to, and a service over it that follows all wallets but the last. */
 async function start(t: ExecutionContext, kind: Deployment['kind']) {
   const simulator = await startSimulator({
-    ...{ seed: SEED, wallets: WALLETS, coins: 40, trackedPerSlot: 4, othersPerSlot: 1 },
+    seed: SEED,
+    wallets: WALLETS,
+    coins: 40,
+    trackedPerSlot: 4,
+    othersPerSlot: 1,
     clock: { kind: 'manual', startSlot: START },
     firstSlot: START - HISTORY,
   })
@@ -71,7 +75,10 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     return ((await ask('sql', sql)) as { items: T[] }).items // decisions J3
   }
   return {
-    ...{ simulator, deployment, write, query },
+    simulator,
+    deployment,
+    write,
+    query,
     /** Transactions whose place in a backfill is stored. */
     async safe(): Promise<number> {
       const [row] = await query<{ safe: string }>(

@@ -25,7 +25,11 @@ interface Answer {
 async function startChain(t: ExecutionContext) {
   const folder = mkdtempSync(join(tmpdir(), 'customer-pays-'))
   const simulator = await startSimulator({
-    ...{ wallets: 3, coins: 12, trackedPerSlot: 0.3, othersPerSlot: 0, historySlots: 500 },
+    wallets: 3,
+    coins: 12,
+    trackedPerSlot: 0.3,
+    othersPerSlot: 0,
+    historySlots: 500,
     // So fast that what was sent is finalized after three seconds; blocks keep their times.
     clock: { kind: 'running', speed: 4 },
   })
@@ -34,9 +38,12 @@ async function startChain(t: ExecutionContext) {
   writeFileSync(walletsFile, `${simulator.wallets.join('\n')}\n`)
   const { pro, credits } = simulator.paymentAddresses
   const env = {
-    ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
-    ...{ WALLETS_FILE: walletsFile, SOL_PRICE_POOL: simulator.solPricePool },
-    ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    SOLANA_RPC_URL: simulator.rpcUrl,
+    WALLETS_FILE: walletsFile,
+    SOL_PRICE_POOL: simulator.solPricePool,
+    PAYMENT_ADDRESS_PRO: pro,
+    PAYMENT_ADDRESS_CREDITS: credits,
   }
   return { folder, simulator, env }
 }
@@ -50,7 +57,10 @@ test.serial(
     const service = await startService(
       loadConfig({
         ...env,
-        ...{ DATA_DIR: folder, PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'silent' },
+        DATA_DIR: folder,
+        PORT: '0',
+        METRICS_PORT: '0',
+        LOG_LEVEL: 'silent',
       }),
     )
     t.teardown(async () => {
@@ -149,10 +159,15 @@ test.serial(
     const start = () =>
       startProcess('infra/service/main.js', {
         ...env,
-        ...{ DATA_DIR: join(folder, 'data'), PORT: '0', METRICS_PORT: '0', LOG_LEVEL: 'warn' },
+        DATA_DIR: join(folder, 'data'),
+        PORT: '0',
+        METRICS_PORT: '0',
+        LOG_LEVEL: 'warn',
         // The same for every process, so that tokens stay valid.
-        ...{ PUBLIC_URL: 'http://service.example', LOGIN_RATE_LIMIT_PER_MINUTE: '0' },
-        ...{ DASHBOARD_RATE_LIMIT_PER_MINUTE: '0', DASHBOARD_CONCURRENT_REQUESTS: '0' },
+        PUBLIC_URL: 'http://service.example',
+        LOGIN_RATE_LIMIT_PER_MINUTE: '0',
+        DASHBOARD_RATE_LIMIT_PER_MINUTE: '0',
+        DASHBOARD_CONCURRENT_REQUESTS: '0',
       })
     let service = start()
     t.teardown(async () => {

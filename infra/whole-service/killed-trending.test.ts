@@ -59,7 +59,11 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   t.deepEqual(
     await readPoolStates(store, null, killedAt, next),
     known.sort().map((mint) => ({
-      ...{ at: next, mint, pool: '', quoteMint: '', quoteReserve: 0n },
+      at: next,
+      mint,
+      pool: '',
+      quoteMint: '',
+      quoteReserve: 0n,
       price: { quote: 0n, base: 0n },
     })),
   )
@@ -89,7 +93,11 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
 /** A chain whose slots pass when they are told to, and over it ingest and two processes that share the partitions of the fold. */
 async function start(t: ExecutionContext) {
   const simulator = await startSimulator({
-    ...{ seed: 5, wallets: 10, coins: COINS, trackedPerSlot: 4, othersPerSlot: 1 },
+    seed: 5,
+    wallets: 10,
+    coins: COINS,
+    trackedPerSlot: 4,
+    othersPerSlot: 1,
     clock: { kind: 'manual', startSlot: START },
   })
   const folder = mkdtempSync(join(tmpdir(), 'killed-trending-'))
@@ -152,7 +160,9 @@ async function start(t: ExecutionContext) {
 
   await passSlots(1)
   return {
-    ...{ store, workers, passTicks },
+    store,
+    workers,
+    passTicks,
     /** Lets ticks pass until one of them has pools, and what changes of them at the next. */
     async passTicksUntilPoolsAreKnown(): Promise<void> {
       const since = tick

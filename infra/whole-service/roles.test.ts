@@ -36,7 +36,11 @@ anyTest.before('servers and a chain', async (t) => {
   t.timeout(120_000)
   servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = await startSimulator({
-    ...{ wallets: 3, coins: 12, trackedPerSlot: 2, othersPerSlot: 0, historySlots: 500 },
+    wallets: 3,
+    coins: 12,
+    trackedPerSlot: 2,
+    othersPerSlot: 0,
+    historySlots: 500,
     clock: { kind: 'running', speed: 4 },
   })
   const { pro, credits } = simulator.paymentAddresses
@@ -45,8 +49,10 @@ anyTest.before('servers and a chain', async (t) => {
     CLICKHOUSE_URL: servers.CLICKHOUSE_URL ?? '',
     REDIS_URL: servers.REDIS_URL ?? '',
     ...(await newSecrets(dir)),
-    ...{ YELLOWSTONE_ENDPOINT: simulator.endpoint, SOLANA_RPC_URL: simulator.rpcUrl },
-    ...{ PAYMENT_ADDRESS_PRO: pro, PAYMENT_ADDRESS_CREDITS: credits },
+    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    SOLANA_RPC_URL: simulator.rpcUrl,
+    PAYMENT_ADDRESS_PRO: pro,
+    PAYMENT_ADDRESS_CREDITS: credits,
     SOL_PRICE_POOL: simulator.solPricePool,
   })
 })
@@ -167,7 +173,8 @@ test(`the user of a role can do nothing that the role does not do${why}`, async 
       const headers = { 'x-clickhouse-user': username, 'x-clickhouse-key': password }
       const answer = await fetch(`http://${host}/?database=tracked_wallets`, {
         method: 'POST',
-        ...{ body, headers },
+        body,
+        headers,
       })
       t.regex(await answer.text(), /^Code: (497|60|81)\./, `${role}: ${body}`)
     }

@@ -390,7 +390,10 @@ const other = 'So11111111111111111111111111111111111111112'
 refused({
   title: 'several wrong values',
   env: {
-    ...{ ROLES: 'ingest,cook', PORT: 'http', METRICS_PORT: '70000', SECRET_KEY: PASSWORD },
+    ROLES: 'ingest,cook',
+    PORT: 'http',
+    METRICS_PORT: '70000',
+    SECRET_KEY: PASSWORD,
     CLICKHOUSE_URL: `ftp://user:${PASSWORD}@127.0.0.1/x`,
     REDIS_URL: `http://user:${PASSWORD}@127.0.0.1`,
     KAFKA_SASL: `kerberos:user:${PASSWORD}`,

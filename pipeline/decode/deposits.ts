@@ -82,8 +82,16 @@ function sumUp(
 /** What an instruction does to amounts of the mint; null for everything else. */
 function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Move | null {
   const move = (kind: 'token' | 'mint' | 'burn', from: number, to: number, fee: bigint): Move => ({
-    ...{ at, kind, mint: MINT, source: from, destination: to, from: 0, to: 0 },
-    ...{ sent: amount, received: fee > amount ? 0n : amount - fee, ontoCreated: false },
+    at,
+    kind,
+    mint: MINT,
+    source: from,
+    destination: to,
+    from: 0,
+    to: 0,
+    sent: amount,
+    received: fee > amount ? 0n : amount - fee,
+    ontoCreated: false,
   })
   const amount = 'amount' in step ? (step.amount ?? 0n) : 0n
   switch (step.kind) {

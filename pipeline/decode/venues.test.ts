@@ -152,7 +152,9 @@ test('of every form of a swap the pool is the one whose vault gave the base', (t
       const names = accounts.trim().split(' ')
       const move = { source: names.indexOf('vault'), destination: 99 }
       const instruction = {
-        ...{ programIndex: 0, stackHeight: 1, data },
+        programIndex: 0,
+        stackHeight: 1,
+        data,
         accounts: Uint8Array.from(names, (_, place) => place),
       }
       t.is(program.poolOf?.(instruction, move), names.indexOf('pool'), `${name} ${accounts}`)

@@ -165,7 +165,13 @@ test('the first buy of a token is told once, as it was made, whatever came befor
   const first = { mint: 'mint', slot: 3, txIndex: 0, eventIndex: 0, blockTime: 20, amount: 4n }
   const told = takeChanges(state).firstBuys.map(
     ({ mint, slot, txIndex, eventIndex, blockTime, amount, value }) => ({
-      ...{ mint, slot, txIndex, eventIndex, blockTime, amount, value },
+      mint,
+      slot,
+      txIndex,
+      eventIndex,
+      blockTime,
+      amount,
+      value,
     }),
   )
   t.deepEqual(told, [{ ...first, value: null }])

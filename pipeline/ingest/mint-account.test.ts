@@ -113,7 +113,9 @@ test('what the Token-2022 program writes is read: supply, decimals, and the text
   const chain = new Token2022Chain(100, 5000n)
   const { mint, account } = chain.describedMint(12_345_678_901_234_567n, 'Do\u202ege', 'WI\u0000F')
   t.deepEqual(readMint(account, mint), {
-    ...{ program: 'token_2022', decimals: 8, supply: 12_345_678_901_234_567n },
+    program: 'token_2022',
+    decimals: 8,
+    supply: 12_345_678_901_234_567n,
     text: { name: 'Doge', symbol: 'WIF' },
   })
   // Metadata that is about another mint is nobody's.

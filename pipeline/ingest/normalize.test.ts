@@ -77,10 +77,21 @@ test('numbers up to 2^64 - 1 and texts of any length and script are kept as they
     fc.property(u64, u64, u64, fc.array(line, { maxLength: 4 }), (fee, before, after, logs) => {
       const bytes = encodeTransaction({
         kind: 'transaction',
-        ...{ slot: 5, index: 2 ** 40, signature: new Uint8Array(64).fill(1), failed: true },
-        ...{ accountKeys: [new Uint8Array(32)], signerCount: 1, fee, logs, innerKept: true },
-        ...{ lamportsBefore: () => before, lamportsAfter: () => after },
-        ...{ tokenOwners: [], preTokenBalances: [], postTokenBalances: [], instructions: [] },
+        slot: 5,
+        index: 2 ** 40,
+        signature: new Uint8Array(64).fill(1),
+        failed: true,
+        accountKeys: [new Uint8Array(32)],
+        signerCount: 1,
+        fee,
+        logs,
+        innerKept: true,
+        lamportsBefore: () => before,
+        lamportsAfter: () => after,
+        tokenOwners: [],
+        preTokenBalances: [],
+        postTokenBalances: [],
+        instructions: [],
       })
       const { meta, index } = SubscribeUpdateTransactionInfo.decode(Buffer.from(bytes))
       t.is(index, String(2 ** 40))

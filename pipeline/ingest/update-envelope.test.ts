@@ -184,7 +184,10 @@ test('the subscription asks for what names or pays a wallet, for metas, confirme
 test('payments are asked for beside the wallets, by name and by owner', (t) => {
   const payments = [pool]
   const { transactions } = subscribeRequest({
-    ...{ wallets: walletsOf(2), accounts: [], fromSlot: null, payments },
+    wallets: walletsOf(2),
+    accounts: [],
+    fromSlot: null,
+    payments,
   })
   t.deepEqual(Object.keys(transactions), ['wallets-1', 'payments-1'])
   t.like(transactions['payments-1'], { accountInclude: [pool], tokenAccounts: 1 })

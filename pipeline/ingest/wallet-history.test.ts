@@ -155,7 +155,8 @@ test('a walk that was cut off after any chunk goes on with the rest', async (t) 
 
 test('token accounts with short histories do not cut it into small chunks, nor cost more than two requests each', async (t) => {
   const chain = Array.from({ length: 200 }, (_, at) => ({
-    ...{ slot: 1000 - at, failed: false },
+    slot: 1000 - at,
+    failed: false,
     names: [0, 1 + (at >> 2)],
   }))
   const server = serverOf(chain, [1000])

@@ -172,7 +172,8 @@ class Walk implements WalletHistory {
       const share = Math.floor(MOST_HELD / this.#lanes.length)
       const limit = Math.min(largest, Math.max(SMALLEST_PAGE, share))
       const page = await this.#rpc.getSignaturesForAddress(lane.address, {
-        ...{ limit, before: lane.before },
+        limit,
+        before: lane.before,
         minContextSlot: minContextSlot ?? undefined,
       })
       isShort = page.length < limit

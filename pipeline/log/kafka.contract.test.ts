@@ -19,11 +19,17 @@ const why = brokers.length > 0 ? '' : ' (skipped: KAFKA_BROKERS is not set)'
 
 const deps = () => ({ logger: createLogger('silent'), registry: createRegistry() })
 const config = (topicPrefix: string, at: readonly string[] = brokers) => ({
-  ...{ brokers: at, topicPrefix, ssl: false, sasl: null },
+  brokers: at,
+  topicPrefix,
+  ssl: false,
+  sasl: null,
 })
 const aPrefix = () => `test-${randomUUID()}-`
 const marker = (slot: number): SlotMarker => ({
-  ...{ slot, parent: slot - 1, blockTime: 1_700_000_000, solPrice: null },
+  slot,
+  parent: slot - 1,
+  blockTime: 1_700_000_000,
+  solPrice: null,
 })
 const client = () => new Kafka({ brokers, logLevel: logLevel.NOTHING })
 

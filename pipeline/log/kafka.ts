@@ -48,7 +48,12 @@ export async function createKafkaLog(
     },
   )
   return new KafkaLog({
-    ...{ config, kafka, topic, sessionTimeoutMs, producer, logger: deps.logger },
+    config,
+    kafka,
+    topic,
+    sessionTimeoutMs,
+    producer,
+    logger: deps.logger,
     metrics: createLogMetrics(deps.registry),
   })
 }

@@ -184,8 +184,14 @@ contract(
     const received = new Received()
     await log.consume(shared(), received.handler)
     const kept: WalletRecord = {
-      ...{ kind: 'kept', slot: 1, txIndex: 0, wallet: 1, blockTime: 1, signature: '1'.repeat(64) },
-      ...{ format: 1, bytes: new Uint8Array(MAX_KEPT_BYTES).map((_, at) => at % 251) },
+      kind: 'kept',
+      slot: 1,
+      txIndex: 0,
+      wallet: 1,
+      blockTime: 1,
+      signature: '1'.repeat(64),
+      format: 1,
+      bytes: new Uint8Array(MAX_KEPT_BYTES).map((_, at) => at % 251),
     }
     await log.appendSlot({ marker: marker(1), records: [balance(1, 1), kept] })
     await received.until(() => received.count() === 2 + PARTITIONS)

@@ -48,8 +48,14 @@ test('an append waits while a group is too far behind, so memory is bounded (dec
 test('bytes of kept transactions are bounded, and forgotten when every group has them (decisions K4, K6)', async (t) => {
   const log = open({ partitions: 1, maxBacklogBytes: 100, maxBatch: 1 })
   const kept = (txIndex: number): WalletRecord => ({
-    ...{ kind: 'kept', slot: 1, txIndex, wallet: 1, blockTime: 0, signature: 's' },
-    ...{ format: 1, bytes: new Uint8Array(60).fill(txIndex) },
+    kind: 'kept',
+    slot: 1,
+    txIndex,
+    wallet: 1,
+    blockTime: 0,
+    signature: 's',
+    format: 1,
+    bytes: new Uint8Array(60).fill(txIndex),
   })
   const seen: number[] = []
   const release: (() => void)[] = []

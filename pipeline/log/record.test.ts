@@ -219,8 +219,14 @@ test('any damage to an entry is refused with a reason, never thrown', (t) => {
 
 test('bytes that are no base64 are refused', (t) => {
   const record: WalletRecord = {
-    ...{ kind: 'kept', slot: 1, txIndex: 0, wallet: 1, blockTime: 1, signature: '1'.repeat(64) },
-    ...{ format: 1, bytes: Uint8Array.of(1, 2, 3, 4) },
+    kind: 'kept',
+    slot: 1,
+    txIndex: 0,
+    wallet: 1,
+    blockTime: 1,
+    signature: '1'.repeat(64),
+    format: 1,
+    bytes: Uint8Array.of(1, 2, 3, 4),
   }
   const text = encodeMessage({ kind: 'record', record, late: null })
   t.true(text.endsWith('"bytes":"AQIDBA=="}'))

@@ -89,7 +89,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         "SELECT number AS n, repeat(concat(toString(number), 'é\\n€\\r\\n\\\\n\"'), 1 + number % 40) AS text FROM numbers(20000)",
       )
       const expected = Array.from({ length: 20_000 }, (_, n) => ({
-        ...{ n: String(n), text: `${n}é\n€\r\n\\n"`.repeat(1 + (n % 40)) },
+        n: String(n),
+        text: `${n}é\n€\r\n\\n"`.repeat(1 + (n % 40)),
       }))
       t.true(isDeepStrictEqual(rows, expected))
     },
@@ -134,7 +135,9 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         `CREATE TABLE ${table} (${types}) ENGINE = MergeTree ORDER BY count SETTINGS non_replicated_deduplication_window = 10`,
       )
     const rows = fc.sample(aWideRow, { numRuns: 300, seed: 1 }).map((row, count) => ({
-      ...{ ...row, count, only_inserts: count },
+      ...row,
+      count,
+      only_inserts: count,
     }))
     const columns = Object.keys(rows[0] ?? {})
     for (let at = 0; at < rows.length; at += 50)

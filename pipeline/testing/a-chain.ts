@@ -105,7 +105,10 @@ export function aChain(options: {
       if (first)
         target.push({
           kind: 'kept',
-          ...{ slot, txIndex, wallet: first.wallet, blockTime },
+          slot,
+          txIndex,
+          wallet: first.wallet,
+          blockTime,
           signature: bs58.encode(new Uint8Array(64).fill((slot * 7 + txIndex) % 251)),
           format: 1,
           bytes: new TextEncoder().encode(`${slot}/${txIndex}`),

@@ -62,8 +62,15 @@ const aStored = (salt: string | null): fc.Arbitrary<StoredHistory> =>
         blockTime += gap
         const isSwap = kind === 'buy' || kind === 'sell'
         events.push({
-          ...{ slot: 1000 + at, txIndex: at % 3, wallet, eventIndex: 0, blockTime },
-          ...{ kind: kind as TrendingEvent['kind'], mint, decimals: 6, amount },
+          slot: 1000 + at,
+          txIndex: at % 3,
+          wallet,
+          eventIndex: 0,
+          blockTime,
+          kind: kind as TrendingEvent['kind'],
+          mint,
+          decimals: 6,
+          amount,
           value: isSwap ? value : null,
           solPriceUsdE9: isSwap ? price : null,
           pool: isSwap ? pool : '',

@@ -49,9 +49,18 @@ const swap = (
   kind: 'swap',
   ...key(wallet, time),
   side,
-  ...{ baseMint: BONK, baseAmount, baseDecimals: 5, quoteMint: WSOL, quoteAmount: lamports },
-  ...{ program: 'pumpswap', programId: WIF, pool: WIF, confidence: 'high', quoteMismatch: false },
-  ...{ feeLamports: 0n, solPriceUsdE9: PRICE },
+  baseMint: BONK,
+  baseAmount,
+  baseDecimals: 5,
+  quoteMint: WSOL,
+  quoteAmount: lamports,
+  program: 'pumpswap',
+  programId: WIF,
+  pool: WIF,
+  confidence: 'high',
+  quoteMismatch: false,
+  feeLamports: 0n,
+  solPriceUsdE9: PRICE,
   ...change,
 })
 const inUsdc = { baseMint: WIF, baseDecimals: 6, quoteMint: USDC }
@@ -63,11 +72,16 @@ const HISTORY: WalletEvent[] = [
   swap(3, at(10, '12:20:00'), 'buy', 1000n, 4n * SOL),
   // Ten seconds later, at a loss of 1 SOL.
   swap(3, at(10, '12:20:10'), 'sell', 1000n, 3n * SOL, {
-    ...{ program: 'unknown', confidence: 'delta_only' },
+    program: 'unknown',
+    confidence: 'delta_only',
   }),
   {
-    ...{ kind: 'token_transfer', ...key(1, at(10, '12:30:00')), direction: 'in' },
-    ...{ mint: BONK, amount: 500n, decimals: 5 },
+    kind: 'token_transfer',
+    ...key(1, at(10, '12:30:00')),
+    direction: 'in',
+    mint: BONK,
+    amount: 500n,
+    decimals: 5,
   },
   // 1000 that cost 2 SOL for 4, 1000 of 3000 that cost 9 SOL for 4: 3 SOL of profit.
   swap(1, at(10, '13:00:00'), 'sell', 2000n, 8n * SOL),
@@ -76,20 +90,30 @@ const HISTORY: WalletEvent[] = [
   // 600 USDC at 200 USD: 3 SOL.
   swap(1, at(11, '10:00:00'), 'buy', 10_000n, 600_000_000n, inUsdc),
   {
-    ...{ kind: 'sol_transfer', ...key(2, at(11, '11:00:00')), direction: 'in' },
+    kind: 'sol_transfer',
+    ...key(2, at(11, '11:00:00')),
+    direction: 'in',
     lamports: 20n * SOL,
   },
   // A quarter of what cost 1 SOL.
   {
-    ...{ kind: 'token_transfer', ...key(2, at(11, '11:30:00')), direction: 'out' },
-    ...{ mint: BONK, amount: 100n, decimals: 5 },
+    kind: 'token_transfer',
+    ...key(2, at(11, '11:30:00')),
+    direction: 'out',
+    mint: BONK,
+    amount: 100n,
+    decimals: 5,
   },
   {
-    ...{ kind: 'sol_transfer', ...key(3, at(11, '11:30:00')), direction: 'out' },
+    kind: 'sol_transfer',
+    ...key(3, at(11, '11:30:00')),
+    direction: 'out',
     lamports: 5n * SOL,
   },
   swap(2, at(11, '12:00:00'), 'buy', 2000n, 50_000_000n, {
-    ...{ ...inUsdc, program: 'orca', solPriceUsdE9: null },
+    ...inUsdc,
+    program: 'orca',
+    solPriceUsdE9: null,
   }),
 ]
 
@@ -102,26 +126,42 @@ const ANSWERS: Record<string, readonly object[]> = {
   ],
   'The matches of one sell, lot by lot': [
     {
-      ...{ bought_at: '2026-01-10 12:10:00', lot_origin: 'buy', amount: '2000' },
-      ...{ cost_lamports: '6000000000', proceeds_lamports: '4000000000' },
+      bought_at: '2026-01-10 12:10:00',
+      lot_origin: 'buy',
+      amount: '2000',
+      cost_lamports: '6000000000',
+      proceeds_lamports: '4000000000',
       profit_lamports: '-2000000000',
     },
     {
-      ...{ bought_at: '2026-01-10 12:30:00', lot_origin: 'transfer', amount: '500' },
-      ...{ cost_lamports: '0', proceeds_lamports: '1000000000', profit_lamports: '1000000000' },
+      bought_at: '2026-01-10 12:30:00',
+      lot_origin: 'transfer',
+      amount: '500',
+      cost_lamports: '0',
+      proceeds_lamports: '1000000000',
+      profit_lamports: '1000000000',
     },
   ],
   'A position at a past time': [
     {
-      ...{ wallet: 'W1', mint: BONK, open_amount: '2500', open_cost_lamports: '6000000000' },
+      wallet: 'W1',
+      mint: BONK,
+      open_amount: '2500',
+      open_cost_lamports: '6000000000',
       realized_lamports: '3000000000',
     },
     {
-      ...{ wallet: 'W2', mint: BONK, open_amount: '400', open_cost_lamports: '1000000000' },
+      wallet: 'W2',
+      mint: BONK,
+      open_amount: '400',
+      open_cost_lamports: '1000000000',
       realized_lamports: '0',
     },
     {
-      ...{ wallet: 'W3', mint: BONK, open_amount: '0', open_cost_lamports: '0' },
+      wallet: 'W3',
+      mint: BONK,
+      open_amount: '0',
+      open_cost_lamports: '0',
       realized_lamports: '-1000000000',
     },
   ],
@@ -142,18 +182,38 @@ const ANSWERS: Record<string, readonly object[]> = {
   'What a score is made of': [
     {
       // 200 x 2 SOL / 14 SOL; one token sold, with profit; 27200 s; 14 SOL in 3 buys; 25 SOL
-      ...{ wallet: 'W1', status: 'review', score: null, profit_points: 400 / 14 },
-      ...{ winrate_points: 20, holding_points: 10, size_points: 10, trade_points: 0 },
+      wallet: 'W1',
+      status: 'review',
+      score: null,
+      profit_points: 400 / 14,
+      winrate_points: 20,
+      holding_points: 10,
+      size_points: 10,
+      trade_points: 0,
       balance_points: 2.5,
     },
     {
-      ...{ wallet: 'W2', status: 'review', score: null, profit_points: 0, winrate_points: 0 },
-      ...{ holding_points: 0, size_points: 0, trade_points: 0, balance_points: 0 },
+      wallet: 'W2',
+      status: 'review',
+      score: null,
+      profit_points: 0,
+      winrate_points: 0,
+      holding_points: 0,
+      size_points: 0,
+      trade_points: 0,
+      balance_points: 0,
     },
     {
       // 5 SOL
-      ...{ wallet: 'W3', status: 'disqualified', score: 0, profit_points: -40, winrate_points: 0 },
-      ...{ holding_points: 0, size_points: 10, trade_points: 0, balance_points: 0 },
+      wallet: 'W3',
+      status: 'disqualified',
+      score: 0,
+      profit_points: -40,
+      winrate_points: 0,
+      holding_points: 0,
+      size_points: 10,
+      trade_points: 0,
+      balance_points: 0,
     },
   ],
   'The win rate, recomputed': [
@@ -174,20 +234,32 @@ const ANSWERS: Record<string, readonly object[]> = {
   ],
   'Swaps without a value': [
     {
-      ...{ wallet: 'W2', reason: 'no SOL price', swaps: '1' },
-      ...{ first_at: '2026-01-11 12:00:00', last_at: '2026-01-11 12:00:00' },
+      wallet: 'W2',
+      reason: 'no SOL price',
+      swaps: '1',
+      first_at: '2026-01-11 12:00:00',
+      last_at: '2026-01-11 12:00:00',
     },
   ],
   'Entry market caps of a token': [
     // 10^7 x 2 SOL / 1000 x 200 USD
     {
-      ...{ wallet: 'W1', bought_at: '2026-01-10 12:00:00', entry_mcap_usd: 4e6, symbol: 'Bonk' },
+      wallet: 'W1',
+      bought_at: '2026-01-10 12:00:00',
+      entry_mcap_usd: 4e6,
+      symbol: 'Bonk',
     },
     {
-      ...{ wallet: 'W2', bought_at: '2026-01-10 12:00:30', entry_mcap_usd: 5e6, symbol: 'Bonk' },
+      wallet: 'W2',
+      bought_at: '2026-01-10 12:00:30',
+      entry_mcap_usd: 5e6,
+      symbol: 'Bonk',
     },
     {
-      ...{ wallet: 'W3', bought_at: '2026-01-10 12:20:00', entry_mcap_usd: 8e6, symbol: 'Bonk' },
+      wallet: 'W3',
+      bought_at: '2026-01-10 12:20:00',
+      entry_mcap_usd: 8e6,
+      symbol: 'Bonk',
     },
   ],
   'What each venue was used for': [
@@ -197,7 +269,8 @@ const ANSWERS: Record<string, readonly object[]> = {
   ],
   'How fresh storage is': [
     {
-      ...{ stored_until: '2026-01-11 12:00:09', written_at: '2026-01-11 12:00:11.500' },
+      stored_until: '2026-01-11 12:00:09',
+      written_at: '2026-01-11 12:00:11.500',
       seconds_behind_when_written: '2',
     },
   ],
@@ -208,17 +281,28 @@ const ANSWERS: Record<string, readonly object[]> = {
   ],
   'The watchlist as it was at a time': [
     {
-      ...{ mint: BONK, symbol: 'Bonk', holders: '2', conviction: 40.1, multiple: 2.5 },
-      ...{ state: 'holding', entry: at(10, '12:01:00') },
+      mint: BONK,
+      symbol: 'Bonk',
+      holders: '2',
+      conviction: 40.1,
+      multiple: 2.5,
+      state: 'holding',
+      entry: at(10, '12:01:00'),
     },
   ],
   'What became of tokens that came to the list': [
     {
-      ...{ mint: BONK, entry: at(10, '12:01:00'), entry_mcap: 20_000, peak_multiple: 2.5 },
+      mint: BONK,
+      entry: at(10, '12:01:00'),
+      entry_mcap: 20_000,
+      peak_multiple: 2.5,
       seconds: '1740',
     },
     {
-      ...{ mint: WIF, entry: at(10, '12:05:00'), entry_mcap: 30_000, peak_multiple: 1 },
+      mint: WIF,
+      entry: at(10, '12:05:00'),
+      entry_mcap: 30_000,
+      peak_multiple: 1,
       seconds: '2700',
     },
   ],
@@ -296,7 +380,9 @@ async function storeHistory(store: Store): Promise<void> {
     "INSERT INTO lots (wallet, mint, slot, tx_index, event_index, version, is_deleted) VALUES (1, 'gone', 9, 0, 0, 2, 1)",
   )
   const price = (time: number, source: string, usd: bigint) => ({
-    ...{ time, source, usd_e9: usd * SOL },
+    time,
+    source,
+    usd_e9: usd * SOL,
   })
   await store.insert('sol_prices', [
     price(at(10, '12:00:00'), 'pool', 1n),
@@ -306,9 +392,17 @@ async function storeHistory(store: Store): Promise<void> {
   ])
   await store.insert('mints', [
     {
-      ...{ mint: BONK, token_program: 'spl_token', decimals: 5, supply: 10_000_000 },
-      ...{ symbol: 'Bonk', name: 'Bonk', metadata: 'metaplex', fetched_at: 1, asked: 1 },
-      ...{ ask_again_at: null, version: 1 },
+      mint: BONK,
+      token_program: 'spl_token',
+      decimals: 5,
+      supply: 10_000_000,
+      symbol: 'Bonk',
+      name: 'Bonk',
+      metadata: 'metaplex',
+      fetched_at: 1,
+      asked: 1,
+      ask_again_at: null,
+      version: 1,
     },
   ])
   const watched = (
@@ -318,10 +412,17 @@ async function storeHistory(store: Store): Promise<void> {
     fields: Partial<WatchedToken> = {},
   ) =>
     watchlistRow({
-      ...{ event, reasons: [] },
+      event,
+      reasons: [],
       token: aWatchedToken({
-        ...{ at: at(10, time), enteredAt: at(10, '12:01:00'), currentMcap },
-        ...{ wallets: [1, 2], conviction: 40.06, multiple: 2.5, state: 'holding', ...fields },
+        at: at(10, time),
+        enteredAt: at(10, '12:01:00'),
+        currentMcap,
+        wallets: [1, 2],
+        conviction: 40.06,
+        multiple: 2.5,
+        state: 'holding',
+        ...fields,
       }),
     })
   const wif = { mint: WIF, enteredAt: at(10, '12:05:00') }
@@ -335,11 +436,21 @@ async function storeHistory(store: Store): Promise<void> {
     watched('left', '12:50:00', 15_000, wif),
   ])
   const marker = (partition: number, slot: number, time: number, inserted: string) => ({
-    ...{ worker: 'fold', partition, partitions: 2, slot, parent: slot - 1, block_time: time },
-    ...{ sol_price_time: null, sol_price_usd_e9: null, inserted_at: inserted },
+    worker: 'fold',
+    partition,
+    partitions: 2,
+    slot,
+    parent: slot - 1,
+    block_time: time,
+    sol_price_time: null,
+    sol_price_usd_e9: null,
+    inserted_at: inserted,
   })
   const covered = (wallet: number, time: number, version: number) => ({
-    ...{ wallet, since_slot: 1, since_time: time, version },
+    wallet,
+    since_slot: 1,
+    since_time: time,
+    version,
   })
   await store.insert('wallet_coverage', [
     covered(1, at(10, '12:00:00'), 1),

@@ -33,8 +33,16 @@ export function newJob(
   nowMs: number,
 ): BackfillJob {
   return {
-    ...{ wallet, reason, range, state: 'open', newestSlot: null, position: null },
-    ...{ transactions: 0, records: 0, missing: 0, missingAt: null },
+    wallet,
+    reason,
+    range,
+    state: 'open',
+    newestSlot: null,
+    position: null,
+    transactions: 0,
+    records: 0,
+    missing: 0,
+    missingAt: null,
     createdAt: Math.floor(nowMs / 1000),
   }
 }

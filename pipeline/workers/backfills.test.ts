@@ -103,21 +103,30 @@ async function startPipeline(
   const wallets = createWallets(simulator.wallets)
   await trackWallets(store, simulator.wallets, 'the simulator')
   const fold = await startFold({
-    ...{ store, log, logger, registry },
+    store,
+    log,
+    logger,
+    registry,
     onBug: (error) => {
       throw error
     },
   })
   const backfills = (onRequest?: (body: string) => void) =>
     createBackfills({
-      ...{ store, log, logger, logIsDurable: false, rpcUrl: simulator.rpcUrl },
+      store,
+      log,
+      logger,
+      logIsDurable: false,
+      rpcUrl: simulator.rpcUrl,
       metrics: createIngestMetrics(createRegistry()),
       priceMaxAgeSeconds: 3600,
       ...(onRequest && { onRequest }),
     })
   const own = backfills()
   const auto = createAutoBackfill({
-    ...{ store, logger, backfills: own },
+    store,
+    logger,
+    backfills: own,
     onBug: (error) => {
       throw error
     },
@@ -136,7 +145,11 @@ async function startPipeline(
       pricePool: simulator.solPricePool,
       priceMaxAgeSeconds: 3600,
     },
-    ...{ wallets, log, logger, registry, prices },
+    wallets,
+    log,
+    logger,
+    registry,
+    prices,
     // What a recheck finds before the start has prices of the start alone.
     limits: { recheckSlots: 0, maxGapSlots },
     onGap: auto.onGap,
@@ -307,7 +320,12 @@ test.serial(
     await trackWallets(store, simulator.wallets, 'the simulator')
     const log = createMemoryLog({ logger, registry: createRegistry() })
     const backfills = createBackfills({
-      ...{ store, log, logger, logIsDurable: true, hasFold: false, priceMaxAgeSeconds: 3600 },
+      store,
+      log,
+      logger,
+      logIsDurable: true,
+      hasFold: false,
+      priceMaxAgeSeconds: 3600,
       rpcUrl: simulator.rpcUrl,
       metrics: createIngestMetrics(createRegistry()),
     })
@@ -349,7 +367,11 @@ test.serial('closed, a backfill waits for no RPC server any more, and can go on'
   const { store } = opened
   const log = createMemoryLog({ logger, registry: createRegistry() })
   const backfills = createBackfills({
-    ...{ store, log, logger, logIsDurable: true, priceMaxAgeSeconds: 3600 },
+    store,
+    log,
+    logger,
+    logIsDurable: true,
+    priceMaxAgeSeconds: 3600,
     rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on TCP
     metrics: createIngestMetrics(createRegistry()),
   })

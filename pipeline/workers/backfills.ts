@@ -89,7 +89,10 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   const closed = new AbortController()
   const store = createPatientStore(options.store, closed.signal, logger)
   const rpc = createRpc({
-    ...{ url: options.rpcUrl, metrics, concurrency, attempts: ATTEMPTS },
+    url: options.rpcUrl,
+    metrics,
+    concurrency,
+    attempts: ATTEMPTS,
     ...(onRequest && { onRequest }),
   })
   const jobs = createBackfillJobs(store)
@@ -97,7 +100,13 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   const settled = (stop: AbortSignal) =>
     options.logIsDurable ? Promise.resolve() : log.settled('fold', stop)
   const deps: BackfillDeps = {
-    ...{ store, log, rpc, jobs, metrics, logger, settled },
+    store,
+    log,
+    rpc,
+    jobs,
+    metrics,
+    logger,
+    settled,
     places: createBlockPlaces(rpc),
     decimals: createMintDecimals(rpc),
     priceMaxAgeSeconds: options.priceMaxAgeSeconds,
@@ -275,7 +284,9 @@ export function createBackfills(options: BackfillsOptions): Backfills {
       }
       return low
     },
-    ...{ jobs, coverage, settled },
+    jobs,
+    coverage,
+    settled,
     close() {
       closed.abort()
       rpc.close()

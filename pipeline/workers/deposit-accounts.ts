@@ -118,7 +118,13 @@ export class DepositAccounts {
 
   #add(address: Address, purpose: Purpose, isUsual: boolean): Followed {
     const account: Followed = {
-      ...{ address, purpose, isUsual, history: UNREAD, stored: null, amount: null, touchedAt: 0 },
+      address,
+      purpose,
+      isUsual,
+      history: UNREAD,
+      stored: null,
+      amount: null,
+      touchedAt: 0,
     }
     this.#accounts.set(address, account)
     return account

@@ -43,7 +43,10 @@ export async function readDepositHistory(
   let limit = position.slot === 0 ? PAGE : Math.min(PAGE, looked.size + EXPECTED)
   for (;;) {
     const page = await rpc.getSignaturesForAddress(address, {
-      ...{ limit, before, minContextSlot, commitment: 'finalized' },
+      limit,
+      before,
+      minContextSlot,
+      commitment: 'finalized',
     })
     const end = page.findIndex((info) => info.slot <= position.slot)
     const beyond = end === -1 ? page : page.slice(0, end)

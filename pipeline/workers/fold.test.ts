@@ -436,7 +436,11 @@ test.serial(
       let log = newLog()
       const begin = () =>
         startFold({
-          ...{ store, log, logger, registry, windowMs: 1 },
+          store,
+          log,
+          logger,
+          registry,
+          windowMs: 1,
           now: () => now,
           onBug: (error) => t.fail(String(error)),
         })
@@ -565,7 +569,9 @@ test.serial(
     const pages = await collect(readEvents(store, places, { onlyShort: true }))
     t.deepEqual(
       pages.map(({ wallet, events, isLast }) => ({
-        ...{ wallet, isLast, events: events.length },
+        wallet,
+        isLast,
+        events: events.length,
         first: events[0] && [events[0].slot - 400_000_000, events[0].txIndex],
       })),
       [
@@ -605,7 +611,12 @@ test.serial(
     const shares = new Set<string>()
     const start = () =>
       startFold({
-        ...{ store: watched, log, logger, registry: createRegistry(), now: () => 0, windowMs: 1 },
+        store: watched,
+        log,
+        logger,
+        registry: createRegistry(),
+        now: () => 0,
+        windowMs: 1,
         onBug: (error) => bugs.push(error),
       })
     const workers = [start()]
@@ -791,7 +802,12 @@ onKafka(
       const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
       const log = await createKafkaLog(config, { logger, registry }, { partitions: PARTITIONS })
       const fold = await startFold({
-        ...{ store: watched, log, logger, registry, now: () => 0, windowMs: 1 },
+        store: watched,
+        log,
+        logger,
+        registry,
+        now: () => 0,
+        windowMs: 1,
         onBug: (error) => t.fail(String(error)),
       })
       return {

@@ -80,7 +80,9 @@ function start(options: Partial<MintFactsDeps> = {}) {
       },
       close() {},
     },
-    ...{ logger, metrics: createMintFactsMetrics(createRegistry()), now: () => time },
+    logger,
+    metrics: createMintFactsMetrics(createRegistry()),
+    now: () => time,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         const end = () => {
@@ -144,7 +146,10 @@ test.serial(
         { mint: a, ...classic, decimals: 6, supply: '1000000000000000', ...none },
         { mint: b, ...classic, decimals: 9, supply: '18446744073709551615', ...none },
         {
-          ...{ mint: absent, token_program: 'none', decimals: null, supply: null },
+          mint: absent,
+          token_program: 'none',
+          decimals: null,
+          supply: null,
           ...none,
           fetched_at: null,
         },
@@ -247,7 +252,10 @@ test.serial(
     let left = coins.length
     await new Promise<void>((resolve, reject) => {
       const facts = startMintFacts({
-        ...{ rpc, logger, metrics, onBug: reject },
+        rpc,
+        logger,
+        metrics,
+        onBug: reject,
         store: {
           ...store,
           async insert(table, rows, options) {
@@ -263,8 +271,13 @@ test.serial(
       return {
         mint: mint.key.address,
         token_program: isClassic ? 'spl_token' : 'token_2022',
-        ...{ decimals: mint.decimals, supply: String(supply), symbol, name },
-        ...{ metadata: isClassic ? 'metaplex' : 'token_2022', asked: 1, ask_again_at: null },
+        decimals: mint.decimals,
+        supply: String(supply),
+        symbol,
+        name,
+        metadata: isClassic ? 'metaplex' : 'token_2022',
+        asked: 1,
+        ask_again_at: null,
       }
     }
     t.deepEqual(
@@ -288,10 +301,23 @@ test.serial(
       pool: null,
     }
     const buy = (wallet: number, slot: number, of: Partial<Swap>): Swap => ({
-      ...{ kind: 'swap', side: 'buy', baseMint: mint, baseDecimals: 6, program: 'pumpswap' },
-      ...{ confidence: 'high', quoteMismatch: false, feeLamports: 0n, solPriceUsdE9: null },
-      ...{ quoteMint: WSOL, quoteAmount: 10n ** 9n, baseAmount: 34_567_890_123n },
-      ...{ ...place, slot, wallet, blockTime: T + slot, ...of },
+      kind: 'swap',
+      side: 'buy',
+      baseMint: mint,
+      baseDecimals: 6,
+      program: 'pumpswap',
+      confidence: 'high',
+      quoteMismatch: false,
+      feeLamports: 0n,
+      solPriceUsdE9: null,
+      quoteMint: WSOL,
+      quoteAmount: 10n ** 9n,
+      baseAmount: 34_567_890_123n,
+      ...place,
+      slot,
+      wallet,
+      blockTime: T + slot,
+      ...of,
     })
     const records = [
       // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 = 4339287.109113... USD
@@ -312,7 +338,11 @@ test.serial(
     const seen: Address[] = []
     await new Promise<void>((resolve, reject) => {
       const folding = startFold({
-        ...{ store, log, logger, registry: createRegistry(), onBug: reject },
+        store,
+        log,
+        logger,
+        registry: createRegistry(),
+        onBug: reject,
         onSwaps: (swaps) => {
           for (const swap of swaps) seen.push(swap.baseMint)
           if (seen.length === records.length)

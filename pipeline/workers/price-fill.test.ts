@@ -81,7 +81,12 @@ async function run(
   })
   broken.catch(() => {})
   const fold = await startFold({
-    ...{ log, logger, registry: createRegistry(), now: () => 0, windowMs: 1, onBug: fail },
+    log,
+    logger,
+    registry: createRegistry(),
+    now: () => 0,
+    windowMs: 1,
+    onBug: fail,
     store: {
       ...store,
       async insert(table, rows, options) {
@@ -258,23 +263,22 @@ test.serial(
     const { store } = testStore
     await empty(store)
     const row = (slot: number, change: object) => ({
-      ...{
-        slot,
-        tx_index: 1,
-        wallet: 2,
-        event_index: 3,
-        block_time: T,
-        signature: `s${slot}`,
-        side: 'buy',
-      },
-      ...{ base_mint: 'm', base_amount: '7', quote_mint: USDC, quote_amount: '30000001' },
-      ...{
-        late: 'backfill',
-        decoder_version: 9,
-        version: '4',
-        sol_price_usd_e9: null,
-        is_deleted: 0,
-      },
+      slot,
+      tx_index: 1,
+      wallet: 2,
+      event_index: 3,
+      block_time: T,
+      signature: `s${slot}`,
+      side: 'buy',
+      base_mint: 'm',
+      base_amount: '7',
+      quote_mint: USDC,
+      quote_amount: '30000001',
+      late: 'backfill',
+      decoder_version: 9,
+      version: '4',
+      sol_price_usd_e9: null,
+      is_deleted: 0,
       ...change,
     })
     await store.insert('swaps', [
@@ -286,8 +290,15 @@ test.serial(
       row(5, {}),
     ])
     const swap = (slot: number, quoteMint: typeof USDC) => ({
-      ...{ slot, txIndex: 1, wallet: 2, eventIndex: 3, blockTime: T, quoteMint },
-      ...{ quoteAmount: 30_000_001n, quoteMismatch: false, solPriceUsdE9: 149_999_999_999n },
+      slot,
+      txIndex: 1,
+      wallet: 2,
+      eventIndex: 3,
+      blockTime: T,
+      quoteMint,
+      quoteAmount: 30_000_001n,
+      quoteMismatch: false,
+      solPriceUsdE9: 149_999_999_999n,
     })
     const swaps = [swap(1, USDC), swap(2, USDC), swap(3, USDC), swap(4, WSOL), swap(5, USDC)]
     await writePrices(store, swaps)

@@ -19,7 +19,8 @@ export function signalRow(signal: Signal): Row {
     buy_lamports: signal.buyLamports,
     sell_lamports: signal.sellLamports,
     reasons: signal.reasons.map(({ field, op, threshold, value }) => ({
-      ...{ field, op },
+      field,
+      op,
       threshold: JSON.stringify(threshold),
       value: JSON.stringify(value),
     })),

@@ -86,8 +86,12 @@ async function passTick(store: Store, tick: number): Promise<void> {
   await store.insert(
     'progress',
     Array.from({ length: stands?.partitions ?? 0 }, (_, partition) => ({
-      ...{ worker: 'fold', partition, partitions: stands?.partitions },
-      ...{ slot: (reach?.slot ?? 0) + 1000, parent: 0, block_time: tick + 1 },
+      worker: 'fold',
+      partition,
+      partitions: stands?.partitions,
+      slot: (reach?.slot ?? 0) + 1000,
+      parent: 0,
+      block_time: tick + 1,
     })),
   )
 }
@@ -106,7 +110,10 @@ function startByTurns(
   })
   const trending = startTrending(
     {
-      ...{ store, logger, metrics: createTrendingMetrics(createRegistry()), pools },
+      store,
+      logger,
+      metrics: createTrendingMetrics(createRegistry()),
+      pools,
       isMine: () => process.mine,
       async onTick({ at }) {
         process.ticks.push(at)
@@ -213,7 +220,9 @@ test.serial(
     t.is(await run(store, until), 'reached')
     const after = await readTold(store, until)
     const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
-      ...{ from: until, through: until, onlyWhenDue: true },
+      from: until,
+      through: until,
+      onlyWhenDue: true,
     })
     const apart = (tokens: readonly WatchedToken[]) =>
       byMint(tokens).map((one) => ({ ...one, at: 0, enteredAt: 0 }))
@@ -287,7 +296,9 @@ test.serial(
     if (a === undefined || b === undefined) return t.fail()
     const written = async () =>
       (await readPoolStates(store, null, first, first + 30)).map(({ at, mint, pool }) => ({
-        ...{ after: at - first, mint, pool },
+        after: at - first,
+        mint,
+        pool,
       }))
     known.add(a.mint)
     await passTick(store, first + 10)

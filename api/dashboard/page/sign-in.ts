@@ -12,7 +12,8 @@ export type SignedIn =
 export async function signIn(connected: Connected): Promise<SignedIn> {
   const wallet = connected.account.address
   const nonce = await ask<{ message: string }>('/auth/nonce', 'none', {
-    ...{ method: 'POST', body: { wallet } },
+    method: 'POST',
+    body: { wallet },
   })
   if (nonce.kind !== 'answer') return { kind: 'failed', failure: nonce }
   let signed: { message: string; signature: string }
@@ -22,7 +23,8 @@ export async function signIn(connected: Connected): Promise<SignedIn> {
     return { kind: 'not_signed', words: walletWords(error) }
   }
   const login = await ask<{ token: string; expires_at: number }>('/auth/login', 'none', {
-    ...{ method: 'POST', body: { wallet, ...signed } },
+    method: 'POST',
+    body: { wallet, ...signed },
   })
   if (login.kind !== 'answer') return { kind: 'failed', failure: login }
   const { token, expires_at: expiresAt } = login.body

@@ -32,7 +32,9 @@ const subscribes: Burst = {
     else if (resumeMs > MAX_RESUME_MS)
       faults.push(`another customer resumed after ${resumeMs.toFixed(0)} ms`)
     return {
-      ...{ faults, serverErrors: 0, slowestMs: resumeMs ?? 0 },
+      faults,
+      serverErrors: 0,
+      slowestMs: resumeMs ?? 0,
       note: `another customer resumed in ${resumeMs?.toFixed(0)} ms`,
     }
   },
@@ -58,7 +60,10 @@ const account: Burst = {
     const paths = ['/trades?limit=100', '/wallets', `/tokens/${mint}/swaps`, '/tokens/held']
     const headers = { authorization: `Bearer ${key}` }
     const tally = await fire(world, {
-      ...{ count: Math.round(10_000 * scale), concurrency: 200, perSecond: 1000, addresses },
+      count: Math.round(10_000 * scale),
+      concurrency: 200,
+      perSecond: 1000,
+      addresses,
       request: (n) => ({ path: paths[n % paths.length] ?? '', headers }),
     })
     const isLimited = sent(tally, 429) > 0

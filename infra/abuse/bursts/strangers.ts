@@ -18,7 +18,10 @@ const queries: Burst = {
     const paths = ['/healthz', '/wallets', '/trades', '/status']
     const headers = { authorization: `Bearer ${world.attackers[0]?.key}` }
     const tally = await fire(world, {
-      ...{ count: some(100, scale), concurrency: 16, perSecond: 13, addresses: [world.address()] },
+      count: some(100, scale),
+      concurrency: 16,
+      perSecond: 13,
+      addresses: [world.address()],
       request: (n) => ({ path: `${paths[n % paths.length]}?${KEYS}`, headers }),
     })
     return outcomeOf(tally, [400])
@@ -32,7 +35,10 @@ const readiness: Burst = {
     const connections = some(250, Math.max(scale, 0.5))
     const addresses = [world.address(), world.address()]
     const tally = await fire(world, {
-      ...{ count: some(4000, scale), concurrency: connections + 50, perSecond: 1000, addresses },
+      count: some(4000, scale),
+      concurrency: connections + 50,
+      perSecond: 1000,
+      addresses,
       request: () => ({ path: '/readyz' }),
     })
     const { body } = await ask(world.target, { path: '/status' })
@@ -55,12 +61,10 @@ const paths: Burst = {
     const before = await memory()
     const long = (n: number) => `${n}`.padEnd(15_000, 'a')
     const tally = await fire(world, {
-      ...{
-        count: some(10_000, scale),
-        concurrency: 16,
-        perSecond: 600,
-        addresses: [world.address()],
-      },
+      count: some(10_000, scale),
+      concurrency: 16,
+      perSecond: 600,
+      addresses: [world.address()],
       request: (n) => ({
         path: n % 2 === 0 ? PATH.replace('{}', long(n)) : `/healthz?${long(n)}`,
       }),
@@ -78,12 +82,10 @@ const keys: Burst = {
   title: '5,900 well-formed wrong keys from one address',
   async run(world, scale) {
     const tally = await fire(world, {
-      ...{
-        count: some(5900, scale),
-        concurrency: 32,
-        perSecond: 600,
-        addresses: [world.address()],
-      },
+      count: some(5900, scale),
+      concurrency: 32,
+      perSecond: 600,
+      addresses: [world.address()],
       request: () => ({
         path: '/trades',
         headers: { authorization: `Bearer tw_${bs58.encode(randomBytes(32))}` },
@@ -106,9 +108,13 @@ const logins: Burst = {
     const wallet = newWallet()
     const message = 'x'.repeat(10_000)
     const tally = await fire(world, {
-      ...{ count: some(1000, scale), concurrency: 16, perSecond: 200, addresses },
+      count: some(1000, scale),
+      concurrency: 16,
+      perSecond: 200,
+      addresses,
       request: (n) => ({
-        ...{ path: '/auth/login', method: 'POST' },
+        path: '/auth/login',
+        method: 'POST',
         body: JSON.stringify({
           wallet: newAddress(n),
           message,
@@ -137,12 +143,10 @@ const documents: Burst = {
       '/status',
     ]
     const tally = await fire(world, {
-      ...{
-        count: some(1500, scale),
-        concurrency: 16,
-        perSecond: 150,
-        addresses: [world.address()],
-      },
+      count: some(1500, scale),
+      concurrency: 16,
+      perSecond: 150,
+      addresses: [world.address()],
       request: (n) => ({
         path: paths[n % paths.length] ?? '',
         headers: { 'accept-encoding': n % 2 === 0 ? 'gzip' : 'br' },
@@ -166,13 +170,14 @@ const nonces: Burst = {
       from,
     )
     const tally = await fire(world, {
-      ...{ count: some(3000, scale), concurrency: 16, perSecond: 600, addresses: [null] },
+      count: some(3000, scale),
+      concurrency: 16,
+      perSecond: 600,
+      addresses: [null],
       request: (n) => ({
-        ...{
-          path: '/auth/nonce',
-          method: 'POST',
-          body: JSON.stringify({ wallet: newWallet().address }),
-        },
+        path: '/auth/nonce',
+        method: 'POST',
+        body: JSON.stringify({ wallet: newWallet().address }),
         headers: { 'x-forwarded-for': `2001:db8:1:${n.toString(16)}::1` },
       }),
     })

@@ -123,7 +123,10 @@ export function bodyAttacks(path: string, good: readonly number[]): BodyAttack[]
 /** Bodies for a resource that takes none. */
 export function needlessBodies(good: readonly number[]): BodyAttack[] {
   const large = (what: string, length: string): BodyAttack => ({
-    ...{ attack: 'body', what, body: '', statuses: [413] },
+    attack: 'body',
+    what,
+    body: '',
+    statuses: [413],
     fields: [JSON_TYPE, `Content-Length: ${length}`],
   })
   return [

@@ -65,7 +65,10 @@ export async function arrivals(
   await pool.close()
   const sorted = times.sort((a, b) => a - b)
   return {
-    ...{ p50: percentile(sorted, 0.5), p99: percentile(sorted, 0.99) },
-    ...{ times: sorted, answered: sorted.length, failed },
+    p50: percentile(sorted, 0.5),
+    p99: percentile(sorted, 0.99),
+    times: sorted,
+    answered: sorted.length,
+    failed,
   }
 }

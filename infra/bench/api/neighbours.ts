@@ -68,7 +68,10 @@ export async function measureNeighbours(shared: Shared, seconds: number): Promis
   const file = join(folder, 'flood.json')
   writeFileSync(file, JSON.stringify(pathsOf(20_000, 0.5)))
   const flood = startProcess('infra/bench/api/flood.js', {
-    ...{ TARGET: url, KEY: greedy, AFTER: after, RATE: String(FLOOD_PER_SECOND) },
+    TARGET: url,
+    KEY: greedy,
+    AFTER: after,
+    RATE: String(FLOOD_PER_SECOND),
     PATHS: file,
   })
   await flood.line('started')

@@ -128,7 +128,11 @@ const METRICS = `
 export async function markStored(store: Store, slot: number): Promise<void> {
   await store.insert('progress', [
     {
-      ...{ worker: 'fold', partition: 0, partitions: 1, slot, parent: slot - 1 },
+      worker: 'fold',
+      partition: 0,
+      partitions: 1,
+      slot,
+      parent: slot - 1,
       block_time: Math.floor(Date.now() / 1000),
       sol_price_time: null,
       sol_price_usd_e9: null,

@@ -47,12 +47,24 @@ const cursors = createCursorCodec(secretKey)
 const jwtKeys = await readJwtKeys(await newJwtKeys(), 'bench')
 const settings = apiConfig(config.api, { secretKey, jwtKeys })
 const feed = createFeed({
-  ...{ log, cursors, credits, connectionsPerKey: 1, logger, registry },
+  log,
+  cursors,
+  credits,
+  connectionsPerKey: 1,
+  logger,
+  registry,
   messagesPerMinute: settings.feedMessagesPerMinute,
 })
 const api = createApi({
   config: settings,
-  ...{ store, log, feed, credits, accounts, redis, logger, registry },
+  store,
+  log,
+  feed,
+  credits,
+  accounts,
+  redis,
+  logger,
+  registry,
   perturb: null,
 })
 const keys: string[] = []

@@ -36,7 +36,10 @@ export async function walkTrades(ask: (path: string) => Promise<string>): Promis
   let skipped = 0
   for (let number = 0; number <= before; number++) if (!met.has(number)) skipped++
   return {
-    ...{ pages, walked, skipped, repeated: walked - met.size },
+    pages,
+    walked,
+    skipped,
+    repeated: walked - met.size,
     inserted: (await newest()) - before,
     seconds: (performance.now() - started) / 1000,
   }

@@ -26,13 +26,11 @@ export async function measureResume(
       )
     const stored = { slot: 1_000_000 + Math.floor((swaps - 1) / 20), blockTime: 1_790_000_000 }
     const history = createTradeHistory({
-      ...{
-        store,
-        storeOf: () => store,
-        position: { stored: () => stored },
-        epoch: 0,
-        retentionHours: 24,
-      },
+      store,
+      storeOf: () => store,
+      position: { stored: () => stored },
+      epoch: 0,
+      retentionHours: 24,
       cursors: createCursorCodec(Buffer.alloc(32, 1)),
       render: (swap) => JSON.stringify(tradeItem(swap)),
     })

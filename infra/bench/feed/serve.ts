@@ -79,7 +79,10 @@ async function drained(): Promise<void> {
 function swapsOf(at: number, trades: number): Swap[] {
   return Array.from({ length: trades }, (_, txIndex) => ({
     kind: 'swap',
-    ...{ slot: at, txIndex, wallet: 1 + (txIndex % 250), eventIndex: 0 },
+    slot: at,
+    txIndex,
+    wallet: 1 + (txIndex % 250),
+    eventIndex: 0,
     blockTime: at,
     signature: '5'.repeat(88),
     side: 'buy',
@@ -111,7 +114,11 @@ async function startFeed() {
   credits.start()
   const log = createMemoryLog({ logger, registry })
   const feed = createFeed({
-    ...{ log, credits, logger, registry, connectionsPerKey: 100_000 },
+    log,
+    credits,
+    logger,
+    registry,
+    connectionsPerKey: 100_000,
     cursors: createCursorCodec(Buffer.alloc(32, 1)),
   })
   await feed.start({ walletCount: () => 250, stored: () => null }, store)

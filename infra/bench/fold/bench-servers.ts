@@ -17,7 +17,9 @@ export function benchServers(env: Readonly<Record<string, string | undefined>>):
   const brokers = env.KAFKA_BROKERS?.split(',') ?? []
   return {
     kafka: () => ({
-      ...{ brokers, ssl: false, sasl: null },
+      brokers,
+      ssl: false,
+      sasl: null,
       topicPrefix: `bench-${randomBytes(4).toString('hex')}-`,
     }),
     async openStore() {

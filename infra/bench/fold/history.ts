@@ -26,11 +26,16 @@ export function historyEvent({ wallets }: History, wallet: number, n: number): F
   const slot = FIRST_SLOT + Math.floor(number / 10)
   const value = BigInt(1_000_000 + ((number * 104_729) % 999_999_937))
   return {
-    ...{ slot, txIndex: number % 10, eventIndex: 0 },
+    slot,
+    txIndex: number % 10,
+    eventIndex: 0,
     blockTime: FIRST_TIME + Math.floor(number / 20),
-    ...{ kind: n % 5 < 3 ? 'buy' : 'sell', mint: `mint${n % TOKENS}`, decimals: 6 },
+    kind: n % 5 < 3 ? 'buy' : 'sell',
+    mint: `mint${n % TOKENS}`,
+    decimals: 6,
     amount: BigInt(1_000_000 + ((number * 7919) % 999_983)),
-    ...{ value, solPriceUsdE9: null },
+    value,
+    solPriceUsdE9: null,
   }
 }
 

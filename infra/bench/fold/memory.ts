@@ -31,17 +31,26 @@ export async function residentWith(wallets: number, positions: number): Promise<
       const amount = isSell ? 1_000_000_007n : BigInt(5_000_000_000 + wallet * 31 + n)
       const mint = mintOf(wallet, Math.floor(n / 3))
       return {
-        ...{ kind: 'swap', slot: 400_000_000 + n, txIndex: 3, wallet, eventIndex: 0 },
-        ...{ blockTime: 1_700_000_000 + n * 60, signature: '', side: isSell ? 'sell' : 'buy' },
-        ...{ baseMint: mint, baseAmount: amount, baseDecimals: 6, quoteMint: WSOL },
-        ...{
-          quoteAmount: amount / 7n,
-          program: 'pumpswap',
-          programId: mint,
-          pool: mint,
-          confidence: 'high',
-        },
-        ...{ quoteMismatch: false, feeLamports: 0n, solPriceUsdE9: null },
+        kind: 'swap',
+        slot: 400_000_000 + n,
+        txIndex: 3,
+        wallet,
+        eventIndex: 0,
+        blockTime: 1_700_000_000 + n * 60,
+        signature: '',
+        side: isSell ? 'sell' : 'buy',
+        baseMint: mint,
+        baseAmount: amount,
+        baseDecimals: 6,
+        quoteMint: WSOL,
+        quoteAmount: amount / 7n,
+        program: 'pumpswap',
+        programId: mint,
+        pool: mint,
+        confidence: 'high',
+        quoteMismatch: false,
+        feeLamports: 0n,
+        solPriceUsdE9: null,
       }
     })
   for (let first = 1; first <= wallets; first += WALLETS_AT_ONCE) {

@@ -60,7 +60,10 @@ export async function foldStored(
   })
   const start = stopwatch()
   const fold = await startFold({
-    ...{ store: watched, log, logger, registry: createRegistry() },
+    store: watched,
+    log,
+    logger,
+    registry: createRegistry(),
     onBug: (error) => {
       throw error
     },

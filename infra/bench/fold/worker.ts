@@ -32,7 +32,10 @@ export async function startWorker(store: Store) {
     for (const wait of waiting) if (wait.slot <= slot) wait.resolve()
   })
   const fold = await startFold({
-    ...{ store: watched, log, logger, registry: createRegistry() },
+    store: watched,
+    log,
+    logger,
+    registry: createRegistry(),
     onBug: (error) => {
       throw error
     },

@@ -94,7 +94,11 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
       const made = event(slot, txIndex)
       const { wallet, blockTime } = made
       records.push(made, {
-        ...{ kind: 'balance', slot, txIndex, wallet, blockTime },
+        kind: 'balance',
+        slot,
+        txIndex,
+        wallet,
+        blockTime,
         lamports: BigInt(random(1_000_000_000)) * 50n,
       })
     }

@@ -181,8 +181,12 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
   }
 
   const history = createMarketHistory({
-    ...{ seed: options.seed, othersPerSlot: options.othersPerSlot },
-    ...{ desks, scales, episodeAt, startOf },
+    seed: options.seed,
+    othersPerSlot: options.othersPerSlot,
+    desks,
+    scales,
+    episodeAt,
+    startOf,
     isOfDesk: (id) => desksNaming(id) !== null,
   })
 
@@ -460,7 +464,9 @@ function createScales(options: MarketOptions, desks: number, isCalm: boolean): S
     Math.max(1, Math.round((rate * slots) / ACTIONS_PER_STORY))
   if (isCalm) {
     return CALM_SCALES.map(({ slots, storiesPerDesk }, index) => ({
-      ...{ index, slots, byTheMinute: storiesPerDesk !== null },
+      index,
+      slots,
+      byTheMinute: storiesPerDesk !== null,
       stories: storiesPerDesk ?? storiesOf(perDesk, slots),
     }))
   }

@@ -56,7 +56,10 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
   const faucet = Keypair.fromSeed(faucetSecret)
   const put = (key: PublicKey, owner: PublicKey, lamports: bigint, data: Uint8Array) =>
     svm.setAccount({
-      ...{ address: kit(key), programAddress: kit(owner), data, executable: false },
+      address: kit(key),
+      programAddress: kit(owner),
+      data,
+      executable: false,
       lamports: lamports as Parameters<LiteSVM['airdrop']>[1], // a branded bigint
       space: BigInt(data.length),
     })
@@ -106,7 +109,9 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     const mint = new PublicKey(data.subarray(0, 32))
     const mintAccount = svm.getAccount(kit(mint))
     return {
-      ...{ address, program, lamports },
+      address,
+      program,
+      lamports,
       mint: mint.toBase58(),
       owner: new PublicKey(data.subarray(32, 64)).toBase58(),
       amount: data.readBigUInt64LE(64),
@@ -238,8 +243,10 @@ function tokenBalance(account: OwnedTokenAccount, accountIndex: number): TokenBa
   const { mint, owner, program: programId, amount, decimals } = account
   const text = uiAmount(amount, decimals)
   const uiTokenAmount = {
-    ...{ uiAmount: Number(text), decimals },
-    ...{ amount: String(amount), uiAmountString: text },
+    uiAmount: Number(text),
+    decimals,
+    amount: String(amount),
+    uiAmountString: text,
   }
   return { accountIndex, mint, owner, programId, uiTokenAmount }
 }

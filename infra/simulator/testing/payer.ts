@@ -86,8 +86,11 @@ export async function createPayer(
     async openAccount(owner, { mint = USDT, program = TOKEN_PROGRAM, space = 165 } = {}) {
       const account = Keypair.generate()
       const create = SystemProgram.createAccount({
-        ...{ fromPubkey: publicKey, newAccountPubkey: account.publicKey },
-        ...{ lamports: rentOf(space), space, programId: program },
+        fromPubkey: publicKey,
+        newAccountPubkey: account.publicKey,
+        lamports: rentOf(space),
+        space,
+        programId: program,
       })
       await send([create, initializeAccount(account.publicKey, mint, owner, program)], {
         signers: [account],
@@ -97,8 +100,11 @@ export async function createPayer(
     async makeMint(decimals) {
       const mint = Keypair.generate()
       const create = SystemProgram.createAccount({
-        ...{ fromPubkey: publicKey, newAccountPubkey: mint.publicKey },
-        ...{ lamports: rentOf(82), space: 82, programId: TOKEN_PROGRAM },
+        fromPubkey: publicKey,
+        newAccountPubkey: mint.publicKey,
+        lamports: rentOf(82),
+        space: 82,
+        programId: TOKEN_PROGRAM,
       })
       await send([create, initializeMint(mint.publicKey, publicKey, decimals)], { signers: [mint] })
       return mint.publicKey

@@ -108,8 +108,11 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
   path('to an account that the same transaction opens', async ({ owner }, customer) => {
     const account = Keypair.generate()
     const create = SystemProgram.createAccount({
-      ...{ fromPubkey: customer.key.publicKey, newAccountPubkey: account.publicKey },
-      ...{ lamports: rentOf(165), space: 165, programId: TOKEN },
+      fromPubkey: customer.key.publicKey,
+      newAccountPubkey: account.publicKey,
+      lamports: rentOf(165),
+      space: 165,
+      programId: TOKEN,
     })
     const open = initializeAccount(account.publicKey, USDT, owner)
     await customer.send([create, open, from(customer, account.publicKey, 1_500_000n)], {
@@ -264,8 +267,11 @@ async function makeNamedMint(maker: Payer, symbol: string): Promise<PublicKey> {
       data: bytes,
     })
   const create = SystemProgram.createAccount({
-    ...{ fromPubkey: authority, newAccountPubkey: publicKey, space: 234 },
-    ...{ lamports: 50_000_000, programId: TOKEN_2022_PROGRAM },
+    fromPubkey: authority,
+    newAccountPubkey: publicKey,
+    space: 234,
+    lamports: 50_000_000,
+    programId: TOKEN_2022_PROGRAM,
   })
   const describe = data(
     ...[Buffer.from('d2e11ea258b84d8d', 'hex'), text('Tether USD'), text(symbol), text('')],

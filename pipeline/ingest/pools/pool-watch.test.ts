@@ -25,7 +25,10 @@ const START = 405_000_000
 
 test('the simulator’s pools are told as its market has them: first over RPC, then by the stream, over changes of the set and cuts', async (t) => {
   const simulator = await startSimulator({
-    ...{ seed: 7, wallets: 5, coins: 18, othersPerSlot: 12 },
+    seed: 7,
+    wallets: 5,
+    coins: 18,
+    othersPerSlot: 12,
     clock: { kind: 'manual', startSlot: START },
   })
   t.teardown(() => simulator.close())
@@ -57,13 +60,16 @@ test('the simulator’s pools are told as its market has them: first over RPC, t
   const registry = createRegistry()
   let asked = 0
   const rpc = createRpc({
-    ...{ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) },
+    url: simulator.rpcUrl,
+    metrics: createIngestMetrics(createRegistry()),
     onRequest: () => asked++,
   })
   const watch = createPoolWatch(
     { endpoint: simulator.endpoint, xToken: null },
     {
-      ...{ rpc, openStream, logger: createLogger('silent') },
+      rpc,
+      openStream,
+      logger: createLogger('silent'),
       metrics: createPoolMetrics(registry),
       onBug: (error) => t.fail(String(error)),
     },
@@ -187,8 +193,12 @@ test('at most 500 pools are followed, in as many filters as the server wants, an
     Array.from({ length: 15 }, () => [100, 9]),
   )
   t.deepEqual(watch.newest(last.mint), {
-    ...{ mint: last.mint, pool: last.pool, slot: 7, quoteMint: WSOL },
-    ...{ quoteReserve: 499n, price: { quote: 499n, base: 1000n } },
+    mint: last.mint,
+    pool: last.pool,
+    slot: 7,
+    quoteMint: WSOL,
+    quoteReserve: 499n,
+    price: { quote: 499n, base: 1000n },
   })
   t.is(watch.newest(pools[500]!.mint), undefined)
 })

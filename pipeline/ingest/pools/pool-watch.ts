@@ -258,7 +258,9 @@ const NO_ACCOUNT = { owner: '', data: new Uint8Array() }
 function bytesOf({ slot, writeVersion, owner, data }: UpdateEnvelope & { kind: 'account' }) {
   const program = Buffer.from(owner, 'latin1')
   return {
-    ...{ slot, writeVersion, data },
+    slot,
+    writeVersion,
+    data,
     owner: program.length === 32 ? addressFromBytes(program) : '',
   }
 }

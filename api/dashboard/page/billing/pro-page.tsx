@@ -105,7 +105,9 @@ function Buy(props: {
         paid={start}
       />
       <CheckView
-        {...{ check, start, stop }}
+        check={check}
+        start={start}
+        stop={stop}
         button="Check for deposits"
         found={(status) => (
           <p>

@@ -58,7 +58,9 @@ function TopUp({ plans }: { readonly plans: Plans }) {
       <section aria-labelledby={`${id}-check`}>
         <h2 id={`${id}-check`}>Have you paid?</h2>
         <CheckView
-          {...{ check, start, stop }}
+          check={check}
+          start={start}
+          stop={stop}
           button="Check for deposits"
           found={({ credited, balance_credits }) => (
             <p>
