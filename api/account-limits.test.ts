@@ -7,7 +7,7 @@ import { markStored, trackWallets } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 /*
- * What one account may ask for, from however many addresses (decisions D2, D6).
+ * What one account may ask for, from however many addresses (rules D2, D6).
  */
 
 let opened: TestStore
@@ -82,7 +82,7 @@ async function ask(url: string, path: string, bearer: string, init: RequestInit 
   }
 }
 
-test('an account has so many requests a minute from whatever addresses; over it is 429 after 401 and before everything else, and costs nothing (decisions D2, D6)', async (t) => {
+test('an account has so many requests a minute from whatever addresses; over it is 429 after 401 and before everything else, and costs nothing (rules D2, D6)', async (t) => {
   const api = await startApi(opened.store, {
     config: {
       rateLimitPerMinute: 2,

@@ -6,7 +6,7 @@ import { MINT, markStored, positionRow, swapRow, trackWallets } from './testing/
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 /*
- * How answers are sent: kept for a marker, not again to who has them, compressed (decisions D8).
+ * How answers are sent: kept for a marker, not again to who has them, compressed (rule D8).
  */
 
 let opened: TestStore

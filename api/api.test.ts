@@ -101,7 +101,7 @@ test.serial(
 )
 
 test.serial(
-  'a client that lists trades and follows from X-Head-Cursor misses and repeats nothing (decisions D4, F4)',
+  'a client that lists trades and follows from X-Head-Cursor misses and repeats nothing (rules D4, F4)',
   async (t) => {
     const { key } = await api.customer(1000)
     await seal({ program: 'listed' })
@@ -126,7 +126,7 @@ test.serial(
 )
 
 test.serial(
-  'a browser names its key in the subprotocol; a refusal comes before the upgrade (decisions F1)',
+  'a browser names its key in the subprotocol; a refusal comes before the upgrade (rule F1)',
   async (t) => {
     const { key } = await api.customer(2)
     const browser = new WebSocket(socketUrl(), ['bearer', key])
@@ -166,7 +166,7 @@ test.serial('a wallet that is not tracked is no filter', async (t) => {
 })
 
 test.serial(
-  'once a slot has come the service is ready, and says how far it is (decisions J4)',
+  'once a slot has come the service is ready, and says how far it is (rule J4)',
   async (t) => {
     await seal()
     await stored()
@@ -189,7 +189,7 @@ test.serial(
 )
 
 test.serial(
-  'stopping tells followers to come back, returns what they held and rolls up what they used (decisions F7, J5)',
+  'stopping tells followers to come back, returns what they held and rolls up what they used (rules F7, J5)',
   async (t) => {
     const going = await startApi(store)
     const { key, wallet } = await going.customer(50)

@@ -35,7 +35,7 @@ import type { FeedStatus } from './resources/status.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
 import { createApiMetrics } from './telemetry.ts'
 
-/** The feed's place in the API: takes connections over and tells how far it is (`GET /ws`, decisions F). */
+/** The feed's place in the API: takes connections over and tells how far it is (`GET /ws`, rules of section F). */
 export interface Feed extends UpgradeHandler, FeedStatus {
   /**
    * Rebuilds what it keeps of the last minutes. What is older it reads from the store, as far as
@@ -64,11 +64,11 @@ export interface ApiDeps {
   readonly accounts: Accounts
   /** Null where nobody can pay: without payment addresses. */
   readonly billing?: Billing | null
-  /** What all processes count rate limits on (decisions D6); without it each counts alone. */
+  /** What all processes count rate limits on (rule D6); without it each counts alone. */
   readonly redis: Redis | null
   /** What the processes tell each other of accounts; default: there is one process. */
   readonly channel?: AccountChannel
-  /** How what is served differs from what happened (decisions I2); null: it does not. */
+  /** How what is served differs from what happened (rule I2); null: it does not. */
   readonly perturb: Perturb | null
   readonly logger: Logger
   readonly registry: Registry
@@ -90,7 +90,7 @@ export interface Api {
   close(): Promise<void>
 }
 
-/** The API of one process: REST and the feed on one port (decisions D, F). */
+/** The API of one process: REST and the feed on one port (rules of sections D, F). */
 export function createApi(deps: ApiDeps): Api {
   const { config, log, feed, credits, accounts, redis, logger, registry, readMs = 10_000 } = deps
   const store = createTimelyStore(deps.store, readMs)
@@ -278,5 +278,5 @@ export function createApi(deps: ApiDeps): Api {
 /** Clients' budgets of logins that the networks of an IPv6 /48 have together. */
 const LOGINS_OF_A_SITE = 10
 
-/** How long answers under way and the feed's goodbyes may take; the process has 10 s to end (decisions J5). */
+/** How long answers under way and the feed's goodbyes may take; the process has 10 s to end (rule J5). */
 const GRACE_MS = 3000

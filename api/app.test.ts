@@ -80,7 +80,7 @@ const storedWallet: Row = {
 }
 
 test.serial(
-  'a wallet shows its metrics, each figure the nearest double of the exact one (contract 2.5, decisions C20)',
+  'a wallet shows its metrics, each figure the nearest double of the exact one (contract 2.5, rule C20)',
   async (t) => {
     await store.insert('wallet_metrics', [{ ...storedWallet, version: '1', buys: '99' }])
     await store.insert('wallet_metrics', [storedWallet])
@@ -128,7 +128,7 @@ test.serial(
 )
 
 test.serial(
-  'wallets are listed W1 to Wn, those without events too (contract 4.2, decisions C21)',
+  'wallets are listed W1 to Wn, those without events too (contract 4.2, rule C21)',
   async (t) => {
     const { key } = await api.customer(10)
     const first = await get('/wallets', key)
@@ -371,7 +371,7 @@ test.serial('a walk during inserts skips and repeats nothing (contract 4.3)', as
   )
 })
 
-test.serial('refusals: status, code and fields, in the order of decisions D1 and D2', async (t) => {
+test.serial('refusals: status, code and fields, in the order of rules D1 and D2', async (t) => {
   const { key, wallet } = await api.customer(100)
   const { key: poor } = await api.customer(0)
   const foreign = codec.encode(`swaps:${MINT}`, { slot: 1, txIndex: 0, wallet: 1, eventIndex: 0 })
@@ -542,7 +542,7 @@ test.serial(
 )
 
 test.serial(
-  'calls at once never spend more than there is, and only answers cost (decisions D5)',
+  'calls at once never spend more than there is, and only answers cost (rule D5)',
   async (t) => {
     const { key, wallet } = await api.customer(50)
     const answers = await Promise.all(
@@ -595,7 +595,7 @@ test.serial(
 )
 
 test.serial(
-  'anybody may ask whether the service runs, is ready and how far it is (decisions J4)',
+  'anybody may ask whether the service runs, is ready and how far it is (rule J4)',
   async (t) => {
     t.deepEqual((await get('/healthz')).body as unknown, { status: 'ok' })
     const ready = await get('/readyz')

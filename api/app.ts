@@ -101,7 +101,7 @@ export interface AppDeps
   readonly testWallet: TestWalletOptions | null
 }
 
-/** The way of a request: the steps in order, then the resources. Refusals come in this order too (decisions D2). */
+/** The way of a request: the steps in order, then the resources. Refusals come in this order too (rule D2). */
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)

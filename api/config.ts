@@ -8,7 +8,7 @@ import {
 } from '../pipeline/runtime/env.ts'
 import type { JwtKeys } from './auth/jwt-keys.ts'
 
-/** The environment of the API (decisions J2). */
+/** The environment of the API (rule J2). */
 export const apiEnv = {
   HOST: envText('a host name or IP address', '127.0.0.1', (text) =>
     /^[A-Za-z0-9.:_-]{1,253}$/.test(text) ? text : undefined,
@@ -52,15 +52,15 @@ export interface ApiConfig {
   readonly port: number
   /** Where clients find the API; null: where it listens. */
   readonly publicUrl: string | null
-  /** At least 32 bytes; makes cursors unreadable (decisions D4) and nonces provable. */
+  /** At least 32 bytes; makes cursors unreadable (rule D4) and nonces provable. */
   readonly secretKey: Uint8Array
-  /** Sign and verify dashboard tokens (decisions E2). */
+  /** Sign and verify dashboard tokens (rule E2). */
   readonly jwtKeys: JwtKeys
-  /** How many feed connections one key may have; a newer one closes the oldest (decisions F6). */
+  /** How many feed connections one key may have; a newer one closes the oldest (rule F6). */
   readonly connectionsPerKey: number
-  /** How far back the feed goes when a client comes back (decisions F4); default 24. */
+  /** How far back the feed goes when a client comes back (rule F4); default 24. */
   readonly retentionHours?: number
-  /** Requests a minute for each client; 0: no limit (decisions D6). */
+  /** Requests a minute for each client; 0: no limit (rule D6). */
   readonly rateLimitPerMinute: number
   /**
    * Of `/auth/nonce` and `/auth/login` together, for each client and for each wallet, ten times as
@@ -78,7 +78,7 @@ export interface ApiConfig {
   readonly failedAuthLimitPerMinute: number
   /** Look-ups of unknown keys that may run at the same time. */
   readonly keyLookUpsAtOnce: number
-  /** What one account may ask for, from whatever addresses (decisions D6). */
+  /** What one account may ask for, from whatever addresses (rule D6). */
   readonly accountLimits: AccountLimits
   /** Messages that a client may send on a feed connection in a minute; 0: no limit. */
   readonly feedMessagesPerMinute: number

@@ -22,7 +22,7 @@ const aKey = fc.record(
 )
 const key = { slot: 432104870, txIndex: 12, wallet: 3, eventIndex: 1 }
 
-test('a cursor gives back its position, in every process that has the key (decisions D4)', (t) => {
+test('a cursor gives back its position, in every process that has the key (rule D4)', (t) => {
   const elsewhere = createCursorCodec(Buffer.alloc(32, 7))
   fc.assert(
     fc.property(aKey, (position) => {
@@ -80,7 +80,7 @@ const aLatePosition: fc.Arbitrary<LatePosition> = fc.record(
   { noNullPrototype: true },
 )
 
-test('a position of the feed gives back what it says of late trades; GET /trades takes it too (decisions F4)', (t) => {
+test('a position of the feed gives back what it says of late trades; GET /trades takes it too (rule F4)', (t) => {
   fc.assert(
     fc.property(aKey, aLatePosition, (position, late) => {
       const text = codec.encode('trades', position, late)

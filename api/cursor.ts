@@ -3,7 +3,7 @@ import { compareEventKeys, type EventKey } from '../pipeline/domain/event-key.ts
 import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
 
-/** What a cursor belongs to: one of another scope is no cursor (decisions D4). */
+/** What a cursor belongs to: one of another scope is no cursor (rule D4). */
 export type CursorScope = 'trades' | 'views' | `swaps:${string}` | `events:${string}`
 
 /**
@@ -17,7 +17,7 @@ export interface LatePosition {
 }
 
 /**
- * A position of the feed: every trade at or before `key` has been, late ones only as far as `late` says (decisions F4). `late` null: as many as there are when
+ * A position of the feed: every trade at or before `key` has been, late ones only as far as `late` says (rule F4). `late` null: as many as there are when
  * somebody comes with it.
  */
 export interface FeedPosition {
@@ -37,7 +37,7 @@ export interface CursorCodec {
 
 /**
  * Cursors as base64url of AES-SIV (RFC 5297): deterministic, so two processes agree, and authenticated, so nothing else is
- * accepted; unreadable, because a slot would name the trade (decisions D4, I1). The scope is associated data.
+ * accepted; unreadable, because a slot would name the trade (rules D4, I1). The scope is associated data.
  *
  * Plain text, big endian: version u8 | slot u64 | tx index u32 | wallet u32 | event index u32. Version 2 goes on with what the feed knows of late trades: epoch u48 |
  * passed slot u48 | for each partition with one: partition u8 | offset u48.

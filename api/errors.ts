@@ -1,6 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 
-/** Every code an answer may carry, with its status and a sentence for people (contract 7, decisions D2). */
+/** Every code an answer may carry, with its status and a sentence for people (contract 7, rule D2). */
 export const PROBLEMS = {
   bad_request: [400, 'This is not a request of HTTP/1.1.'],
   invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
@@ -76,7 +76,7 @@ export function toApiError(error: unknown): ApiError {
     : new ApiError('internal_error', { cause: error })
 }
 
-/** The body of a refusal, as `application/problem+json` (RFC 9457, decisions D1). `detail` is the code: existing clients read it there. */
+/** The body of a refusal, as `application/problem+json` (RFC 9457, rule D1). `detail` is the code: existing clients read it there. */
 export function problem(error: ApiError, requestId: string) {
   return {
     type: 'about:blank',

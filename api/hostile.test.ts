@@ -196,7 +196,7 @@ const CASES: readonly Case[] = [
       name === 'limit' ? 'invalid_parameter' : 'invalid_cursor',
     ),
   ),
-  // A query that is too long, on paths of every kind; in the order of decisions D2.
+  // A query that is too long, on paths of every kind; in the order of rule D2.
   ...['/', '/docs', '/openapi.json', '/dashboard', '/healthz', '/readyz', '/status', '/trades'].map(
     (path) => get(`${path}?${'a'.repeat(2049)}`, 400, 'invalid_parameter'),
   ),
@@ -413,7 +413,7 @@ const CASES: readonly Case[] = [
   [() => request('GET /ws', ['Upgrade: websocket'], ''), 401, 'unauthorized'],
 ]
 
-test(`${CASES.length} bad requests: each is refused with its status and code, nothing is leaked, nothing is charged (decisions D1, D2)`, async (t) => {
+test(`${CASES.length} bad requests: each is refused with its status and code, nothing is leaked, nothing is charged (rules D1, D2)`, async (t) => {
   t.true(CASES.length >= 150)
   const wrong: string[] = []
   for (const [bytes, status, code] of CASES) {

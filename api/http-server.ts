@@ -60,7 +60,7 @@ const DEFAULTS = {
 
 /**
  * HTTP/1.1 with bounds for the slow and the silent. A request that asks for an upgrade goes the way of every other one, so that it is refused in the
- * same order with the same answers (decisions D2, F1); paths that speak HTTP alone answer it as usual, which RFC 9110 7.8 allows.
+ * same order with the same answers (rules D2, F1); paths that speak HTTP alone answer it as usual, which RFC 9110 7.8 allows.
  */
 export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
@@ -181,7 +181,7 @@ function refuseHost(response: ServerResponse): void {
   response.writeHead(status, fields).end(body)
 }
 
-/** What is told of a request that could not be read; in the same form as every other refusal (decisions D1). */
+/** What is told of a request that could not be read; in the same form as every other refusal (rule D1). */
 function refusalOf(code: string | undefined): string {
   const { status, fields, body } = rendered(
     new ApiError(

@@ -21,7 +21,7 @@ test.after.always(() => opened.drop())
 const named = REDIS_URL ? '' : ' (skipped: REDIS_URL is not set)'
 
 onRedis(
-  `a call over the limit costs nothing and is told so before anything else, though limit and charge ask Redis together (decisions D2, D5, D6)${named}`,
+  `a call over the limit costs nothing and is told so before anything else, though limit and charge ask Redis together (rules D2, D5, D6)${named}`,
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')
@@ -60,7 +60,7 @@ onRedis(
 )
 
 onRedis(
-  `an account's calls over its limit cost nothing, whatever their addresses, though limits and charge ask Redis together (decisions D2, D5, D6)${named}`,
+  `an account's calls over its limit cost nothing, whatever their addresses, though limits and charge ask Redis together (rules D2, D5, D6)${named}`,
   async (t) => {
     const logger = createLogger('silent')
     const url = new URL(REDIS_URL ?? '')

@@ -21,7 +21,7 @@ test.after.always(async () => {
 const ask = (path: string, client: string, init: RequestInit = {}) =>
   fetch(`${api.url}${path}`, { ...init, headers: { 'x-forwarded-for': client, ...init.headers } })
 
-test('each client has so many requests a minute, told by the RateLimit fields; over it is 429 with Retry-After, before the key is looked at (decisions D2, D6)', async (t) => {
+test('each client has so many requests a minute, told by the RateLimit fields; over it is 429 with Retry-After, before the key is looked at (rules D2, D6)', async (t) => {
   const { key, wallet } = await api.customer(100)
   const withKey = { headers: { authorization: `Bearer ${key}` } }
   const asked: [string, RequestInit][] = [

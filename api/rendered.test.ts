@@ -5,7 +5,7 @@ import type { StoredSlot } from './storage-position.ts'
 const at = (slot: number): StoredSlot => ({ slot, blockTime: slot })
 const body = (text: string) => ({ body: { text: text.repeat(2000) } })
 
-test('what the marker before had the same keeps its bytes and their encodings, under a tag of its own (decisions D8)', async (t) => {
+test('what the marker before had the same keeps its bytes and their encodings, under a tag of its own (rule D8)', async (t) => {
   const before = renderAnswer(body('a'), at(5))
   const compressed = await before.encoded('br')
   const after = renderAnswer(body('a'), at(6), before)

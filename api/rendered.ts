@@ -36,7 +36,7 @@ export class JsonText {
 }
 
 /**
- * Renders an answer; its ETag stands for the storage marker that it is of and what it says (decisions D8), and shows no slot (I1). What is the same as `before`
+ * Renders an answer; its ETag stands for the storage marker that it is of and what it says (rule D8), and shows no slot (I1). What is the same as `before`
  * keeps its bytes and their encodings: bytes made for each marker outlive the young generation, and a collection of all memory follows for each 64 MB of them.
  */
 export function renderAnswer(

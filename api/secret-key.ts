@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { keptFile } from './kept-file.ts'
 
-/** The key that the embedded service makes for itself under `dataDir` on its first start and keeps (decisions J2). */
+/** The key that the embedded service makes for itself under `dataDir` on its first start and keeps (rule J2). */
 export async function keptSecretKey(dataDir: string): Promise<Uint8Array> {
   const path = join(dataDir, 'secret-key')
   const text = await keptFile(path, async () => randomBytes(32).toString('hex'))

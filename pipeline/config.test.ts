@@ -13,7 +13,7 @@ const bad = (env: Record<string, string>) => {
   return null
 }
 
-test('an empty environment gives the embedded service with every default (decisions J2)', (t) => {
+test('an empty environment gives the embedded service with every default (rule J2)', (t) => {
   const { SOL_PRICE_POOL, ...rest } = readEnv(pipelineEnv, {})
   t.is(SOL_PRICE_POOL as string, 'Czfq3xZZDmsdGdUyrNLtRhGc47cXcZtLG4crryfu44zE')
   t.deepEqual(rest, {

@@ -20,7 +20,7 @@ export interface Sasl {
   readonly password: string
 }
 
-/** The environment of ingest, log, workers and store (decisions J2). */
+/** The environment of ingest, log, workers and store (rule J2). */
 export const pipelineEnv = {
   ROLES: envList(`roles of ${ROLES.join(', ')}`, 'ingest,workers', (text) =>
     ROLES.find((role) => role === text),

@@ -1,5 +1,5 @@
--- One row is what RPC told of the mint of a traded token (decisions J8): decimals and supply as first fetched, for ever, and what the token calls itself.
--- Written by: the mint facts worker, for tokens that a tracked wallet has swapped; those only ever transferred are not asked for (decisions K6).
+-- One row is what RPC told of the mint of a traded token (rule J8): decimals and supply as first fetched, for ever, and what the token calls itself.
+-- Written by: the mint facts worker, for tokens that a tracked wallet has swapped; those only ever transferred are not asked for (rule K6).
 -- Read by: whoever shows `symbol` and `name`, or a market cap (supply); analysts.
 -- Duplicates: rows of one mint are pictures of it; the highest `version` counts. Read with FINAL. A token without a row has not been asked for yet: what
 --   depends on its facts is null, symbol and name are ''.

@@ -1,4 +1,4 @@
--- One row is the first buy of a token by a wallet: what its entry market cap is made of (decisions C15).
+-- One row is the first buy of a token by a wallet: what its entry market cap is made of (rule C15).
 --   entry_mcap in USD = mints.supply x value_lamports x sol_price_usd_e9 / (amount x 10^18), null when any of them is null.
 -- Written by: the fold worker, when it folds that buy. Read by: wallet aggregates and the Pro views, joined with `mints`; analysts.
 -- Duplicates: rows of one (mint, wallet) are pictures of it; the highest `version` counts. Read with FINAL.

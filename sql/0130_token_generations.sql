@@ -1,5 +1,5 @@
 -- One row per use of "sign out everywhere": every dashboard token of the wallet of an earlier
--- generation is revoked (decisions E2).
+-- generation is revoked (rule E2).
 -- Written by the API; read when a process of the API starts, and whenever Redis may have lost
 -- entries.
 -- Duplicates: of several rows of one `wallet` the latest `forget_at` counts (max): it is the number

@@ -1,5 +1,5 @@
 -- Replaces the views of events of 0014_analyst_views.sql. With PRIVACY_SALT they show what customers
--- are served (decisions I2, I2a); without one nothing differs.
+-- are served (rules I2, I2a); without one nothing differs.
 -- `noise`, `factor_ppm`, `earlier_seconds` and `perturb` are createPerturb and perturbAmount of
 --   pipeline/domain/perturbation.ts: HMAC-SHA-256 over the event key (slot, tx_index, wallet,
 --   event_index, little-endian). `coarsen` is that of pipeline/domain/coarsen.ts.

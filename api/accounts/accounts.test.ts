@@ -38,7 +38,7 @@ const checksumOf = (random: Uint8Array) => {
 }
 const keyOf = (...parts: Uint8Array[]) => `tw_${bs58.encode(Buffer.concat(parts))}` as const
 
-test('an API key is tw_ and the base58 of 32 random bytes and their checksum; without one it is an old key (decisions E3)', (t) => {
+test('an API key is tw_ and the base58 of 32 random bytes and their checksum; without one it is an old key (rule E3)', (t) => {
   const key = newApiKey()
   t.is(parseApiKey(key), key)
   t.not(newApiKey(), key)
@@ -130,7 +130,7 @@ test('an account whose making was cut short can be made again', async (t) => {
   t.is((await accounts.create(wallet, 7)).left, 7)
 })
 
-test('a key is valid until another takes its place, whatever was stored in between (decisions E3)', async (t) => {
+test('a key is valid until another takes its place, whatever was stored in between (rule E3)', async (t) => {
   const { accounts } = parts()
   const wallet = aWallet()
   const { apiKey: first } = await accounts.create(wallet, 0)

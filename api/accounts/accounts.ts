@@ -54,7 +54,7 @@ export class Accounts {
     })
   }
 
-  /** Makes the account of a wallet that has none, without a key and without credits (decisions E3). */
+  /** Makes the account of a wallet that has none, without a key and without credits (rule E3). */
   async ensure(wallet: Address): Promise<void> {
     if (this.#ensured.has(wallet)) return
     if (!(await this.exists(wallet))) {

@@ -4,7 +4,7 @@ import { decodeBase58, encodeBase58 } from '../../pipeline/domain/base58.ts'
 /**
  * A raw API key: `tw_` and the base58 of 32 random bytes and their checksum. Keys that were made
  * before there was a checksum have the 32 bytes alone, and stay valid. Shown once, never stored
- * (decisions E3).
+ * (rule E3).
  */
 export type ApiKey = `tw_${string}`
 

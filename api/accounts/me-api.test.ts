@@ -24,7 +24,7 @@ import { connect } from '../testing/start-feed.ts'
 import { createTurns, type Turn } from '../turns.ts'
 
 /*
- * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; decisions E3).
+ * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; rule E3).
  */
 
 const { REDIS_URL } = process.env

@@ -16,7 +16,7 @@ export const PublicJwk = z
   })
   .meta({ id: 'PublicJwk', description: 'A public key that dashboard tokens are verified with.' })
 
-/** The keys of dashboard tokens (decisions E2): the first of the file signs, all of them verify, so that one can follow another. */
+/** The keys of dashboard tokens (rule E2): the first of the file signs, all of them verify, so that one can follow another. */
 export interface JwtKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey }
   /** By key id. */
@@ -67,7 +67,7 @@ export async function newJwtKeys(): Promise<string> {
   return `${JSON.stringify({ keys: [await exportJWK(privateKey)] })}\n`
 }
 
-/** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (decisions J2). */
+/** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (rule J2). */
 export async function keptJwtKeys(dataDir: string): Promise<JwtKeys> {
   const path = join(dataDir, 'jwt-keys.json')
   const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'

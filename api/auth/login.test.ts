@@ -25,7 +25,7 @@ import { createNonces } from './nonces.ts'
 import { createMemoryUsedNonces } from './used-nonces.ts'
 
 /*
- * Logging in over HTTP, with real key pairs (decisions E1, E2, D6).
+ * Logging in over HTTP, with real key pairs (rules E1, E2, D6).
  */
 
 const { REDIS_URL } = process.env
@@ -335,7 +335,7 @@ test.serial(
   },
 )
 
-test.serial('what is no request is refused in the order of decisions D2', async (t) => {
+test.serial('what is no request is refused in the order of rule D2', async (t) => {
   const send = (path: string, body: string | Uint8Array, type = 'application/json', more = {}) =>
     ask(api, path, undefined, { method: 'POST', body, headers: { 'content-type': type, ...more } })
   const wallet = stranger.address
@@ -461,7 +461,7 @@ test.serial('a page of an allowed origin may log in, another may not', async (t)
 })
 
 test.serial(
-  'logins are limited by one budget for each client, and for each wallet (decisions D6)',
+  'logins are limited by one budget for each client, and for each wallet (rule D6)',
   async (t) => {
     const limited = await startApi(opened.store, {
       config: { loginRateLimitPerMinute: 3, rateLimitPerMinute: 100, trustedProxies: 1 },
@@ -509,7 +509,7 @@ test.serial(
 )
 
 test.serial(
-  'the networks of an IPv6 /48 have ten times the budget of a client together (decisions D6)',
+  'the networks of an IPv6 /48 have ten times the budget of a client together (rule D6)',
   async (t) => {
     const limited = await startApi(opened.store, {
       config: { loginRateLimitPerMinute: 2, trustedProxies: 1 },

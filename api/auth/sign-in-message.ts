@@ -16,7 +16,7 @@ export interface SignInMessage {
   readonly resources?: readonly string[]
 }
 
-/** How long a nonce, and with it a message, is good, in milliseconds (decisions E1). */
+/** How long a nonce, and with it a message, is good, in milliseconds (rule E1). */
 export const NONCE_MS = 5 * 60_000
 
 /** How far the clocks of two processes may be apart, in milliseconds. */

@@ -11,7 +11,7 @@ import { keptJwtKeys, newJwtKeys, readJwtKeys } from './jwt-keys.ts'
 import { createTokens } from './tokens.ts'
 
 /*
- * Dashboard tokens (decisions E2), and what RFC 8725 (JSON Web Token Best Current Practices, section 3) asks for, a test a line.
+ * Dashboard tokens (rule E2), and what RFC 8725 (JSON Web Token Best Current Practices, section 3) asks for, a test a line.
  */
 
 const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')
@@ -63,7 +63,7 @@ function signed(header: object, claims: object): string {
 const without = (name: keyof typeof CLAIMS) =>
   Object.fromEntries(Object.entries(CLAIMS).filter(([key]) => key !== name))
 
-test('a token says whose it is, for whom and until when, and nothing else (decisions E2)', async (t) => {
+test('a token says whose it is, for whom and until when, and nothing else (rule E2)', async (t) => {
   const tokens = open()
   const { token, expiresAt } = await tokens.issue(WALLET)
   t.is(expiresAt, SECOND + 12 * 3600)
@@ -303,7 +303,7 @@ test('a file of keys that is none is refused, and nothing of it repeated', async
   }
 })
 
-test('keys made at the first start are the owner’s alone to read, the same for all who start at once, and kept (decisions J2)', async (t) => {
+test('keys made at the first start are the owner’s alone to read, the same for all who start at once, and kept (rule J2)', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'jwt-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const data = join(folder, 'data')

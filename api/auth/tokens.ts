@@ -18,7 +18,7 @@ export interface Session {
   readonly generation: number
 }
 
-/** Tokens of the dashboard (decisions E2). */
+/** Tokens of the dashboard (rule E2). */
 export interface Tokens {
   /**
    * Rejects with `unavailable` when it cannot be told which tokens of the wallet were taken back.

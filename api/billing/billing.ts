@@ -27,7 +27,7 @@ export interface BillingDeps {
    * `unavailable` when that cannot be told.
    */
   readonly catchUp: () => Promise<number>
-  /** Makes the wallet's account when there is none (decisions E3). */
+  /** Makes the wallet's account when there is none (rule E3). */
   readonly ensureAccount: (wallet: Address) => Promise<void>
   readonly turns: Turns
   readonly now?: () => number
@@ -36,7 +36,7 @@ export interface BillingDeps {
 }
 
 /**
- * Redeems deposits (decisions E5, E6). A check first has the chain's finalized history read up to now, then redeems what the wallet has not redeemed yet, once for each
+ * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now, then redeems what the wallet has not redeemed yet, once for each
  * signature, wallet and purpose, whatever happens in between: facts are in `deposits`, redemptions in the ledger and `subscriptions`, under the key that follows from the
  * fact. Rejects with `unavailable` when RPC, store or meter do not answer; then nothing is lost, and the next check goes on.
  */

@@ -11,7 +11,7 @@ export interface Deposit {
   readonly amount: bigint
 }
 
-/** Under which key a deposit is redeemed, once, whatever for (decisions E5). */
+/** Under which key a deposit is redeemed, once, whatever for (rule E5). */
 export function redemptionKey({ signature, wallet, purpose }: Deposit): string {
   return `deposit:${signature}:${wallet}:${purpose}`
 }

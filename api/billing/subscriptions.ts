@@ -3,7 +3,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Turn } from '../turns.ts'
 import type { Plan } from './terms.ts'
 
-/** Whether a wallet has Pro (decisions E6). */
+/** Whether a wallet has Pro (rule E6). */
 export type ProStatus =
   | {
       readonly active: true

@@ -9,7 +9,7 @@ export interface Plan {
   readonly plan: string
   /** As configured, in USDT. */
   readonly usdt: number
-  /** The same in raw units: a payment buys it when it is equal to the last of them (decisions E5). */
+  /** The same in raw units: a payment buys it when it is equal to the last of them (rule E5). */
   readonly price: bigint
   readonly days: number
 }
@@ -41,7 +41,7 @@ const plansText = z.string().transform((text, context): readonly Plan[] => {
   return z.NEVER
 })
 
-/** The environment of billing (decisions J2). */
+/** The environment of billing (rule J2). */
 export const billingEnv = {
   PAYMENT_ADDRESS_PRO: addressText.optional(),
   PAYMENT_ADDRESS_CREDITS: addressText.optional(),
@@ -85,7 +85,7 @@ export function pricesOf(env: Readonly<EnvOf<typeof billingEnv>>): Prices {
   return { creditsPerUsdt: env.CREDITS_PER_USDT, plans: env.PLANS }
 }
 
-/** Credits for raw units of USDT, rounded down once (decisions E5). */
+/** Credits for raw units of USDT, rounded down once (rule E5). */
 export function creditsFor(amount: bigint, { creditsPerUsdt }: Prices): number {
   const rate = raw(String(creditsPerUsdt)) ?? 0n
   return Number((amount * rate) / (SCALE * SCALE))

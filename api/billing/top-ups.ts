@@ -10,7 +10,7 @@ export interface TopUp {
   readonly createdAt: number
 }
 
-/** What an account topped up, the newest first, 1000 at most (decisions E6). */
+/** What an account topped up, the newest first, 1000 at most (rule E6). */
 export async function readTopUps(store: Store, account: string): Promise<TopUp[]> {
   const rows = await store.query<{
     idempotency_key: string

@@ -2,11 +2,11 @@ import type { Account } from '../credits/meter.ts'
 
 /** What happens to an account in another process. */
 export interface AccountNews {
-  /** A newer connection took the place of this one (decisions F6). */
+  /** A newer connection took the place of this one (rule F6). */
   onSuperseded(account: Account, connection: string): void
   /** The key with this hash is no longer valid: whoever came with it has to go. */
   onRotated(account: Account, keySha256: string): void
-  /** The dashboard token with this id was taken back (decisions E1). */
+  /** The dashboard token with this id was taken back (rule E1). */
   onLoggedOut(tokenId: string): void
   /** Every dashboard token of the wallet before this generation was revoked. */
   onLoggedOutEverywhere(wallet: string, generation: number): void

@@ -57,7 +57,7 @@ const title = (what: string) =>
 const fresh = () => `test-${randomBytes(6).toString('hex')}:`
 
 withRedis(
-  title('a newer connection supersedes the oldest, in whatever process (decisions F6)'),
+  title('a newer connection supersedes the oldest, in whatever process (rule F6)'),
   async (t) => {
     const prefix = fresh()
     const open = (aliveMs?: number) =>
@@ -100,7 +100,7 @@ withRedis(
 
 withRedis(
   title(
-    'two processes keep one connection of a key, also after Redis was away; a rotation ends it (decisions F6)',
+    'two processes keep one connection of a key, also after Redis was away; a rotation ends it (rule F6)',
   ),
   async (t) => {
     const prefix = fresh()

@@ -179,7 +179,7 @@ test('REST answers are typed, and a refusal says its code', async (t) => {
   await opened.drop()
 })
 
-test('a connection that sent too many messages is cut, and the next one goes on (decisions F7)', async (t) => {
+test('a connection that sent too many messages is cut, and the next one goes on (rule F7)', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []

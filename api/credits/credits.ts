@@ -81,7 +81,7 @@ export class Credits {
     })
   }
 
-  /** Resolves when the meter answers (decisions J4). */
+  /** Resolves when the meter answers (rule J4). */
   ping(): Promise<void> {
     return this.#meter.ping()
   }
@@ -109,7 +109,7 @@ export class Credits {
       if (this.#failing) this.#logger.info('usage is rolled up again')
       this.#failing = false
     } catch (err) {
-      // Usage waits in the meter; metered calls go on while there is room (decisions K5).
+      // Usage waits in the meter; metered calls go on while there is room (rule K5).
       if (!this.#failing) this.#logger.warn({ err }, 'usage cannot be rolled up, trying again')
       this.#failing = true
     }

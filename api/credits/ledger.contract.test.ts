@@ -87,7 +87,7 @@ contract(
     t.is(await credits.left(account), 93)
     const lost = await newMeter()
     const after = new Credits({ meter: lost, ledger: new Ledger({ store, meter: lost }), logger })
-    // Used since the last roll-up: the customer's gain (decisions J5).
+    // Used since the last roll-up: the customer's gain (rule J5).
     t.is(await after.left(account), 94)
     t.deepEqual(await after.charge(account, 4, 'e'), { kind: 'charged', left: 90 })
     await lost.close()

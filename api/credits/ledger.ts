@@ -30,7 +30,7 @@ export interface Mismatch {
 }
 
 /**
- * The append-only truth about credits (decisions E4, K5). Balance of an account = sum of its entries, less usage that the meter has not handed over
+ * The append-only truth about credits (rules E4, K5). Balance of an account = sum of its entries, less usage that the meter has not handed over
  * yet. Every method rejects with a retriable ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
  */
 export class Ledger {

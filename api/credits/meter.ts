@@ -17,9 +17,9 @@ export interface Meter {
   giveBack(account: Account, requestId: string): Promise<void>
   /** Credits left; null when the account is unknown. */
   left(account: Account): Promise<number | null>
-  /** Books what a connection of the feed spent of its block and gives it the next one (decisions F5). */
+  /** Books what a connection of the feed spent of its block and gives it the next one (rule F5). */
   renewBlock(account: Account, renewal: BlockRenewal): Promise<BlockGrant>
-  /** Returns the blocks of connections that ended without doing so, whose time is over (in the customer's favour, decisions J5). */
+  /** Returns the blocks of connections that ended without doing so, whose time is over (in the customer's favour, rule J5). */
   releaseExpiredBlocks(): Promise<number>
 
   /** Names the stream of usage; a meter that lost everything starts another one. */
@@ -40,7 +40,7 @@ export interface Meter {
   close(): Promise<void>
 }
 
-/** `backlog`: so much usage waits for the ledger that no more is let in until it answers again (decisions K5). */
+/** `backlog`: so much usage waits for the ledger that no more is let in until it answers again (rule K5). */
 export type Charge =
   | { readonly kind: 'charged' | 'insufficient'; readonly left: number }
   | { readonly kind: 'unknown' | 'backlog' }

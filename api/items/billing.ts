@@ -41,7 +41,7 @@ export function plansAnswer({ payments, creditsPerUsdt, plans }: BillingTerms) {
   }
 }
 
-/** Whether a wallet has Pro (contract 2.7, decisions E6). */
+/** Whether a wallet has Pro (contract 2.7, rule E6). */
 export const ProStatusAnswer = z
   .strictObject({
     wallet: address.meta({ description: 'The connected wallet' }),

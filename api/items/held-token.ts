@@ -8,7 +8,7 @@ export const Token = z
   .strictObject({ address: mint, decimals })
   .meta({ id: 'Token', description: 'A token.' })
 
-/** A token that tracked wallets hold, by their swaps alone (contract 2.4, decisions C14). */
+/** A token that tracked wallets hold, by their swaps alone (contract 2.4, rule C14). */
 export const HeldTokenItem = z
   .strictObject({
     token: Token,

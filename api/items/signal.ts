@@ -6,7 +6,7 @@ import { alias, count, mint, sol, time } from './fields.ts'
 const compared = z.union([z.number(), z.string(), z.boolean()])
 const mcap = z.number().min(0).nullable()
 
-/** A filter strategy that fired for a token of the watchlist (decisions G5). */
+/** A filter strategy that fired for a token of the watchlist (rule G5). */
 export const SignalItem = z
   .strictObject({
     id: z
@@ -75,7 +75,7 @@ export interface SignalRow {
   }[]
 }
 
-/** Renders a signal; fields in the order of decisions G5. */
+/** Renders a signal; fields in the order of rule G5. */
 export function signalItem(row: SignalRow): SignalItem {
   const { trigger_mcap, current_mcap } = row
   return {

@@ -3,7 +3,7 @@ import { USDC } from '../../pipeline/domain/quote.ts'
 import { aSwap, BONK } from '../testing/a-swap.ts'
 import { TradeItem, tradeItem } from './trade.ts'
 
-test('a swap against SOL becomes a trade with its SOL amount (contract 2.2, decisions C20)', (t) => {
+test('a swap against SOL becomes a trade with its SOL amount (contract 2.2, rule C20)', (t) => {
   const item = tradeItem(aSwap({ wallet: 12, quoteAmount: 1_234_567_891n }))
   t.deepEqual(item, {
     block_time: 1_790_000_000,
@@ -20,7 +20,7 @@ test('a swap against SOL becomes a trade with its SOL amount (contract 2.2, deci
   t.deepEqual(TradeItem.parse(item), item)
 })
 
-test('a trade against another coin, or none, has no SOL amount (decisions B7)', (t) => {
+test('a trade against another coin, or none, has no SOL amount (rule B7)', (t) => {
   const { sol_amount, quote_mint, quote_amount } = tradeItem(
     aSwap({ quoteMint: USDC, quoteAmount: 5_000_000n, solPriceUsdE9: 150_000_000_000n }),
   )

@@ -149,7 +149,7 @@ export interface WalletMetricsRow {
   readonly computed_at: number
 }
 
-/** Renders exact sums and counts as figures, each the double nearest to the exact value; means without anything to divide by are null (decisions C20, C21). */
+/** Renders exact sums and counts as figures, each the double nearest to the exact value; means without anything to divide by are null (rules C20, C21). */
 export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
   return {
     identity: {
@@ -194,7 +194,7 @@ export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
   }
 }
 
-/** A wallet of which nothing has been stored yet (decisions C21). */
+/** A wallet of which nothing has been stored yet (rule C21). */
 export function emptyMetricsRow(wallet: number): WalletMetricsRow {
   return {
     wallet,

@@ -16,7 +16,7 @@ const momentum = (value: z.ZodType<number | null>, description: string) =>
     .meta({ description })
 const mcap = z.number().min(0).nullable()
 
-/** A token of the trending watchlist (contract 2.7, decisions G1 to G4). */
+/** A token of the trending watchlist (contract 2.7, rules G1 to G4). */
 export const WatchlistItem = z
   .strictObject({
     mint,

@@ -29,7 +29,7 @@ export function authenticate(
 
 /**
  * Finds who asks for the feed, by an API key or by a dashboard token: `Authorization: Bearer <it>`, and for browsers, which cannot set that field there,
- * `Sec-WebSocket-Protocol: bearer, <it>` (decisions F1). Never from the URL.
+ * `Sec-WebSocket-Protocol: bearer, <it>` (rule F1). Never from the URL.
  */
 export function authenticateFeed(
   keys: Pick<KeyLookUp, 'accountOf'>,
@@ -53,7 +53,7 @@ export function authenticateFeed(
   }
 }
 
-/** Finds who is logged in with the request's dashboard token (decisions E2). What it answers is for nobody else, and kept nowhere. */
+/** Finds who is logged in with the request's dashboard token (rule E2). What it answers is for nobody else, and kept nowhere. */
 export function authenticateSession(tokens: Pick<Tokens, 'verify'>, failed: FailedAuth): Step {
   return async function authenticateSession(ctx, next) {
     ctx.set('Cache-Control', 'no-store')

@@ -4,7 +4,7 @@ import { problem, toApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
 import type { Step } from './context.ts'
 
-/** The one place where refusals are rendered and failures logged (decisions D1). Nothing internal gets into an answer. */
+/** The one place where refusals are rendered and failures logged (rule D1). Nothing internal gets into an answer. */
 export function errors(logger: Logger, metrics: ApiMetrics): Step {
   return async function errors(ctx, next) {
     const started = performance.now()

@@ -15,7 +15,7 @@ export interface AccountLimit {
 
 /**
  * Counts the request for its account, or for the wallet of its token, and refuses what is over the
- * limit (decisions D2, D6): after 401, before everything that comes later. On Redis the count goes
+ * limit (rules D2, D6): after 401, before everything that comes later. On Redis the count goes
  * on beside the client's limit and the charge; `ctx.state.passed` waits for all of them.
  */
 export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): Step {

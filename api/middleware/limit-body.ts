@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
 
-/** The largest request body, in bytes (decisions D2). */
+/** The largest request body, in bytes (rule D2). */
 export const MAX_BODY = 16 * 1024
 
 /** Refuses a body that says it is too large; what a request to a path without a body carries is never read. */

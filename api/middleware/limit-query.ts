@@ -9,7 +9,7 @@ export const MAX_QUERY = 2048
 
 /**
  * Refuses a longer query on every path with 400 `invalid_parameter`, at the place of 400 in the
- * order of decisions D2.
+ * order of rule D2.
  */
 export const limitQuery: Step = function limitQuery(ctx, next) {
   const { url = '' } = ctx.req

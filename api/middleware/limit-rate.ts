@@ -6,7 +6,7 @@ import type { Step } from './context.ts'
 
 /**
  * Counts the request for its client and refuses what is over the limit, with the fields of IETF draft-ietf-httpapi-ratelimit-headers (revision 9 on)
- * on every answer (decisions D6). `trustedProxies`: hops in front of this server.
+ * on every answer (rule D6). `trustedProxies`: hops in front of this server.
  */
 export function limitRate(limit: RateLimit | null, trustedProxies: number): Step {
   if (limit === null) return (_ctx, next) => next()

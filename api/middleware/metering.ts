@@ -3,7 +3,7 @@ import { ApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
 import type { Step } from './context.ts'
 
-/** Says on every product answer what it cost, 0 unless it is 2xx, and what the account has left, where that is known (decisions D5). */
+/** Says on every product answer what it cost, 0 unless it is 2xx, and what the account has left, where that is known (rule D5). */
 export function showCredits(credits: Credits): Step {
   return async function showCredits(ctx, next) {
     const { state } = ctx

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Step } from './context.ts'
 
-/** Names every request, in its answer and in the log (decisions D1). */
+/** Names every request, in its answer and in the log (rule D1). */
 export const requestId: Step = function requestId(ctx, next) {
   ctx.state.requestId = randomUUID()
   ctx.state.cost = 0

@@ -2,7 +2,7 @@ import type { Billing } from '../billing/billing.ts'
 import { ApiError } from '../errors.ts'
 import type { Step } from './context.ts'
 
-/** Refuses who has no active Pro with 403 `pro_required` (decisions D3); comes after `validate` and what finds the session. */
+/** Refuses who has no active Pro with 403 `pro_required` (rule D3); comes after `validate` and what finds the session. */
 export function requirePro(billing: Pick<Billing, 'pro'> | null): Step {
   return async function requirePro(ctx, next) {
     const { session } = ctx.state

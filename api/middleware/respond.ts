@@ -10,7 +10,7 @@ import { send } from './send.ts'
 
 /**
  * Answers with what the resource gives: from bytes kept for this marker, or until something of its
- * mint changes; everything else is made now (decisions D8). What an account asks of the store waits
+ * mint changes; everything else is made now (rule D8). What an account asks of the store waits
  * for the account's turn.
  */
 export function respond(

@@ -5,7 +5,7 @@ import type { RequestState, Step } from './context.ts'
 
 /**
  * Finds the resource of a request and goes its steps. Refuses paths that are nowhere, then methods
- * that a path does not take; HEAD too (decisions D2). A path without parameters is looked up by its
+ * that a path does not take; HEAD too (rule D2). A path without parameters is looked up by its
  * text, one with parameters by the few patterns. Nothing of a request is kept: what strangers ask
  * for must not stay in memory.
  */

@@ -1,7 +1,7 @@
 import type { ParameterizedContext } from 'koa'
 import { LEAST_COMPRESSED_BYTES, type Rendered } from '../rendered.ts'
 
-/** Sends bytes that are there: 304 to a client that has them, else in the encoding that it asks for (decisions D8). */
+/** Sends bytes that are there: 304 to a client that has them, else in the encoding that it asks for (rule D8). */
 export async function send(
   ctx: ParameterizedContext,
   answer: Rendered,

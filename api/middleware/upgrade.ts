@@ -15,7 +15,7 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Who looks at the views of a dashboard: a wallet by its token, as long as token and Pro last (decisions F1). */
+/** Who looks at the views of a dashboard: a wallet by its token, as long as token and Pro last (rule F1). */
 export interface Viewer {
   readonly wallet: string
   /** The token's `jti`. */
@@ -39,7 +39,7 @@ export interface UpgradeHandler {
   acceptViewer(upgrade: Upgrade, viewer: Viewer): void
 }
 
-/** Refuses those who could not pay for a single message, and dashboards of wallets without Pro (decisions F1). */
+/** Refuses those who could not pay for a single message, and dashboards of wallets without Pro (rule F1). */
 export function requireMeans(credits: Credits, billing: Pick<Billing, 'pro'> | null): Step {
   const withPro = requirePro(billing)
   return async function requireMeans(ctx, next) {

@@ -5,7 +5,7 @@ import type { Step } from './context.ts'
 
 /**
  * Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query
- * parameters are ignored (decisions D2). Nothing of a request is kept: reading one takes a few
+ * parameters are ignored (rule D2). Nothing of a request is kept: reading one takes a few
  * microseconds at most.
  */
 export function validate(resource: Resource): Step {

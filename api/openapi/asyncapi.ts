@@ -15,7 +15,7 @@ export interface MessageDocs {
   readonly examples?: readonly { readonly payload: unknown }[]
 }
 
-/** The AsyncAPI 3.0 document of the feed, made of the schemas of its messages (decisions D7, F). */
+/** The AsyncAPI 3.0 document of the feed, made of the schemas of its messages (rule D7, F). */
 export function asyncApiDocument(serverUrl: string) {
   const { host, protocol } = new URL(serverUrl)
   const schemas = new JsonSchemas('draft-07')

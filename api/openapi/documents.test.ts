@@ -10,7 +10,7 @@ import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * The documents, as they are served (decisions D7).
+ * The documents, as they are served (rule D7).
  */
 
 const resources = declaredResources()

@@ -3,7 +3,7 @@ import { PROBLEMS, type ProblemCode } from '../errors.ts'
 
 const codes = Object.keys(PROBLEMS) as ProblemCode[] // its own keys
 
-/** The body of every refusal, `application/problem+json` (RFC 9457, decisions D1). */
+/** The body of every refusal, `application/problem+json` (RFC 9457, rule D1). */
 export const Problem = z
   .strictObject({
     type: z.string().meta({ description: '`about:blank`: the status says what kind it is' }),

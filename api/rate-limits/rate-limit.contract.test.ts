@@ -29,7 +29,7 @@ async function open(kind: (typeof KINDS)[number], quota: number, processes: numb
 }
 
 for (const kind of KINDS) {
-  test(`${kind}: each client has its own quota, and what is over it is refused until the window ends (decisions D6)`, async (t) => {
+  test(`${kind}: each client has its own quota, and what is over it is refused until the window ends (rule D6)`, async (t) => {
     const { limits, close } = await open(kind, 3, 1)
     const [limit] = limits
     if (!limit) return t.fail()
@@ -61,7 +61,7 @@ for (const kind of KINDS) {
   })
 }
 
-test('a quota of 0 is no limit (decisions D6)', (t) => {
+test('a quota of 0 is no limit (rule D6)', (t) => {
   t.is(createRateLimit('default', 0, null), null)
 })
 
@@ -92,7 +92,7 @@ onRedis('while Redis does not answer each process counts alone', async (t) => {
   close()
 })
 
-test('a client is the address that the outermost trusted proxy was called from, IPv6 by its /64 (decisions D6)', (t) => {
+test('a client is the address that the outermost trusted proxy was called from, IPv6 by its /64 (rule D6)', (t) => {
   const cases: [string | undefined, string | undefined, number, string][] = [
     // connection, X-Forwarded-For, trusted hops, whom it counts for
     ['203.0.113.7', undefined, 0, '203.0.113.7'],

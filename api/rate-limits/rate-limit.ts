@@ -15,7 +15,7 @@ export interface Allowance {
   readonly resetSeconds: number
 }
 
-/** So many requests in a minute for each client, counted from its first (decisions D6). */
+/** So many requests in a minute for each client, counted from its first (rule D6). */
 export interface RateLimit {
   /** As the `RateLimit` fields name it. */
   readonly name: string

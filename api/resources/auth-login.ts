@@ -13,7 +13,7 @@ const LoginAnswer = z
   })
   .meta({ id: 'LoginAnswer', description: 'Who is logged in, and the token that says so.' })
 
-/** `POST /auth/login`: a token for who signed the message of `POST /auth/nonce` (decisions E1, E2). */
+/** `POST /auth/login`: a token for who signed the message of `POST /auth/nonce` (rules E1, E2). */
 export function authLogin({ login }: { readonly login: Login }) {
   return resource({
     path: '/auth/login',

@@ -4,7 +4,7 @@ import type { Tokens } from '../auth/tokens.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** `POST /auth/logout`: the token that asks for it is none from now on (decisions E1). */
+/** `POST /auth/logout`: the token that asks for it is none from now on (rule E1). */
 export function authLogout({
   tokens,
   events,

@@ -13,7 +13,7 @@ const NonceAnswer = z
   })
   .meta({ id: 'NonceAnswer', description: 'A message that a wallet is to sign.' })
 
-/** `POST /auth/nonce`: the message by which a wallet logs in (decisions E1). */
+/** `POST /auth/nonce`: the message by which a wallet logs in (rule E1). */
 export function authNonce({ login }: { readonly login: Login }) {
   return resource({
     path: '/auth/nonce',

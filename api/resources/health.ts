@@ -3,7 +3,7 @@ import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
-/** `GET /healthz`: the process runs (decisions D7). */
+/** `GET /healthz`: the process runs (rule D7). */
 export function healthz() {
   return resource({
     path: '/healthz',
@@ -25,7 +25,7 @@ export function healthz() {
 }
 
 /**
- * `GET /readyz`: 200 when every role of this process is ready, else 503 (decisions J4). Which
+ * `GET /readyz`: 200 when every role of this process is ready, else 503 (rule J4). Which
  * condition fails, and why, is told on METRICS_PORT.
  */
 export function readyz(readiness: Pick<Readiness, 'read'>) {

@@ -7,7 +7,7 @@ const JwkSet = z
   .strictObject({ keys: z.array(PublicJwk) })
   .meta({ id: 'JwkSet', description: 'A JSON Web Key Set (RFC 7517).' })
 
-/** `GET /.well-known/jwks.json`: the public keys of dashboard tokens (decisions E2). */
+/** `GET /.well-known/jwks.json`: the public keys of dashboard tokens (rule E2). */
 export function jwks({ jwtKeys }: { readonly jwtKeys: () => JwtKeys }) {
   return resource({
     path: '/.well-known/jwks.json',

@@ -14,7 +14,7 @@ import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
-/* What filter strategies fire over a store, across restarts, and how it is served (contract 4.4, decisions G5, D2, D3). */
+/* What filter strategies fire over a store, across restarts, and how it is served (contract 4.4, rules G5, D2, D3). */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const AT = 1_790_000_000
@@ -125,65 +125,62 @@ test.serial('before anything fires the list is empty', async (t) => {
   t.deepEqual(await served(), [])
 })
 
-test.serial(
-  'what fires is stored once and served whole, newest first (decisions G5)',
-  async (t) => {
-    const first = start(HELD, UP)
-    await first.onTick(
-      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
-    )
-    t.deepEqual(await served(), []) // the tick is not wholly stored
-    await tickIsStored(AT)
-    // Killed before it stored that the tick was done: the next start does it again.
-    const second = start(HELD, UP)
-    await second.onTick(
-      tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
-    )
-    await second.onTick(
-      tickOf(AT + 10, [token(MINT), token(JUP, { at: AT + 10, currentMcap: null })]),
-    )
-    await store.insert('watchlist', [
-      watchlistRow(AT, MINT, 'entered', 824_001),
-      watchlistRow(AT + 10, JUP, 'entered', null),
-    ])
-    await tickIsStored(AT + 10)
-    t.is(await stored(), 4)
-    t.deepEqual(
-      (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
-      [
-        [AT + 10, 'up', JUP],
-        [AT + 10, 'held', JUP],
-        [AT + 10, 'up', MINT],
-        [AT, 'held', MINT],
-      ],
-    )
-    const [upJup, , upMint, held] = await served()
-    t.deepEqual(held, {
-      id: (await served()).at(-1)?.id,
-      strategy: 'held',
-      mint: MINT,
-      symbol: 'Late',
-      name: 'Named later',
-      fired_at: AT,
-      conviction: 61.75,
-      wallets_holding: 4,
-      wallets: ['W3', 'W7', 'W12', 'W40'],
-      trigger_mcap: 824_001,
-      current_mcap: 824_001,
-      multiple: 1,
-      sol_held: 18.4,
-      buy_volume: 12.5,
-      sell_volume: 3.125,
-      reasons: [{ field: 'wallets_holding', op: '>=', threshold: 3, value: 4 }],
-    })
-    t.deepEqual(upMint?.reasons, [
-      { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
-      { field: 'watchlist_seconds', op: '>=', threshold: 10, value: 10 },
-      { field: 'near_evict', op: '=', threshold: false, value: false },
-    ])
-    t.deepEqual([upJup?.trigger_mcap, upJup?.current_mcap, upJup?.multiple], [null, null, null])
-  },
-)
+test.serial('what fires is stored once and served whole, newest first (rule G5)', async (t) => {
+  const first = start(HELD, UP)
+  await first.onTick(
+    tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+  )
+  t.deepEqual(await served(), []) // the tick is not wholly stored
+  await tickIsStored(AT)
+  // Killed before it stored that the tick was done: the next start does it again.
+  const second = start(HELD, UP)
+  await second.onTick(
+    tickOf(AT, [token(MINT, { symbol: '', name: '' }), token(JUP, { walletsHolding: 2 })]),
+  )
+  await second.onTick(
+    tickOf(AT + 10, [token(MINT), token(JUP, { at: AT + 10, currentMcap: null })]),
+  )
+  await store.insert('watchlist', [
+    watchlistRow(AT, MINT, 'entered', 824_001),
+    watchlistRow(AT + 10, JUP, 'entered', null),
+  ])
+  await tickIsStored(AT + 10)
+  t.is(await stored(), 4)
+  t.deepEqual(
+    (await served()).map(({ strategy, mint, fired_at }) => [fired_at, strategy, mint]),
+    [
+      [AT + 10, 'up', JUP],
+      [AT + 10, 'held', JUP],
+      [AT + 10, 'up', MINT],
+      [AT, 'held', MINT],
+    ],
+  )
+  const [upJup, , upMint, held] = await served()
+  t.deepEqual(held, {
+    id: (await served()).at(-1)?.id,
+    strategy: 'held',
+    mint: MINT,
+    symbol: 'Late',
+    name: 'Named later',
+    fired_at: AT,
+    conviction: 61.75,
+    wallets_holding: 4,
+    wallets: ['W3', 'W7', 'W12', 'W40'],
+    trigger_mcap: 824_001,
+    current_mcap: 824_001,
+    multiple: 1,
+    sol_held: 18.4,
+    buy_volume: 12.5,
+    sell_volume: 3.125,
+    reasons: [{ field: 'wallets_holding', op: '>=', threshold: 3, value: 4 }],
+  })
+  t.deepEqual(upMint?.reasons, [
+    { field: 'momentum.mcap.trend', op: '=', threshold: 'up', value: 'up' },
+    { field: 'watchlist_seconds', op: '>=', threshold: 10, value: 10 },
+    { field: 'near_evict', op: '=', threshold: false, value: false },
+  ])
+  t.deepEqual([upJup?.trigger_mcap, upJup?.current_mcap, upJup?.multiple], [null, null, null])
+})
 
 test.serial(
   'market cap and multiple are of now while a token is listed, else as it left',
@@ -239,33 +236,30 @@ test.serial(
   },
 )
 
-test.serial(
-  'a limit of 1 to 100, 25 by default; anything else is refused (decisions D2)',
-  async (t) => {
-    const rows = await store.query<Row>(`SELECT * FROM signals WHERE fired_at = ${AT}`)
-    await store.insert(
-      'signals',
-      Array.from({ length: 100 }, (_, at) => ({ ...rows[0], entry: AT - 1000 - at })),
-    )
-    t.is((await ask(api, '/me/signals/filter', pro)).body.items.length, 25)
-    t.is((await served(1)).length, 1)
-    t.is((await served(100)).length, 100)
-    for (const query of [
-      'limit=0',
-      'limit=101',
-      'limit=',
-      'limit=2.5',
-      'limit=-1',
-      'limit=a',
-      'limit=1&limit=2',
-    ]) {
-      const { status, body } = await ask(api, `/me/signals/filter?${query}`, pro)
-      t.deepEqual([status, body.code], [400, 'invalid_parameter'], query)
-    }
-  },
-)
+test.serial('a limit of 1 to 100, 25 by default; anything else is refused (rule D2)', async (t) => {
+  const rows = await store.query<Row>(`SELECT * FROM signals WHERE fired_at = ${AT}`)
+  await store.insert(
+    'signals',
+    Array.from({ length: 100 }, (_, at) => ({ ...rows[0], entry: AT - 1000 - at })),
+  )
+  t.is((await ask(api, '/me/signals/filter', pro)).body.items.length, 25)
+  t.is((await served(1)).length, 1)
+  t.is((await served(100)).length, 100)
+  for (const query of [
+    'limit=0',
+    'limit=101',
+    'limit=',
+    'limit=2.5',
+    'limit=-1',
+    'limit=a',
+    'limit=1&limit=2',
+  ]) {
+    const { status, body } = await ask(api, `/me/signals/filter?${query}`, pro)
+    t.deepEqual([status, body.code], [400, 'invalid_parameter'], query)
+  }
+})
 
-test.serial('only wallets with active Pro see signals (decisions D3)', async (t) => {
+test.serial('only wallets with active Pro see signals (rule D3)', async (t) => {
   const asked = async (token?: string) => {
     const { status, body } = await ask(api, '/me/signals/filter', token)
     return [status, body.code]

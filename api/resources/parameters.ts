@@ -8,7 +8,7 @@ import { ApiError } from '../errors.ts'
 /** A path or query without parameters. */
 export const NONE = z.object({})
 
-/** An integer of digits alone, within bounds (decisions D2); `fallback` when it is not given. */
+/** An integer of digits alone, within bounds (rule D2); `fallback` when it is not given. */
 export function integer(min: number, max: number, fallback: number) {
   return digits(min, max).default(fallback)
 }
@@ -54,7 +54,7 @@ export const cursorText = z
       'The `next_cursor` of the previous answer. Opaque; anything else is `invalid_cursor`.',
   })
 
-/** The position of a cursor of one scope (decisions D4); null when none was given, an issue for what is no cursor. */
+/** The position of a cursor of one scope (rule D4); null when none was given, an issue for what is no cursor. */
 export function readCursor(
   cursors: CursorCodec,
   scope: CursorScope,
@@ -116,7 +116,7 @@ export const aliasParameter = z
   .string()
   .meta({ description: 'Alias of a tracked wallet', examples: ['W1'] })
 
-/** The wallet's number; rejects with `wallet_not_found` what is no alias of a tracked wallet (decisions D2). */
+/** The wallet's number; rejects with `wallet_not_found` what is no alias of a tracked wallet (rule D2). */
 export function trackedWallet(alias: string, walletCount: number): number {
   const wallet = parseAlias(alias)
   if (wallet === null || wallet > walletCount) throw new ApiError('wallet_not_found')

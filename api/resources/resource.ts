@@ -53,13 +53,13 @@ export interface Resource<Input = never> {
   readonly method?: 'POST'
   /** Credits of an answer; null for what is asked without an API key. */
   readonly price: number | null
-  /** Asked with a dashboard token, and about its wallet alone (decisions E2). */
+  /** Asked with a dashboard token, and about its wallet alone (rule E2). */
   readonly needsSession?: true
-  /** Besides, only with an active Pro subscription (decisions D3). */
+  /** Besides, only with an active Pro subscription (rule D3). */
   readonly needsPro?: true
-  /** Counted by the budget of logins (decisions D6). */
+  /** Counted by the budget of logins (rule D6). */
   readonly isLogin?: true
-  /** Not counted by the rate limits: what watchers ask (decisions D6). */
+  /** Not counted by the rate limits: what watchers ask (rule D6). */
   readonly isUnlimited?: true
   readonly docs: ResourceDocs
   readonly params: z.ZodObject
@@ -180,7 +180,7 @@ export interface ResourceDeps {
   readonly store: Store
   readonly position: StoragePosition
   readonly cursors: CursorCodec
-  /** How what is served differs from what happened (decisions I2); null: it does not. */
+  /** How what is served differs from what happened (rule I2); null: it does not. */
   readonly perturb: Perturb | null
   /** Of the log that the feed follows. */
   readonly epoch: number

@@ -221,7 +221,7 @@ test.serial(
 )
 
 test.serial(
-  'aggregates are one row a wallet that swapped the token, by first buy (contract 2.3, decisions C14, C17)',
+  'aggregates are one row a wallet that swapped the token, by first buy (contract 2.3, rules C14, C17)',
   async (t) => {
     const answer = await get(`/tokens/${MINT}/wallet-aggregates`)
     t.is(creditsOf(answer)[0], '3')
@@ -300,7 +300,7 @@ test.serial(
 )
 
 test.serial(
-  'held tokens come by holders, then SOL spent, then mint (contract 2.4, decisions C14, C17)',
+  'held tokens come by holders, then SOL spent, then mint (contract 2.4, rules C14, C17)',
   async (t) => {
     const jup = {
       token: { address: JUP, decimals: 0 },
@@ -341,7 +341,7 @@ test.serial(
 )
 
 test.serial(
-  'holdings come by newest trade, then mint, then wallet; ages end at the newest stored block (contract 2.6, decisions C17, C22)',
+  'holdings come by newest trade, then mint, then wallet; ages end at the newest stored block (contract 2.6, rules C17, C22)',
   async (t) => {
     const of = (
       wallet: string,
@@ -518,7 +518,7 @@ test.serial('long lists are cut into pages that follow each other', async (t) =>
   )
 })
 
-test.serial('what is no mint, alias, bound or cursor is refused (decisions D2, D4)', async (t) => {
+test.serial('what is no mint, alias, bound or cursor is refused (rules D2, D4)', async (t) => {
   const at = { slot: 11, txIndex: 0, wallet: 1, eventIndex: 0 }
   const own = codec.encode(`swaps:${MINT}`, at)
   const table: [string, number, string, string?][] = [

@@ -23,7 +23,7 @@ export type TradesAnswer = z.infer<typeof TradesAnswer>
 
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
- * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (decisions D4).
+ * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (rule D4).
  */
 export function trades({ position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
   async function readPage(
@@ -84,7 +84,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     async handle({ limit, before }, { store }) {
       const { swaps: found, slot, newest, late } = await readPage(store, before, limit + 1)
       const page = found.slice(0, limit)
-      // The others are unsettled: the feed will send them, so the page leaves them out (decisions F4).
+      // The others are unsettled: the feed will send them, so the page leaves them out (rule F4).
       const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
       const more = found.length > limit
       const last = page.at(-1)
@@ -101,7 +101,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     },
   })
 
-  /** The position of who has read this page and all after it (decisions F4): up to the newest trade, of late ones up to those that are stored whole. */
+  /** The position of who has read this page and all after it (rule F4): up to the newest trade, of late ones up to those that are stored whole. */
   function headCursor(head: EventKey, newestLate: LateMark | null, slot: number): string {
     const settled = lateBefore(epoch, slot)
     // The id that this trade has on the feed says the same, unless something came late after it.

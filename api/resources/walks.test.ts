@@ -11,7 +11,7 @@ import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
 
 /*
- * Walks by cursor while swaps are stored, over a real store (contract 4.3, decisions D4). Each swap bears its own name as `program`, so that
+ * Walks by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap bears its own name as `program`, so that
  * pages can be compared with what the rows say.
  */
 
@@ -226,7 +226,7 @@ for (const [path, mint] of [
     },
   )
 
-test('the head cursor is of the marker that the page is of, though it moves while the page is read (decisions F4)', async (t) => {
+test('the head cursor is of the marker that the page is of, though it moves while the page is read (rule F4)', async (t) => {
   const newest = { slot: 9, txIndex: 0, wallet: 1, eventIndex: 0 }
   const mark = { epoch: 0, passedSlot: 12, partition: 0, offset: 5 }
   const stored = new Stored()

@@ -284,7 +284,7 @@ function tokenRow({ mint, decimals, wallets, held, boughtLamports }: HeldToken):
   }
 }
 
-/** Most holders first, then most SOL spent, then mint (decisions C17). */
+/** Most holders first, then most SOL spent, then mint (rule C17). */
 function byHolders(a: HeldToken, b: HeldToken): number {
   if (a.wallets.length !== b.wallets.length) return b.wallets.length - a.wallets.length
   if (a.boughtLamports !== b.boughtLamports) return a.boughtLamports > b.boughtLamports ? -1 : 1

@@ -16,7 +16,7 @@ export interface PageOf<T> {
 /** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
 export const MOST_ROWS = 100_000
 
-/** One row a wallet that swapped the mint, by first buy (none: last), then wallet (decisions C17). */
+/** One row a wallet that swapped the mint, by first buy (none: last), then wallet (rule C17). */
 export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
   return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
 }
@@ -40,7 +40,7 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
-/** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (decisions C17). */
+/** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (rule C17). */
 export async function readHeldTokens(
   store: Store,
   stored: StoredSlot,
@@ -60,7 +60,7 @@ export async function readHeldTokens(
   )
 }
 
-/** What is held, by one wallet or all (null), for a time within bounds: by newest trade descending, then mint, then wallet (decisions C17, C22). */
+/** What is held, by one wallet or all (null), for a time within bounds: by newest trade descending, then mint, then wallet (rules C17, C22). */
 export async function readHoldings(
   store: Store,
   stored: StoredSlot,

@@ -90,7 +90,7 @@ export class PositionTable {
     return this.#serials[place]!
   }
 
-  /** Newest trade first, then mint, then wallet (decisions C17). */
+  /** Newest trade first, then mint, then wallet (rule C17). */
   compare(a: number, b: number): number {
     const newer = this.#lastTrades[b]! - this.#lastTrades[a]!
     if (newer !== 0) return newer

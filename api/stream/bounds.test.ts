@@ -142,7 +142,7 @@ test('however often a dashboard subscribes it has one page read or queued, and o
   await service.close()
 })
 
-test('a connection takes so many messages and pings a minute; one more is told and closes it with 1008 (decisions F7)', async (t) => {
+test('a connection takes so many messages and pings a minute; one more is told and closes it with 1008 (rule F7)', async (t) => {
   let now = 0
   const service = await startFeed({ messagesPerMinute: 3, now: () => now })
   await fund(service.meter, 'alice', 1000)

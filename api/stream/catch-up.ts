@@ -15,7 +15,7 @@ import type { Relay } from './relay.ts'
 
 /**
  * What lies between a position and now, from the relay's window, which covers it: first what came late before the position since, marked; then what lies after it, in
- * event-key order, late trades in their place (decisions F4). To be walked in one turn: the next trade of the log makes it stale.
+ * event-key order, late trades in their place (rule F4). To be walked in one turn: the next trade of the log makes it stale.
  *
  * Wherever it is left, the position of the last step says exactly what has been had: every trade at or before its key, late ones only as far as it says.
  */

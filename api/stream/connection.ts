@@ -43,7 +43,7 @@ export function passingOf(entries: readonly FeedEntry[]): Passing {
 }
 
 /**
- * One client's connection (decisions F2-F7). Either it is live: it has had everything that passed, and each trade is sent as it comes. Or it is behind a position:
+ * One client's connection (rules F2-F7). Either it is live: it has had everything that passed, and each trade is sent as it comes. Or it is behind a position:
  * because it resumes, or because a trade could not be paid yet; then it is sent what lies between, from storage page by page, from the relay's window at the end, each as
  * fast as it takes it and pays for it, until nothing is left.
  */
@@ -51,12 +51,12 @@ export class Connection {
   readonly #deps: ConnectionDeps
   readonly #credits: CreditBlock
   readonly #talk: Conversation<FeedPosition>
-  /** A tenth of the balance at connect (decisions F5); null once told. */
+  /** A tenth of the balance at connect (rule F5); null once told. */
   #lowBalance: number | null
   #filter: Filter | null = null
   /** Null: live. */
   #position: FeedPosition | null = null
-  /** Somebody who comes back is sent as much as it takes; who has been live has to keep up, also when it waited for credits (decisions F7). */
+  /** Somebody who comes back is sent as much as it takes; who has been live has to keep up, also when it waited for credits (rule F7). */
   #hasBeenLive = false
   /** What has to happen before the next step towards live; a new subscription makes older ones stale. */
   #waitsFor: 'credits' | 'client' | 'page' | 'storage' | 'turn' | null = null
@@ -325,7 +325,7 @@ export class Connection {
   }
 }
 
-/** How long a trade may wait for the meter to answer (decisions K5: it is never free). */
+/** How long a trade may wait for the meter to answer (rule K5: it is never free). */
 const MAX_WAIT_MS = 10_000
 /** What one turn of catching up may send, before the client has taken it, and look at, before others have their turn. */
 const PUMP_BYTES = 256 * 1024

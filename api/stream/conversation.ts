@@ -51,7 +51,7 @@ export interface ConversationDeps<Position> {
   onEnd(reason: EndReason): void
 }
 
-/** What client and service say to each other beside what the connection is for: bad messages, pings, the last word (decisions F2, F7). */
+/** What client and service say to each other beside what the connection is for: bad messages, pings, the last word (rules F2, F7). */
 export class Conversation<Position> {
   readonly #deps: ConversationDeps<Position>
   #errorsInARow = 0
@@ -69,7 +69,7 @@ export class Conversation<Position> {
     return this.#isOpen
   }
 
-  /** More is unsent than somebody who keeps up leaves (decisions F7). */
+  /** More is unsent than somebody who keeps up leaves (rule F7). */
   get isSlow(): boolean {
     return this.#deps.transport.unsentBytes > MAX_UNSENT_BYTES
   }
@@ -124,7 +124,7 @@ export class Conversation<Position> {
     else if (this.isSlow) this.end('slow_reader')
     else {
       this.#unansweredPings++
-      // Nothing is sent before a subscription (decisions F2); the protocol's own ping is no message.
+      // Nothing is sent before a subscription (rule F2); the protocol's own ping is no message.
       if (this.#deps.isSubscribed()) this.tell({ type: 'ping' })
       transport.ping()
     }

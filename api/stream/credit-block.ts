@@ -24,7 +24,7 @@ export interface BlockOptions {
 }
 
 /**
- * The credits one connection holds in reserve (decisions F5): taken one by one without asking anybody, renewed in the background before they run
+ * The credits one connection holds in reserve (rule F5): taken one by one without asking anybody, renewed in the background before they run
  * out. A renewal books what was used, returns the rest and reserves the next block in one step. While it is under way the rest may still be used:
  * the next block is at least as large, because the rest is returned and taken again in the same step, and what was used meanwhile is
  * booked by the renewal after it. So nothing is used that was not reserved, and everything used is booked once.

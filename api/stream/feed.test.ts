@@ -42,7 +42,7 @@ const subscribed = ({ cursors }: Started, slot: number | null, filter: object = 
   ),
 })
 
-test('a subscriber gets each trade once, in order, and pays one credit for each (decisions F2, F3, F5)', async (t) => {
+test('a subscriber gets each trade once, in order, and pays one credit for each (rules F2, F3, F5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const client = await service.connect('alice')
@@ -100,7 +100,7 @@ test('a trade outside the filter is neither sent nor charged; a repeated subscri
   t.is(await service.meter.left('alice'), 97)
 })
 
-test('a bad message is answered by its code and the connection stays; three in a row close it (decisions F2)', async (t) => {
+test('a bad message is answered by its code and the connection stays; three in a row close it (rule F2)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   const client = await service.connect('alice')
@@ -180,7 +180,7 @@ test('a message over 4 KB closes with 1009', async (t) => {
   await service.close()
 })
 
-test('a balance is spent to the last credit, told when low and when exhausted, and then the connection ends (decisions F5)', async (t) => {
+test('a balance is spent to the last credit, told when low and when exhausted, and then the connection ends (rule F5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 40)
   const client = await service.connect('alice')
@@ -215,7 +215,7 @@ test('a last credit is not lost: five credits are five trades', async (t) => {
   await service.close()
 })
 
-test('while the meter does not answer trades wait, none is free and none is lost (decisions K5)', async (t) => {
+test('while the meter does not answer trades wait, none is free and none is lost (rule K5)', async (t) => {
   let failures = 20
   const service = await startFeed({
     beforeRenewal: async () => {
@@ -256,7 +256,7 @@ test('a meter that does not answer for long ends the connection with 1013; a cli
   await service.close()
 })
 
-test('a newer connection of the same key supersedes the oldest (decisions F6)', async (t) => {
+test('a newer connection of the same key supersedes the oldest (rule F6)', async (t) => {
   const service = await startFeed({ connectionsPerKey: 2 })
   for (const account of ['alice', 'bob']) await fund(service.meter, account, 100)
   const first = await service.connect('alice')
@@ -269,7 +269,7 @@ test('a newer connection of the same key supersedes the oldest (decisions F6)', 
   await service.close()
 })
 
-test('each beat sends a typed and a protocol ping; two unanswered end the connection (decisions F7)', async (t) => {
+test('each beat sends a typed and a protocol ping; two unanswered end the connection (rule F7)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   await fund(service.meter, 'bob', 100)
@@ -283,13 +283,13 @@ test('each beat sends a typed and a protocol ping; two unanswered end the connec
     t.deepEqual(await client.take(1), [{ type: 'ping' }])
     await client.fence() // its pong has been read before this is answered
   }
-  // It has no subscription: nothing is sent to it but the protocol's pings (decisions F2).
+  // It has no subscription: nothing is sent to it but the protocol's pings (rule F2).
   t.is(await silent.closed, 1006)
   t.deepEqual(await silent.take(1), [])
   await service.close()
 })
 
-test('a client that does not read is closed with 1013, the others get everything (decisions F7)', async (t) => {
+test('a client that does not read is closed with 1013, the others get everything (rule F7)', async (t) => {
   const service = await startFeed({ connectionsPerKey: 2 })
   await fund(service.meter, 'alice', 1_000_000)
   const slow = await service.connect('alice')
@@ -309,7 +309,7 @@ test('a client that does not read is closed with 1013, the others get everything
   await service.close()
 })
 
-test('on shutdown every client is told to come back, closed with 1012, and its reserve returned (decisions F7, J5)', async (t) => {
+test('on shutdown every client is told to come back, closed with 1012, and its reserve returned (rules F7, J5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   const client = await service.connect('alice')
@@ -332,7 +332,7 @@ test('on shutdown every client is told to come back, closed with 1012, and its r
   await service.close()
 })
 
-test('after: what passed since a position is sent first, then live goes on without gap or repetition (decisions F4)', async (t) => {
+test('after: what passed since a position is sent first, then live goes on without gap or repetition (rule F4)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const swaps = [...many(10, 40), ...many(12, 40)]
@@ -399,7 +399,7 @@ test('a position that is ahead of this process is waited for, and nothing before
   await service.close()
 })
 
-test('slots that were passed over are told in their place, live and to who comes back (decisions K2)', async (t) => {
+test('slots that were passed over are told in their place, live and to who comes back (rule K2)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const client = await service.connect('alice')
@@ -416,7 +416,7 @@ test('slots that were passed over are told in their place, live and to who comes
   await service.close()
 })
 
-test('with a salt the socket sends what GET /trades lists with it (decisions I2)', async (t) => {
+test('with a salt the socket sends what GET /trades lists with it (rule I2)', async (t) => {
   const perturb = createPerturb('a salt that nobody knows')
   const service = await startFeed({ perturb })
   await fund(service.meter, 'alice', 1000)

@@ -37,15 +37,15 @@ export interface FeedDeps {
   readonly channel?: AccountChannel
   /** Accounts whose key was revoked since a time (unix milliseconds), and when. */
   readonly revokedSince?: (unixMs: number) => Promise<readonly { account: Account; at: number }[]>
-  /** How many feed connections one key may have, and how many the dashboards of one wallet; a newer one closes the oldest (decisions F6). */
+  /** How many feed connections one key may have, and how many the dashboards of one wallet; a newer one closes the oldest (rule F6). */
   readonly connectionsPerKey: number
-  /** How far back a client may resume (decisions F4); default 24. */
+  /** How far back a client may resume (rule F4); default 24. */
   readonly retentionHours?: number | undefined
   /** Messages that a client may send on a connection in a minute; 0, the default: no limit. */
   readonly messagesPerMinute?: number | undefined
   readonly logger: Logger
   readonly registry: Registry
-  /** How what is sent differs from what happened (decisions I2); null: it does not. */
+  /** How what is sent differs from what happened (rule I2); null: it does not. */
   readonly perturb?: Perturb | null
   /** Told when a slot is `merged` and `written`. */
   readonly onStage?: OnStage | undefined
@@ -64,7 +64,7 @@ export interface FeedOptions {
   readonly now?: () => number
 }
 
-/** The live feed of `GET /ws` (decisions F): connections over one relay of the log. Nothing in it can be lost. */
+/** The live feed of `GET /ws` (rules of section F): connections over one relay of the log. Nothing in it can be lost. */
 export function createFeed(deps: FeedDeps, options: FeedOptions = {}): Feed {
   return new LiveFeed(deps, options)
 }
@@ -204,7 +204,7 @@ class LiveFeed implements Feed {
     )
   }
 
-  /** Ends an account's connections, as when its key was rotated (decisions F6). */
+  /** Ends an account's connections, as when its key was rotated (rule F6). */
   endAll(account: Account, reason: EndReason): void {
     this.#traders.endAll(account, reason)
   }

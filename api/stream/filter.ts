@@ -1,4 +1,4 @@
-/** What a client wants to be sent (decisions F2); null for everything. */
+/** What a client wants to be sent (rule F2); null for everything. */
 export interface Filter {
   readonly wallets: ReadonlySet<number> | null
   readonly mints: ReadonlySet<string> | null

@@ -49,7 +49,7 @@ export interface Wanted {
   readonly filter: Filter
 }
 
-/** The feed's trades as storage has them, for clients that come back to what is out of memory (decisions F4). Rejects with `unavailable` when it does not answer. */
+/** The feed's trades as storage has them, for clients that come back to what is out of memory (rule F4). Rejects with `unavailable` when it does not answer. */
 export interface TradeHistory {
   /** Whether storage may know more than a client at this position has had; tells without asking it. */
   hasMore(position: FeedPosition): boolean

@@ -3,7 +3,7 @@ import { SignalItem } from '../items/signal.ts'
 import { TradeItem } from '../items/trade.ts'
 import { WatchlistItem } from '../items/watchlist.ts'
 
-/** What may be subscribed to; an API key has `trades` alone, a dashboard token of a wallet with Pro the other two (decisions F1). */
+/** What may be subscribed to; an API key has `trades` alone, a dashboard token of a wallet with Pro the other two (rule F1). */
 export const CHANNELS = ['trades', 'watchlist', 'signals'] as const
 export const Channel = z.enum(CHANNELS)
 export type Channel = z.infer<typeof Channel>
@@ -12,7 +12,7 @@ export type Channel = z.infer<typeof Channel>
 export const VIEW_CHANNELS = ['watchlist', 'signals'] as const
 export type ViewChannel = (typeof VIEW_CHANNELS)[number]
 
-/** What a client may be told is wrong with a message; where several hold, the first in this order (decisions F2). */
+/** What a client may be told is wrong with a message; where several hold, the first in this order (rule F2). */
 export const MessageFault = z.enum([
   'rate_limited',
   'invalid_message',
@@ -60,12 +60,12 @@ export const PingMessage = z
   .object({ action: z.literal('ping') })
   .meta({ id: 'Ping', description: 'Asks for a `pong`' })
 
-/** What a client may send (decisions F2): JSON text of at most 4096 bytes. How it is read, with the code for what is wrong, is in `protocol.ts`. */
+/** What a client may send (rule F2): JSON text of at most 4096 bytes. How it is read, with the code for what is wrong, is in `protocol.ts`. */
 export const CLIENT_MESSAGES = [SubscribeMessage, UnsubscribeMessage, PingMessage] as const
 export const ClientText = z.discriminatedUnion('action', CLIENT_MESSAGES)
 export type ClientText = z.infer<typeof ClientText>
 
-/** A trade: `data` is what `GET /trades` gives for it (decisions F3). */
+/** A trade: `data` is what `GET /trades` gives for it (rule F3). */
 export const TradeMessage = z
   .strictObject({
     channel: z.literal('trades'),
@@ -80,7 +80,7 @@ export const TradeMessage = z
 
 export type TradeMessage = z.infer<typeof TradeMessage>
 
-/** A listed token as of a tick (decisions G), and how it came to be told. */
+/** A listed token as of a tick (rules of section G), and how it came to be told. */
 export const WatchlistMessage = z
   .strictObject({
     channel: z.literal('watchlist'),
@@ -101,7 +101,7 @@ export const WatchlistMessage = z
       'A token on the trending watchlist, as `GET /me/watchlists/trending` gives it; free',
   })
 
-/** A token left the list (decisions G1). */
+/** A token left the list (rule G1). */
 export const LeftMessage = z
   .strictObject({
     channel: z.literal('watchlist'),
@@ -184,7 +184,7 @@ export const BeatMessage = z
   .strictObject({ type: z.literal('ping') })
   .meta({ id: 'Beat', description: 'Each 30 s while subscribed; needs no answer' })
 
-/** The last word before the service closes a connection, with the close code that goes with it (decisions F5-F7). */
+/** The last word before the service closes a connection, with the close code that goes with it (rules F5-F7). */
 export const CLOSE_CODES = {
   balance_exhausted: 1008,
   superseded: 1008,

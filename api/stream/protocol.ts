@@ -24,7 +24,7 @@ export interface Subscribe<Position> {
 /** The longest message a client may send, in bytes. */
 export const MAX_MESSAGE_BYTES = 4096
 
-/** What a client came with: an API key, or the dashboard token of a wallet with Pro (decisions F1). */
+/** What a client came with: an API key, or the dashboard token of a wallet with Pro (rule F1). */
 export type Access = 'key' | 'session'
 
 /** Reads a client's text message. Where several things are wrong the first of F2's order is told: message, channels, filters, wallets, cursor. */

@@ -68,7 +68,7 @@ function listen(relay: Relay) {
   }
 }
 
-test('trades come out in event-key order, rendered as GET /trades shows them; late ones marked (decisions F3, K2)', async (t) => {
+test('trades come out in event-key order, rendered as GET /trades shows them; late ones marked (rules F3, K2)', async (t) => {
   const log = newLog()
   const relay = await startRelay(log)
   t.is(relay.cursor, cursors.encode('trades', BEGINNING, lateBefore(0, 0)))
@@ -155,7 +155,7 @@ test('a log whose newest slot is older than the window leaves it empty, and what
   await relay.close()
 })
 
-test('the window is bounded by time and number, and says what it still has (decisions K6)', async (t) => {
+test('the window is bounded by time and number, and says what it still has (rule K6)', async (t) => {
   let now = 0
   const log = newLog()
   const relay = await startRelay(log, { now: () => now, windowMs: 1000, windowTrades: 3 })

@@ -157,7 +157,7 @@ const FILTERS = [
 
 let worlds = 0
 let times = 1_000_000
-test('whenever and wherever a client goes away and comes back, it gets every trade that matches once, in order but for late ones (decisions F3, F4)', async (t) => {
+test('whenever and wherever a client goes away and comes back, it gets every trade that matches once, in order but for late ones (rules F3, F4)', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 50 }), async (steps) => {
       const world = await startWorld(opened.store, ++worlds)

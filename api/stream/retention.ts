@@ -1,7 +1,7 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { StoredSlot } from '../storage-position.ts'
 
-/** How far back the feed goes (decisions F4). */
+/** How far back the feed goes (rule F4). */
 export interface Retention {
   /** The newest slot with a swap that is too old to be sent; null when none is. */
   floor(stored: StoredSlot): Promise<number | null>

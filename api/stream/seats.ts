@@ -8,7 +8,7 @@ export interface Seated {
 }
 
 /**
- * Who is connected, by account: the newest connections keep their seats, wherever they are, older ones are superseded (decisions F6). Other processes are told over the
+ * Who is connected, by account: the newest connections keep their seats, wherever they are, older ones are superseded (rule F6). Other processes are told over the
  * channel; while they cannot be told, each process counts its own.
  */
 export class Seats<Connection extends Seated> {

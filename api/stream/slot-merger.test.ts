@@ -148,7 +148,7 @@ test('any interleaving of the partitions, any crash of the writer and any redeli
   )
 })
 
-test('late swaps come out once, in one place in every process: behind the slot their partition had passed; fetched history never (decisions F4, K2)', (t) => {
+test('late swaps come out once, in one place in every process: behind the slot their partition had passed; fetched history never (rules F4, K2)', (t) => {
   const someLate = fc.array(
     fc.record({
       origin: fc.constantFrom('stream' as const, 'backfill' as const),
@@ -264,7 +264,7 @@ test('what comes again for a remembered slot is known, for a forgotten one doubt
   t.deepEqual(merger.read({ partition: 0, records }), [])
 })
 
-test('a marker whose parent never came tells what was passed over (decisions K2)', (t) => {
+test('a marker whose parent never came tells what was passed over (rule K2)', (t) => {
   const merger = new SlotMerger(1, { epoch: 0, newest: aMarker(5) })
   const read = reader(merger)
   t.is(merger.incompleteTo, 5)

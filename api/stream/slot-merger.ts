@@ -21,7 +21,7 @@ export interface MergerStart {
 }
 
 /**
- * Makes one order of the partitions of the log (decisions F3, K1-K3): reads each partition in offset order, in whatever interleaving, and
+ * Makes one order of the partitions of the log (rules F3, K1-K3): reads each partition in offset order, in whatever interleaving, and
  * lets a slot out once each partition has shown a marker of it or of a later one.
  *
  * A slot may be on the log twice, in part or whole, after a crash: a swap is known by its event key, a repeated marker is nothing. A swap is late when its own

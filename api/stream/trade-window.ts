@@ -7,7 +7,7 @@ export interface FeedTrade {
   readonly kind: 'trade'
   readonly key: EventKey
   readonly mint: string
-  /** Its place among the late ones, when it came after its slot had been sent (decisions K2). */
+  /** Its place among the late ones, when it came after its slot had been sent (rule K2). */
   readonly mark: LateMark | null
   /** The frame as it goes out live: a late trade is marked, and its `id` is the position reached by then. */
   readonly live: Buffer
@@ -19,7 +19,7 @@ export interface FeedTrade {
   readonly at: number
 }
 
-/** Some slots were passed over (decisions K2): at its key, which is the position after them, everybody is told. */
+/** Some slots were passed over (rule K2): at its key, which is the position after them, everybody is told. */
 export interface FeedGap {
   readonly kind: 'gap'
   readonly key: EventKey

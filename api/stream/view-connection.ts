@@ -19,7 +19,7 @@ export interface ViewConnectionDeps {
 }
 
 /**
- * A dashboard's connection (decisions F1): the channels `watchlist` and `signals`, free, as long as token and Pro last. Either it has had everything up to the newest tick, and is sent what
+ * A dashboard's connection (rule F1): the channels `watchlist` and `signals`, free, as long as token and Pro last. Either it has had everything up to the newest tick, and is sent what
  * changes at the next; or it is behind a position, because it has just subscribed or comes back, and is sent pages as fast as it takes them.
  */
 export class ViewConnection {

@@ -9,7 +9,7 @@ import { memoryViews, type ViewChange } from '../testing/view-source.ts'
 import { encodeView, endOfTick, startOfSnapshot, type ViewPosition } from './view-position.ts'
 
 /*
- * The channels `watchlist` and `signals`, as dashboards see them (decisions F1, G). How they are read from the store is in `view-rows.test.ts`.
+ * The channels `watchlist` and `signals`, as dashboards see them (rule F1, G). How they are read from the store is in `view-rows.test.ts`.
  */
 
 type Service = Awaited<ReturnType<typeof startFeed>>
@@ -36,7 +36,7 @@ const short = (message: unknown) => {
 }
 const takeShort = async (client: FeedClient, count: number) => (await client.take(count)).map(short)
 
-test('a subscriber gets the list and the newest signals as they stand, then what changes, each once, free (decisions F1)', async (t) => {
+test('a subscriber gets the list and the newest signals as they stand, then what changes, each once, free (rule F1)', async (t) => {
   const views = memoryViews()
   views.tick(T, [{ mint: JUP, event: 'entered' }])
   views.tick(T + 10, [
@@ -229,7 +229,7 @@ test('wherever a client is cut and to whichever process it comes back, it gets t
   )
 })
 
-test('who comes back after the retention is told of the gap and given the list anew; what is ahead of this process is waited for (decisions F4)', async (t) => {
+test('who comes back after the retention is told of the gap and given the list anew; what is ahead of this process is waited for (rule F4)', async (t) => {
   const views = memoryViews()
   const ahead = memoryViews()
   for (const all of [views, ahead]) all.tick(T, [{ mint: JUP, event: 'entered' }])
@@ -284,7 +284,7 @@ test('who comes back after the retention is told of the gap and given the list a
   await Promise.all([service.close(), other.close()])
 })
 
-test('a bad message is answered by its code, three in a row end the connection; key and token have their own channels (decisions F1, F2)', async (t) => {
+test('a bad message is answered by its code, three in a row end the connection; key and token have their own channels (rules F1, F2)', async (t) => {
   const views = memoryViews()
   const service = await startFeed({ views: views.source })
   const client = await service.connect('dashboard:alice')
@@ -323,7 +323,7 @@ test('a bad message is answered by its code, three in a row end the connection; 
   await service.close()
 })
 
-test('a connection ends with its token and with Pro, to the second by the wall clock, unless Pro was prolonged (decisions E2, E6)', async (t) => {
+test('a connection ends with its token and with Pro, to the second by the wall clock, unless Pro was prolonged (rules E2, E6)', async (t) => {
   const views = memoryViews()
   views.tick(T)
   let now = T * 1000
@@ -438,7 +438,7 @@ test('a connection whose key was rotated unheard ends once that can be read; who
   await service.close()
 })
 
-test('dashboards of a wallet supersede each other, and not the connections of its key (decisions F6); on shutdown they are told to come back', async (t) => {
+test('dashboards of a wallet supersede each other, and not the connections of its key (rule F6); on shutdown they are told to come back', async (t) => {
   const service = await startFeed({ views: memoryViews().source })
   await fund(service.meter, 'alice', 10)
   const trader = await service.connect('alice')
@@ -455,7 +455,7 @@ test('dashboards of a wallet supersede each other, and not the connections of it
   await closed
 })
 
-test('a list of thousands is sent as the client takes it; who is live and does not read is closed with 1013 (decisions F7)', async (t) => {
+test('a list of thousands is sent as the client takes it; who is live and does not read is closed with 1013 (rule F7)', async (t) => {
   const views = memoryViews()
   const alphabet = 'ABCDEFGHJK'
   const mints = Array.from({ length: 1500 }, (_, n) =>

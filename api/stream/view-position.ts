@@ -24,7 +24,7 @@ export function endOfTick(at: number): ViewPosition {
   return { at, part: 'end', index: 0 }
 }
 
-/** The position as a cursor: in the place of an event key's numbers, of a scope of its own, so that a trade's cursor is none here (decisions D4). */
+/** The position as a cursor: in the place of an event key's numbers, of a scope of its own, so that a trade's cursor is none here (rule D4). */
 export function encodeView(cursors: CursorCodec, { at, part, index }: ViewPosition): string {
   const place = { slot: at, txIndex: VIEW_PARTS.indexOf(part), wallet: index, eventIndex: 0 }
   return cursors.encode('views', place)

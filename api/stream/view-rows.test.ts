@@ -13,7 +13,7 @@ import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
 import { encodeView, startOfSnapshot } from './view-position.ts'
 
-/* The channels `watchlist` and `signals` from the tables to the socket, through the whole API (decisions F1, G). */
+/* The channels `watchlist` and `signals` from the tables to the socket, through the whole API (rule F1, G). */
 
 const T = 1_790_000_000
 const BOTH = { channels: ['watchlist', 'signals'] }
@@ -119,7 +119,7 @@ const dataOf = (messages: readonly unknown[]) =>
   messages.map((message) => (message as { data: object }).data)
 
 test.serial(
-  'before the upgrade: 401 without a valid token, 403 without Pro, 426 without the wish (decisions F1)',
+  'before the upgrade: 401 without a valid token, 403 without Pro, 426 without the wish (rule F1)',
   async (t) => {
     const { token } = await subscriber(T + 1000)
     const { wallet, key } = await api.customer(5)
@@ -219,7 +219,7 @@ test.serial(
 )
 
 test.serial(
-  'a logout ends the open connections of its token, and the token comes back to none (decisions E1)',
+  'a logout ends the open connections of its token, and the token comes back to none (rule E1)',
   async (t) => {
     const { wallet, token } = await subscriber(T + 1000)
     const client = await connect(socketUrl(api), token)

@@ -156,7 +156,7 @@ async function runBurst(world: World, { name, title, run }: Burst, plan: Plan): 
 
 /**
  * Ends the service while strangers hold upgrades open: it has to exit with 0 within ten seconds
- * (decisions J5).
+ * (rule J5).
  */
 export async function runStop(world: World): Promise<Result | null> {
   const sockets = Array.from({ length: 50 }, () => {

@@ -151,7 +151,7 @@ async function createAccount(dataDir: string): Promise<string> {
     PATIENCE_MS,
   )
   if (reply?.kind !== 'done') throw new Error(JSON.stringify(reply))
-  return (reply.outcome.document as { api_key: string }).api_key // decisions J3
+  return (reply.outcome.document as { api_key: string }).api_key // rule J3
 }
 
 /**

@@ -65,13 +65,13 @@ function judgeTalk({ codes, closes, isCut }: AbuseCase['expect'], seen: Seen): s
   return faults
 }
 
-/** Codes of `error` messages (decisions F2). */
+/** Codes of `error` messages (rule F2). */
 const ERRORS = new Set([
   ...['invalid_message', 'invalid_channel', 'invalid_parameter', 'invalid_cursor'],
   ...['wallet_not_found', 'pro_required', 'rate_limited'],
 ])
 
-/** What holds for every answer (decisions D1, D5). */
+/** What holds for every answer (rules D1, D5). */
 export function judgeAnswer(
   { status, fields, body }: Answer,
   isHead: boolean,

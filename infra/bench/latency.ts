@@ -119,7 +119,7 @@ async function createAccount(env: Readonly<Record<string, string>>): Promise<str
   const args = ['account', 'create', '--wallet', wallet, '--credits', '1000000000']
   const { code, document } = await outcomeOf(startOperator(env, args))
   if (code !== 0) throw new Error(`no account: ${JSON.stringify(document)}`)
-  return (document as { api_key: string }).api_key // decisions J3
+  return (document as { api_key: string }).api_key // rule J3
 }
 
 /** A customer's socket that takes every trade. */

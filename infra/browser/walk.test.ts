@@ -217,7 +217,7 @@ walk(
     const secrets: string[] = []
     page.on('response', async (response) => {
       if (response.url() !== `${url}/auth/login` || !response.ok()) return
-      const { token } = (await response.json()) as { token: string } // decisions E1
+      const { token } = (await response.json()) as { token: string } // rule E1
       secrets.push(token)
     })
     const shownKey = async () => {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Starts ClickHouse with the users of infra/clickhouse. A password that a file asks of the
 # environment is taken from /run/secrets instead and written as SHA-256; a file whose password is
-# missing or empty is left out (decisions J9).
+# missing or empty is left out (rule J9).
 set -eu
 umask 077
 : "${SECRETS:=/run/secrets}" "${SOURCE:=/tracked-wallets}" "${TARGET:=/etc/clickhouse-server/users.d}"

@@ -83,7 +83,7 @@ test('docker-compose.yml names files, volumes and services that exist', (t) => {
   t.deepEqual([...missing('secrets', secrets), ...missing('networks', networks)], [])
 })
 
-test('docker-compose.yml runs each role once, with keys that the service reads (decisions J2)', (t) => {
+test('docker-compose.yml runs each role once, with keys that the service reads (rule J2)', (t) => {
   const built = Object.entries(services).filter(([, service]) => service.build !== undefined)
   const own = built.filter(([name]) => !ONE_SHOTS.includes(name))
   t.deepEqual(

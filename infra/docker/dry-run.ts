@@ -78,7 +78,7 @@ function copy(source: string, target: string, name: string): void {
   cpSync(source, into, { recursive: true, verbatimSymlinks: true })
 }
 
-/** Starts the command with a value that no configuration accepts; it has to say which, within the 5 s of decisions J1. */
+/** Starts the command with a value that no configuration accepts; it has to say which, within the 5 s of rule J1. */
 function expectRefusal(command: readonly string[], cwd: string, env: NodeJS.ProcessEnv): void {
   process.stderr.write(`CMD ${command.join(' ')}\n`)
   const [file = '', ...args] = command

@@ -14,7 +14,7 @@ export interface Outcome {
   readonly failed?: boolean
 }
 
-/** One command of `npm run -s operator` (decisions J3); one file each. */
+/** One command of `npm run -s operator` (rule J3); one file each. */
 export interface Command {
   /** Its words, for example `account create`. */
   readonly name: string

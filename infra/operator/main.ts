@@ -52,7 +52,7 @@ function print(reply: Reply): void {
   process.stdout.write(`${JSON.stringify(document).replace(UNPRINTABLE, escaped)}\n`)
 }
 
-/** Through the process that owns the data when one runs, else on the data itself (decisions J3). */
+/** Through the process that owns the data when one runs, else on the data itself (rule J3). */
 async function run(): Promise<Reply> {
   let asked: Reply | null = null
   const done = await answer(async () => {

@@ -77,7 +77,7 @@ const refused = async (...args: string[]) => {
   return `${error.code}: ${error.message}`
 }
 
-test.serial('an account is made once, credited, and its books agree (decisions J3)', async (t) => {
+test.serial('an account is made once, credited, and its books agree (rule J3)', async (t) => {
   const { document } = await run('account', 'create', '--wallet', CUSTOMER, '--credits', '500')
   const { api_key, ...rest } = document as { api_key: string }
   t.regex(api_key, /^tw_[1-9A-HJ-NP-Za-km-z]{36,50}$/)
@@ -168,7 +168,7 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
   )
 })
 
-test('help is text for people; a mistake is a short document, with the usage beside it (decisions J3)', async (t) => {
+test('help is text for people; a mistake is a short document, with the usage beside it (rule J3)', async (t) => {
   const give = async (...args: string[]) => {
     const command = startOperator({}, args)
     t.teardown(() => command.kill())
@@ -260,7 +260,7 @@ test.serial(
   },
 )
 
-test.serial('recompute waits until the wallets are folded anew (decisions J3, K4)', async (t) => {
+test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', async (t) => {
   t.is(
     await refused('recompute', '--wallet', 'w3'),
     'invalid_argument: --wallet: expected an alias, for example W3, or all',
@@ -306,7 +306,7 @@ test.serial('recompute waits until the wallets are folded anew (decisions J3, K4
   await fold.stop()
 })
 
-test.serial('a process that stops ends the commands under way (decisions J5)', async (t) => {
+test.serial('a process that stops ends the commands under way (rule J5)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const unread = createMemoryLog({ logger, registry: createRegistry() })
   const server = await serveOperator(
@@ -369,7 +369,7 @@ test('commands reach the process that owns the data through its socket', async (
 })
 
 test.serial(
-  'unknown programs are listed with a sample, the one seen last first (decisions J3)',
+  'unknown programs are listed with a sample, the one seen last first (rule J3)',
   async (t) => {
     const swap = (slot: number, program_id: string, confidence: string) => ({
       slot,

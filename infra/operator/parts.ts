@@ -20,7 +20,7 @@ export interface OperatorParts {
   readonly log: () => Promise<EventLog>
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
-  /** `PRIVACY_SALT` (decisions I2). */
+  /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
   /** Fetches history over RPC; `bad_config` where no RPC server is named. */
   readonly backfills: () => Promise<Backfills>

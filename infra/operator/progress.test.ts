@@ -14,7 +14,7 @@ function shown(isTTY: boolean): string {
   return text
 }
 
-test('progress is JSON lines, at most one a second and the last always; a bar on a terminal (decisions J3)', (t) => {
+test('progress is JSON lines, at most one a second and the last always; a bar on a terminal (rule J3)', (t) => {
   t.is(
     shown(false),
     '{"progress":{"what":"wallets","done":0,"total":3}}\n{"progress":{"what":"wallets","done":3,"total":3}}\n',

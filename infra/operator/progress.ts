@@ -15,7 +15,7 @@ export type Report = (progress: Progress) => void
 const LINE_MS = 1000
 const BAR_WIDTH = 30
 
-/** Shows progress on stderr: a bar on a terminal, JSON lines otherwise (decisions J3), at most one a second and the last always. */
+/** Shows progress on stderr: a bar on a terminal, JSON lines otherwise (rule J3), at most one a second and the last always. */
 export function reportTo(stream: NodeJS.WriteStream, now: () => number = Date.now): Report {
   let shownAt = Number.NEGATIVE_INFINITY
   return (progress) => {

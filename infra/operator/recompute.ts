@@ -12,7 +12,7 @@ const STALL_MS = 15 * 60_000
 const POLL_MS = 200
 
 /**
- * `recompute --wallet <W3|all>`: has lots, disposals, positions and metrics made anew from stored events (decisions J3, K4), and waits until they are
+ * `recompute --wallet <W3|all>`: has lots, disposals, positions and metrics made anew from stored events (rules J3, K4), and waits until they are
  * stored. Rejects with `unavailable` when no fold worker takes it up, with `closed` when it is stopped.
  */
 export const recompute = optionCommand({

@@ -128,7 +128,7 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
   return [record]
 }
 
-/** Versions, times of writing, and whether a row came late are no part of what the tables say (decisions K4, C19). */
+/** Versions, times of writing, and whether a row came late are no part of what the tables say (rules K4, C19). */
 const APART = ['version', 'is_deleted', 'inserted_at', 'late', 'computed_at', 'bytes']
 
 async function dump(store: Store): Promise<Record<string, Row[]>> {
@@ -191,7 +191,7 @@ const everybody = () => chain.addresses.map((_, at) => at + 1)
 const nothing = { added: 0, changed: 0, removed: 0 }
 
 test.serial(
-  'what a wrong decoder stored becomes what the right one would have stored, row for row, and nothing goes to the feed (decisions K4)',
+  'what a wrong decoder stored becomes what the right one would have stored, row for row, and nothing goes to the feed (rule K4)',
   async (t) => {
     const { store } = opened
     const expected = await stored(await recordsOf(createDecoder(chain.wallets)))
@@ -290,7 +290,7 @@ test.serial(
 )
 
 test.serial(
-  'a price that a swap has is kept, and one that it gets is of its time (decisions C1)',
+  'a price that a swap has is kept, and one that it gets is of its time (rule C1)',
   async (t) => {
     const { store } = opened
     await stored(await recordsOf(wrongDecoder(chain.wallets)), async (log) => {

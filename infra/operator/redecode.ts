@@ -11,7 +11,7 @@ import type { Report } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
 
 /**
- * `redecode [--wallet <W3|all>]`: decodes stored transactions again with the decoder of this version (decisions J3, K4), brings the event tables to what it
+ * `redecode [--wallet <W3|all>]`: decodes stored transactions again with the decoder of this version (rules J3, K4), brings the event tables to what it
  * gives, has the wallets whose events changed folded anew, and waits until that is stored. Writes nothing where nothing changes; run again, it goes on where it
  * was killed.
  */

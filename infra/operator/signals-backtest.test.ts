@@ -19,7 +19,7 @@ import { portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 
-/* Backtests over simulated history, beside what the worker fires over the same history (decisions G5). */
+/* Backtests over simulated history, beside what the worker fires over the same history (rule G5). */
 
 const HOURS = 6
 const logger = createLogger('silent')

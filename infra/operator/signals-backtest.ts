@@ -26,7 +26,7 @@ const timeOption = z.string().transform((text, context): number => {
 
 /**
  * `signals backtest --strategy FILE --from .. [--to ..] [--name ..]`: what the strategies of a file (or the one named) would have fired over stored history, had
- * they been in force from `--from` on, and what became of it within 24 hours (decisions G5). Computes every tick anew with the engine, reads event tables alone and writes
+ * they been in force from `--from` on, and what became of it within 24 hours (rule G5). Computes every tick anew with the engine, reads event tables alone and writes
  * nothing. `--to` is the newest tick by default. Rejects with `bad_strategies_file`, telling every fault.
  */
 export const signalsBacktest: Command = {

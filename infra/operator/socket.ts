@@ -22,7 +22,7 @@ export type Reply =
 type Line = Reply | { readonly kind: 'progress'; readonly progress: Progress }
 
 /**
- * The socket by which operator commands reach the process that owns `dataDir` (decisions J3).
+ * The socket by which operator commands reach the process that owns `dataDir` (rule J3).
  * Throws `bad_config` when its path is longer than Unix allows, from the root and from the working
  * directory.
  */

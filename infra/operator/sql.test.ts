@@ -43,7 +43,7 @@ const UNCLOSED =
 const ALLOWED =
   'sql reads tables of this database, of analyst and a few of system, with functions that compute'
 
-test('one query that reads may be run, and no other (decisions J3)', async (t) => {
+test('one query that reads may be run, and no other (rule J3)', async (t) => {
   t.deepEqual(await run('SELECT toUInt64(18446744073709551615) AS n, 1 AS one'), {
     document: { items: [{ n: '18446744073709551615', one: 1 }] },
   })

@@ -10,7 +10,7 @@ const USAGE = `usage: npm run -s servers -- <command> --data DIR
   kill     end at once, as a power cut would                 [--only ...]
 ANALYST_PASSWORD in the environment adds ClickHouse's read-only user.`
 
-/** Real Kafka, ClickHouse and Redis on this machine without Docker (decisions J6). */
+/** Real Kafka, ClickHouse and Redis on this machine without Docker (rule J6). */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--help')) return void process.stdout.write(`${USAGE}\n`)
   const { command, dir, only, options } = readArguments(argv)

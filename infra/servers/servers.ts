@@ -29,7 +29,7 @@ export interface StartOptions {
   readonly portBase?: number
   /** Only this server; default all. */
   readonly only?: ServerName
-  /** Password of the read-only user (decisions J9); default what the folder was last used with, at first none: no such user. */
+  /** Password of the read-only user (rule J9); default what the folder was last used with, at first none: no such user. */
   readonly analystPassword?: string
 }
 

@@ -29,7 +29,7 @@ const serviceEnv = {
 }
 type ServiceEnv = EnvOf<typeof serviceEnv>
 
-/** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (decisions J1, J2). */
+/** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (rules J1, J2). */
 export interface ServiceConfig {
   readonly roles: ReadonlySet<Role>
   readonly source: SourceConfig
@@ -39,14 +39,14 @@ export interface ServiceConfig {
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
-  /** `STRATEGIES_FILE`, or the file that ships with the program (decisions G5). */
+  /** `STRATEGIES_FILE`, or the file that ships with the program (rule G5). */
   readonly strategiesFile: string
   /** `YELLOWSTONE_ENDPOINT` with its token, for a process that follows no chain itself; null: none is named. */
   readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
   /** `SOLANA_RPC_URL`, for a process that follows no chain itself; null: none is named. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
-  /** What is served differs from what happened by a function keyed with this (decisions I2); null: it does not. */
+  /** What is served differs from what happened by a function keyed with this (rule I2); null: it does not. */
   readonly privacySalt: string | null
   /** Where the service is paid, and for what. */
   readonly billing: EnvOf<typeof billingEnv>

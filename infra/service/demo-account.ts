@@ -8,7 +8,7 @@ import { addressFromBytes } from '../../pipeline/domain/address.ts'
 const CREDITS = 100_000
 
 /**
- * The key of the demo account of a simulated, embedded service (decisions J1): made at the first start with 100000 credits, and kept
+ * The key of the demo account of a simulated, embedded service (rule J1): made at the first start with 100000 credits, and kept
  * in `DATA_DIR`, for its owner's eyes alone, so that later starts show the same one.
  */
 export async function demoApiKey(dataDir: string, accounts: Accounts): Promise<string> {

@@ -3,7 +3,7 @@ import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { loadConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
-/** What is held is finished within this long after SIGTERM, else the process ends without it (decisions J5). */
+/** What is held is finished within this long after SIGTERM, else the process ends without it (rule J5). */
 const STOP_MS = 9_500
 
 /** Tells why the process ends; what is no expected failure keeps its stack. */

@@ -37,7 +37,7 @@ export async function openLimits(
   return connectRedis(config.url, logger, { enableAutoPipelining: true, commandTimeout: 250 })
 }
 
-/** What the processes of the API tell each other of accounts (decisions F6). */
+/** What the processes of the API tell each other of accounts (rule F6). */
 export async function openChannel(
   config: ServiceConfig['meter'],
   logger: Logger,

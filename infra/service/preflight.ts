@@ -11,7 +11,7 @@ import { reach, type Target, targetOf } from './reach.ts'
 
 /**
  * Looks, with nothing opened or written yet, whether what the configuration names can be had: the files, the servers, the ports, the data folder. Rejects
- * with a ServiceError that names the key at fault (decisions J1, J2). What is lost later is another matter: then the service waits for it.
+ * with a ServiceError that names the key at fault (rules J1, J2). What is lost later is another matter: then the service waits for it.
  */
 export async function preflight(config: ServiceConfig): Promise<void> {
   const { api, roles, metricsPort, dataDir } = config

@@ -42,12 +42,12 @@ const POOL_PRICES = 7200
 
 /** A running process of the service, in the roles of its configuration. */
 export interface Service {
-  /** What it tells on stdout: where it is, and with the demo market a key and a call to try (decisions J1). */
+  /** What it tells on stdout: where it is, and with the demo market a key and a call to try (rule J1). */
   readonly lines: readonly string[]
   /** Rejects when the process is to end: a bug, or a log broken for good. */
   readonly failed: Promise<never>
   /**
-   * Reads `JWT_KEYS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (decisions J5). A bad file is
+   * Reads `JWT_KEYS_FILE`, `WALLETS_FILE` and `STRATEGIES_FILE` again (rule J5). A bad file is
    * logged, and what was read before stays in force.
    */
   reload(): Promise<void>

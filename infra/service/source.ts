@@ -19,7 +19,7 @@ export interface Source {
   readonly history: { readonly solPrices: readonly SolPrice[] } | null
   /** The tracked wallets as read at the start. */
   readonly wallets: WalletList
-  /** Reads the wallets again, for SIGHUP (decisions J5). */
+  /** Reads the wallets again, for SIGHUP (rule J5). */
   readWallets(): Promise<WalletList>
   /** What the wallets were read from, for messages. */
   readonly walletsFile: string
@@ -32,7 +32,7 @@ export interface WalletList {
   readonly lines: readonly number[]
 }
 
-/** A Yellowstone server as configured, or the simulator, started here (decisions J2). Rejects with `bad_wallets_file`, naming the line. */
+/** A Yellowstone server as configured, or the simulator, started here (rule J2). Rejects with `bad_wallets_file`, naming the line. */
 export async function openSource(config: SourceConfig): Promise<Source> {
   if (config.kind === 'yellowstone') {
     const { walletsFile } = config

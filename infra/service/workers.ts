@@ -44,9 +44,9 @@ export async function startWorkers(
     readonly solPriceMaxAgeSeconds: number
     /** Where accounts of pools are followed, beside `rpcUrl`; null: they are not, and prices are those of the newest swaps. */
     readonly stream: PoolWatchConfig | null
-    /** `PRIVACY_SALT` (decisions I2). */
+    /** `PRIVACY_SALT` (rule I2). */
     readonly salt: string | null
-    /** Filter strategies over the watchlist (decisions G5). */
+    /** Filter strategies over the watchlist (rule G5). */
     readonly strategies: readonly Strategy[]
   },
 ): Promise<Workers> {

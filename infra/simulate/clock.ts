@@ -179,7 +179,7 @@ export class Position {
     while (!this.#closed) {
       try {
         const response = await fetch(url, { signal: AbortSignal.timeout(2000) })
-        const { storage } = (await response.json()) as { storage?: { slot: number | null } } // decisions J4
+        const { storage } = (await response.json()) as { storage?: { slot: number | null } } // rule J4
         this.slot = storage?.slot ?? this.slot
       } catch {
         // It is away.

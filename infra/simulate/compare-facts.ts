@@ -8,7 +8,7 @@ function tradedMints(chain: TrueChain): Set<string> {
   return new Set(chain.events.flatMap((event) => (event.kind === 'swap' ? [event.baseMint] : [])))
 }
 
-/** What of the mint facts is not what the market's coins are (decisions J8): a row for each traded mint, none for others. */
+/** What of the mint facts is not what the market's coins are (rule J8): a row for each traded mint, none for others. */
 export async function compareMints(
   query: Query,
   chain: TrueChain,
@@ -55,7 +55,7 @@ interface CoverageRow {
 }
 
 /**
- * What of the coverage is not as it should be (decisions J3, K2) once everything has settled: a row for each wallet; from its slot on everything is stored,
+ * What of the coverage is not as it should be (rules J3, K2) once everything has settled: a row for each wallet; from its slot on everything is stored,
  * which the other tables show; no backfill that was begun by itself is open; one that went to the beginning reaches it.
  */
 export async function compareCoverage(

@@ -15,7 +15,7 @@ interface KeptRow {
 }
 
 /**
- * What of the kept transactions is not as it should be (decisions K4): there is one of each that gave an event or is said to be undecodable, and its bytes
+ * What of the kept transactions is not as it should be (rule K4): there is one of each that gave an event or is said to be undecodable, and its bytes
  * are those of a transaction at this place with this signature.
  */
 export async function compareKept(

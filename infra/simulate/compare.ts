@@ -20,7 +20,7 @@ export interface Difference {
 
 const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
 
-/** Columns that tell how and when a row came to be, not what the chain did (decisions C19): they may differ from run to run. */
+/** Columns that tell how and when a row came to be, not what the chain did (rule C19): they may differ from run to run. */
 const APART = new Set(['version', 'inserted_at', 'computed_at', 'late', 'decoder_version'])
 
 /** What tells the rows of a table apart. */

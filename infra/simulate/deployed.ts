@@ -26,7 +26,7 @@ export interface DeployedOptions {
   readonly tell: (line: string) => void
 }
 
-/** A process or a server does what it is told within this, or the run gives up; the service itself has ten seconds to stop (decisions J5). */
+/** A process or a server does what it is told within this, or the run gives up; the service itself has ten seconds to stop (rule J5). */
 const OBEYS_MS = 60_000
 /** Servers have their own, shorter bounds. */
 const SERVER_MS = 600_000
@@ -88,14 +88,14 @@ export class Deployed {
   readonly query: Query = async <T>(sql: string) => {
     const { query } = this.#options
     if (query !== null) return within(QUERY_MS, sql, query<T>(sql))
-    return ((await this.#operator(['sql', sql])) as { items: T[] }).items // decisions J3
+    return ((await this.#operator(['sql', sql])) as { items: T[] }).items // rule J3
   }
 
   /** Makes an account with so many credits; gives its key. */
   async createAccount(credits: number): Promise<string> {
     const wallet = bs58.encode(randomBytes(32))
     const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
-    return ((await this.#operator(args)) as { api_key: string }).api_key // decisions J3
+    return ((await this.#operator(args)) as { api_key: string }).api_key // rule J3
   }
 
   /**
@@ -210,7 +210,7 @@ export class Deployed {
 const SERVER_NAMES: readonly ServerName[] = ['kafka', 'clickhouse', 'redis']
 
 /**
- * Whether the last that a process told is that a server does not answer: so it ends while it starts, and then only (decisions J1). What ends as a
+ * Whether the last that a process told is that a server does not answer: so it ends while it starts, and then only (rule J1). What ends as a
  * bug leaves its stack, or a line of level `error` before.
  */
 export function endedForLackOfServer(stderr: string): boolean {

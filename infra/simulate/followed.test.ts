@@ -5,7 +5,7 @@ import { NO_TROUBLE } from '../simulator/options.ts'
 import { tradeItem } from '../whole-service/trade-item.ts'
 import { type FollowedOptions, wrongInFeed } from './followed.ts'
 
-test('a feed is right when it is the true trades, each once, in order apart from late ones (decisions F3, F4)', (t) => {
+test('a feed is right when it is the true trades, each once, in order apart from late ones (rules F3, F4)', (t) => {
   const size = { seed: 1, wallets: 10, coins: 10, trackedPerSlot: 3, othersPerSlot: 0 }
   const market = createMarket(size, createChainShape(1, NO_TROUBLE))
   const swaps = Array.from({ length: 20 }, (_, slot) => market.truth(400_000_000 + slot).events)

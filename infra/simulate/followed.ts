@@ -13,12 +13,12 @@ export interface Followed {
 export interface FollowedOptions {
   /** The log is in memory: a process killed between sending a late trade and storing it may send it again (infra/decisions/cursors.md). */
   readonly isEmbedded: boolean
-  /** Trades that may be missing: of a wallet whose history was fetched, of slots that the service passed over (decisions K2). */
+  /** Trades that may be missing: of a wallet whose history was fetched, of slots that the service passed over (rule K2). */
   readonly mayMiss: (swap: Swap) => boolean
 }
 
 /**
- * What is wrong with what a follower was sent (decisions F3, F4): its union must be the true trades, each once, and but for late ones in event-key
+ * What is wrong with what a follower was sent (rules F3, F4): its union must be the true trades, each once, and but for late ones in event-key
  * order over all connections. Trades that look the same are told apart by their order and number alone.
  */
 export function wrongInFeed(

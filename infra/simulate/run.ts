@@ -41,7 +41,7 @@ export interface RunResult {
 /** The first slot with a block. */
 const START_SLOT = 400_000_000
 const REPLAY_SLOTS = 256
-/** So many slots before the newest stored one a start compares with RPC (decisions K2). */
+/** So many slots before the newest stored one a start compares with RPC (rule K2). */
 const COMPARED_SLOTS = 64
 /** Slots without trouble at the beginning and at the end: what is late comes within 12. */
 const CALM_SLOTS = 40
@@ -146,7 +146,7 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     await runTo(clock, simulator.slot + CALM_SLOTS)
     tell(`${place()}calm`)
     // The very first slot was over before the stream began. What comes late while nobody follows the stream is found by comparison with RPC after a
-    // restart, and what is fetched never goes to sockets (decisions K2).
+    // restart, and what is fetched never goes to sockets (rule K2).
     const mayMiss = (swap: Swap) =>
       swap.slot === START_SLOT ||
       (comesLate(seed, swap.slot, swap.txIndex) &&
@@ -238,7 +238,7 @@ function follows(part: Part): boolean {
   return part === 'ingest' || part === 'all'
 }
 
-/** Whether the service may have passed a slot over: it was away for more than what it fetches at once (decisions K2). */
+/** Whether the service may have passed a slot over: it was away for more than what it fetches at once (rule K2). */
 function isPassedOver(script: readonly Step[], slot: number): boolean {
   return script.some((step, index) => {
     if (step.act !== 'kill' || !('part' in step)) return false

@@ -14,7 +14,7 @@ import { logged, startOperator } from './service-process.ts'
 
 /*
  * History comes over RPC beside live data and goes on after a kill -9 where it was; a wallet that joins while the service runs gets its
- * own (decisions J3, J5, K2). At the end every table is what the slow reference makes of the whole chain.
+ * own (rules J3, J5, K2). At the end every table is what the slow reference makes of the whole chain.
  */
 
 const SEED = 5
@@ -72,7 +72,7 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
   }
   async function query<T>(sql: string): Promise<T[]> {
     if (store !== null) return store.query<T>(sql)
-    return ((await ask('sql', sql)) as { items: T[] }).items // decisions J3
+    return ((await ask('sql', sql)) as { items: T[] }).items // rule J3
   }
   return {
     simulator,
@@ -95,7 +95,7 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
     async wallets(): Promise<readonly Listed[]> {
       const document =
         store === null ? await ask('wallets') : (await deployment.operator('wallets')).document
-      return (document as { items: readonly Listed[] }).items // decisions J3
+      return (document as { items: readonly Listed[] }).items // rule J3
     },
     /** Lets slots pass until one of them is stored; the first waits until somebody follows. */
     async advance(slots: number): Promise<void> {
@@ -106,7 +106,7 @@ async function start(t: ExecutionContext, kind: Deployment['kind']) {
         async () => {
           const { storage } = (await (await fetch(address)).json()) as {
             storage: { slot: number | null }
-          } // decisions J4
+          } // rule J4
           if (storage.slot === null && simulator.followers > 0) simulator.advance(1)
           return storage.slot ?? 0
         },

@@ -151,7 +151,7 @@ test.serial(
 )
 
 test.serial(
-  'killed (-9) while payments are found and credited, each is credited once (decisions J5)',
+  'killed (-9) while payments are found and credited, each is credited once (rule J5)',
   async (t) => {
     t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)

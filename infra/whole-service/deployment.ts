@@ -101,7 +101,7 @@ export async function deploy(
       const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
       const { code, document } = await operator(...args)
       if (code !== 0) throw new Error(JSON.stringify(document))
-      return (document as { api_key: string }).api_key // decisions J3
+      return (document as { api_key: string }).api_key // rule J3
     },
     async customer(key) {
       const api = processes.get('api') ?? processes.get('all')
@@ -150,7 +150,7 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
   }
 }
 
-/** The secrets that processes share (decisions J2); the file of keys goes into `folder`. */
+/** The secrets that processes share (rule J2); the file of keys goes into `folder`. */
 export async function newSecrets(folder: string) {
   const JWT_KEYS_FILE = join(folder, 'jwt-keys.json')
   writeFileSync(JWT_KEYS_FILE, await newJwtKeys(), { mode: 0o600 })

@@ -4,7 +4,7 @@ import { deploy, WHY_NO_SERVERS } from './deployment.ts'
 
 const withServers = WHY_NO_SERVERS === '' ? test.serial : test.skip
 const title =
-  'a client that hops between two processes of the API, one of which is killed, gets what one that stays gets: each trade once (decisions F4, F6, J5)'
+  'a client that hops between two processes of the API, one of which is killed, gets what one that stays gets: each trade once (rules F4, F6, J5)'
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
   t.timeout(300_000)

@@ -10,7 +10,7 @@ import { freePort } from './free-port.ts'
 
 /*
  * The process that answers and charges is killed (-9) under load, again and again. What its customers got is counted by them, what they paid is what the ledger says
- * afterwards: the two differ by what decisions J5 allows and no more.
+ * afterwards: the two differ by what rule J5 allows and no more.
  */
 
 const KILLS = 3
@@ -32,7 +32,7 @@ const UNROLLED_MS = 1500
 
 for (const kind of ['embedded', 'servers'] as const) {
   const isSkipped = kind === 'servers' && WHY_NO_SERVERS !== ''
-  const title = `${kind}: killed under load, a customer pays for what was answered, for nothing twice, and at most for what was under way (decisions J5, K5)`
+  const title = `${kind}: killed under load, a customer pays for what was answered, for nothing twice, and at most for what was under way (rules J5, K5)`
   const run = isSkipped ? test.skip : test.serial
   run(isSkipped ? `${title} (skipped: ${WHY_NO_SERVERS})` : title, async (t) => {
     t.timeout(300_000)
@@ -75,7 +75,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
     'sql',
     "SELECT wallet, toInt64(-sum(credits)) AS used FROM ledger_entries FINAL WHERE cause = 'usage' AND wallet != '' GROUP BY wallet",
   )
-  const { items } = usage.document as { items: { wallet: string; used: string }[] } // decisions J3
+  const { items } = usage.document as { items: { wallet: string; used: string }[] } // rule J3
   const used = new Map(items.map((row) => [row.wallet, Number(row.used)]))
   const paid = used.get(calling.wallet) ?? 0
   const { answered, underWay } = calls
@@ -98,7 +98,7 @@ async function createAccount(service: Deployment) {
   const wallet = bs58.encode(randomBytes(32))
   const args = ['account', 'create', '--wallet', wallet, '--credits', String(CREDITS)]
   const { document } = await service.operator(...args)
-  return { wallet, key: (document as { api_key: string }).api_key } // decisions J3
+  return { wallet, key: (document as { api_key: string }).api_key } // rule J3
 }
 
 /** Calls of one customer, and what it knows of their price. */

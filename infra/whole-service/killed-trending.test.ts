@@ -20,7 +20,7 @@ import { logged, type ServiceProcess } from './service-process.ts'
 
 /*
  * Of two processes with the role `workers` the one that computes the watchlist is killed (-9). What is written before and after is compared with the plain rule
- * over everything that is stored (decisions G1 to G5).
+ * over everything that is stored (rules G1 to G5).
  */
 
 const START = 405_000_000
@@ -37,7 +37,7 @@ const STRATEGIES = `{ "strategies": [
 
 const withServers = WHY_NO_SERVERS === '' ? test.serial : test.skip
 const title =
-  'when the process that computes the watchlist is killed, the other one goes on: each tick and each signal is there once, as one run over history has them (decisions G1, G5)'
+  'when the process that computes the watchlist is killed, the other one goes on: each tick and each signal is there once, as one run over history has them (rules G1, G5)'
 
 withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS})`, async (t) => {
   t.timeout(300_000)

@@ -12,7 +12,7 @@ import { type ServiceProcess, startProcess } from './service-process.ts'
 
 /*
  * Each server that the service needs is killed while it runs, stays away for some slots, and comes back: meanwhile what cannot be answered is refused,
- * afterwards nothing is missing and nothing is twice (decisions D2, J4, K1, K5).
+ * afterwards nothing is missing and nothing is twice (rules D2, J4, K1, K5).
  */
 
 /** It starts servers of its own, because it kills them, so it runs only where servers are used already. */
@@ -127,7 +127,7 @@ async function isAnswered(t: ExecutionContext, path: string): Promise<void> {
 /** What `/readyz` of a role says is wrong. */
 async function notReady(role: Role): Promise<string[]> {
   const response = await fetch(`http://127.0.0.1:${METRICS_PORTS[role]}/readyz`)
-  const { checks } = (await response.json()) as { checks: Record<string, string> } // decisions J4
+  const { checks } = (await response.json()) as { checks: Record<string, string> } // rule J4
   const wrong = Object.keys(checks).filter((name) => checks[name] !== 'ok')
   if (response.status !== (wrong.length === 0 ? 200 : 503)) throw new Error(`${response.status}`)
   return wrong.sort()

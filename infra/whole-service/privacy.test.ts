@@ -17,7 +17,7 @@ import {
 
 /*
  * What leaves the service names nobody, and says with PRIVACY_SALT the same on every channel
- * (decisions I1, I2, I2a).
+ * (rules I1, I2, I2a).
  */
 
 /** The part of a file of secrets that is one. */
@@ -145,7 +145,7 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const events = (rows as { items: { signature: string; slot: string }[] }).items
   const askOperator = async <T>(sql: string) => {
     const { document } = await service.operator('sql', sql)
-    return (document as { items: T[] }).items // decisions J3
+    return (document as { items: T[] }).items // rule J3
   }
   const { due, seen } = await readSwapLines(askOperator, salt)
   const served = trades.map((trade) =>

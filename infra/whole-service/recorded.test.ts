@@ -123,7 +123,7 @@ async function followToTheEnd({ t, deployment, key }: Run): Promise<Spending> {
 
 /**
  * Kills each of the processes in turn in the middle of the blocks and starts it again, while a customer calls without pause: credits go for the
- * calls that were answered, and at most for those that a kill cut off (decisions J5).
+ * calls that were answered, and at most for those that a kill cut off (rule J5).
  */
 async function killEach(run: Run, roles: readonly (Role | 'all')[]): Promise<Spending> {
   const { deployment, key } = run
@@ -152,7 +152,7 @@ function callWithoutPause({ deployment, key }: Run) {
   let least = 0
   let most = 0
   let stopped = false
-  /** When each answered call of the last second was answered: usage that dies with a meter in memory (decisions J5). */
+  /** When each answered call of the last second was answered: usage that dies with a meter in memory (rule J5). */
   let lately: number[] = []
   const calling = (async () => {
     while (!stopped) {

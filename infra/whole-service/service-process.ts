@@ -84,7 +84,7 @@ export function startOperator(
   return startProcess('infra/operator/main.js', env, args)
 }
 
-/** The exit code and the document of an operator command, when it has ended (decisions J3). */
+/** The exit code and the document of an operator command, when it has ended (rule J3). */
 export async function outcomeOf(
   command: ServiceProcess,
 ): Promise<{ readonly code: number | string; readonly document: unknown }> {

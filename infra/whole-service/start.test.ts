@@ -23,7 +23,7 @@ import { marketTruth } from './market-truth.ts'
 import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
 
 /*
- * What `npm start` shows and leaves behind, and how it refuses what it cannot work with (decisions J1, J2, J5).
+ * What `npm start` shows and leaves behind, and how it refuses what it cannot work with (rules J1, J2, J5).
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
@@ -87,7 +87,7 @@ test.serial(
       ({ trades }) => trades.length > known.trades.length + 5,
     )
     const { trades } = await again.walkTrades(100, since)
-    // What is older than the first start comes from comparing the slots before the stop with RPC (decisions K2).
+    // What is older than the first start comes from comparing the slots before the stop with RPC (rule K2).
     const oldest = known.trades.at(-1)
     const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
     const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)
@@ -271,14 +271,14 @@ function logLines(process: ServiceProcess) {
 /** Asks a running service through the operator's command. */
 async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
   const { document } = await outcomeOf(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
-  return (document as { items: readonly T[] }).items // decisions J3
+  return (document as { items: readonly T[] }).items // rule J3
 }
 
 function indexOf(item: unknown, items: readonly unknown[]): number {
   return items.findIndex((one) => isDeepStrictEqual(one, item))
 }
 
-/** What is on stderr are log lines, and none holds an address, a signature or a key (decisions I1). */
+/** What is on stderr are log lines, and none holds an address, a signature or a key (rule I1). */
 function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.is(messages(process), '')
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
@@ -341,9 +341,7 @@ function refused({ title, env, says, onStored = false }: Refusal): void {
     )
     t.false(process.stderr().includes(PASSWORD))
     t.deepEqual(contentOf(dataDir), before)
-    t.log(
-      `ended ${tookMs} ms after its start (5 s are allowed on a machine of its own, decisions J1)`,
-    )
+    t.log(`ended ${tookMs} ms after its start (5 s are allowed on a machine of its own, rule J1)`)
   })
 }
 

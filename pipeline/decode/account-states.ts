@@ -82,7 +82,7 @@ export class AccountStates {
     this.setOwner(account, owner)
   }
 
-  /** Escrows keep the owner of their order (decisions B2a). */
+  /** Escrows keep the owner of their order (rule B2a). */
   setOwner(account: number, owner: number | Uint8Array): void {
     const { named, wallets, orders } = this.context
     if (orders.escrows.has(account)) return
@@ -116,7 +116,7 @@ export class AccountStates {
     return there >= TOKEN_ACCOUNT_RENT ? 0n : TOKEN_ACCOUNT_RENT - there
   }
 
-  /** Lamports of accounts that ended empty though no instruction emptied them: programs close their own accounts so (decisions B3). */
+  /** Lamports of accounts that ended empty though no instruction emptied them: programs close their own accounts so (rule B3). */
   closedByPrograms(): bigint {
     const { tx, named } = this.context
     let sum = 0n

@@ -12,20 +12,20 @@ export interface QuoteAccount {
   readonly change: bigint
   /** Quotes of swaps; the two of a token-for-token pair cancel. */
   readonly swaps: bigint
-  /** Quote coins that moved beside the quote of a swap (decisions B6, B6a, B7). */
+  /** Quote coins that moved beside the quote of a swap (rules B6, B6a, B7). */
   readonly besideSwaps: bigint
-  /** Quote coins against each other (decisions B8). */
+  /** Quote coins against each other (rule B8). */
   readonly conversions: bigint
   /** SOL transfers, and terminals' fees. */
   readonly transfers: bigint
-  /** USDC and USDT that no swap explains: they give no transfers (decisions B12). */
+  /** USDC and USDT that no swap explains: they give no transfers (rule B12). */
   readonly dollarTransfers: bigint
   readonly networkFee: bigint
   readonly tips: bigint
   readonly rent: bigint
-  /** Put on accounts that the transaction created (decisions B13). */
+  /** Put on accounts that the transaction created (rule B13). */
   readonly ontoCreated: bigint
-  /** Lamports that programs credited or debited without an instruction (decisions B13), as far as no swap counts them. */
+  /** Lamports that programs credited or debited without an instruction (rule B13), as far as no swap counts them. */
   readonly direct: bigint
 }
 

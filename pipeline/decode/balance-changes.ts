@@ -5,7 +5,7 @@ import { type Flows, netFlows } from './net-flows.ts'
 
 /**
  * Balance changes of a wallet by mint over the whole transaction: what accounts that it owns after hold, less what accounts that it owned before
- * held; escrows of its orders count as its own (decisions B2, B2a). SOL is left at zero: see `solChange`.
+ * held; escrows of its orders count as its own (rules B2, B2a). SOL is left at zero: see `solChange`.
  */
 export function balanceChanges(facts: Facts, wallet: number): Flows {
   const { tx } = facts
@@ -39,7 +39,7 @@ export interface SolChange {
   readonly direct: bigint
 }
 
-/** Adds up what became of a wallet's SOL (decisions B3). */
+/** Adds up what became of a wallet's SOL (rule B3). */
 export function solChange(facts: Facts, wallet: number): SolChange {
   const { tx, named } = facts
   const { mints, owners, moves } = facts.movements
@@ -70,7 +70,7 @@ export function solChange(facts: Facts, wallet: number): SolChange {
 
 /**
  * SOL and quote coins of a wallet over the whole transaction as flows: balance changes without fee, tips and rent, also the rent of accounts that
- * programs closed on their own (decisions B3, B10).
+ * programs closed on their own (rules B3, B10).
  */
 export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows {
   const { flows, direct } = solChange(facts, wallet)
@@ -82,7 +82,7 @@ export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows 
 
 /**
  * Gives credits whose amount the venue did not tell what the balance shows beyond everything else that moved SOL, by their weights, the last taking
- * what is left (decisions B5).
+ * what is left (rule B5).
  */
 export function settleUntoldCredits(facts: Facts, wallet: number): void {
   const credits = facts.movements.untold.filter(({ move }) => move.to === wallet)
@@ -100,7 +100,7 @@ export function settleUntoldCredits(facts: Facts, wallet: number): void {
   })
 }
 
-/** Whether a mint's amount is one unit of a mint without decimals: an NFT, which is neither swapped nor transferred (decisions B8a). */
+/** Whether a mint's amount is one unit of a mint without decimals: an NFT, which is neither swapped nor transferred (rule B8a). */
 export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
   return (
     mint >= QUOTES &&

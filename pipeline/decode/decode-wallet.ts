@@ -40,11 +40,11 @@ export interface DecodedSwap extends FlowSwap {
 export interface DecodedWallet {
   /** In instruction order; of one instruction sells before buys, each by mint. */
   readonly swaps: readonly DecodedSwap[]
-  /** Lamports beside the swaps that went to a terminal or bot (decisions B13a). */
+  /** Lamports beside the swaps that went to a terminal or bot (rule B13a). */
   readonly terminalFee: bigint
-  /** Signed base amounts by mint number that no swap explains (decisions B12); NFTs left out. */
+  /** Signed base amounts by mint number that no swap explains (rule B12); NFTs left out. */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
-  /** SOL transfers in lamports, none of them below zero (decisions B13). */
+  /** SOL transfers in lamports, none of them below zero (rule B13). */
   readonly sol: { readonly received: bigint; readonly sent: bigint }
   readonly trail: Trail
 }
@@ -60,7 +60,7 @@ export interface Trail {
   readonly ontoCreated: bigint
 }
 
-/** Decodes a successful transaction for one wallet that it names (decisions B2-B13a). */
+/** Decodes a successful transaction for one wallet that it names (rules B2-B13a). */
 export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
   settleUntoldCredits(facts, wallet)
   const signed = hasSigned(facts, wallet)
@@ -78,7 +78,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
       const swaps = outcome.swaps.map((swap) => place(facts, wallet, span, swap))
       bySpan.push(swaps.sort(bySideAndMint(facts)))
     } else if (outcome.kind === 'none') {
-      // No swap of it: its SOL is a transfer (decisions B13).
+      // No swap of it: its SOL is a transfer (rule B13).
       const net = flows[SOL]!
       if (net > 0n) received += net
       else sent -= net
@@ -120,7 +120,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
 
 const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
 
-/** Balance changes of bases less what swaps explain (decisions B12). */
+/** Balance changes of bases less what swaps explain (rule B12). */
 function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]) {
   const rest = [...changes]
   for (const { mint, amount, side } of swaps) rest[mint]! += side === 'buy' ? -amount : amount
@@ -137,7 +137,7 @@ function hasSigned({ tx, named }: Facts, wallet: number): boolean {
   return at !== -1 && at < tx.signerCount
 }
 
-/** The swap that balance changes tell when nothing known was called (decisions B10). */
+/** The swap that balance changes tell when nothing known was called (rule B10). */
 function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap | null {
   if (facts.swapCalls.length > 0 || !callsAccepted(facts)) return null
   const swap = singleSwap(whole)

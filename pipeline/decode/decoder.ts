@@ -15,7 +15,7 @@ export interface Decoder {
   /**
    * The records of a transaction in event-key order, each wallet's balance after its events; none when it names no tracked wallet. `blockTime` in unix
    * seconds. `decimalsOf` tells decimals of mints that the transaction does not; where it is silent too, the answer is `needs_decimals` and the
-   * caller decodes again when it knows them (decisions J8).
+   * caller decodes again when it knows them (rule J8).
    */
   decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): Decoded
 }
@@ -36,7 +36,7 @@ export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): 
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
-      // A failed transaction moved nothing, but its fee changed balances (decisions B1, B14).
+      // A failed transaction moved nothing, but its fee changed balances (rules B1, B14).
       if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx, registry))) {
         return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
       }
@@ -85,7 +85,7 @@ function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): De
   return records
 }
 
-/** The wallet's own lamports after the transaction, when its own key is among the account keys (decisions B14). */
+/** The wallet's own lamports after the transaction, when its own key is among the account keys (rule B14). */
 function addBalance(
   records: DecodedRecord[],
   tx: Transaction,

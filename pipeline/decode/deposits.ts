@@ -13,7 +13,7 @@ export interface PaymentTerms {
   readonly owners: readonly Address[]
 }
 
-/** What one wallet paid to one payment address in one transaction, over all of its instructions (decisions E5). */
+/** What one wallet paid to one payment address in one transaction, over all of its instructions (rule E5). */
 export interface PaidDeposit {
   readonly owner: Address
   /** Owner of the token accounts that the tokens came from, whoever signed for them. */

@@ -9,7 +9,7 @@ import type { KnownProgram, Registry } from './registry.ts'
 import { readSystemInstruction } from './system-program.ts'
 import { readTokenInstruction } from './token-program.ts'
 
-/** A call of a swap entry point of a venue or router (decisions B4). */
+/** A call of a swap entry point of a venue or router (rule B4). */
 export interface SwapCall {
   /** Place of the instruction. */
   readonly at: number

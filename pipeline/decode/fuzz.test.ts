@@ -121,7 +121,7 @@ function isWhole(tx: Transaction, records: readonly DecodedRecord[]): boolean {
   for (const [key, change] of ownBalances(tx)) {
     const wallet = Number(key.split(' ')[0])
     const difference = change - (moved.get(key) ?? 0n)
-    // One unit may be an NFT whose decimals an instruction told (decisions B8a).
+    // One unit may be an NFT whose decimals an instruction told (rule B8a).
     if (!exempt.has(wallet) && difference * difference > 1n) return false
   }
   return true
@@ -132,7 +132,7 @@ function ownBalances(tx: Transaction): Map<string, bigint> {
   const balances = [...tx.preTokenBalances, ...tx.postTokenBalances]
   const changes = new Map<string, bigint>()
   if (balances.some(({ owner }) => owner === null)) return changes
-  // What an order program holds for a wallet is the wallet's own (decisions B2a): those are another test's.
+  // What an order program holds for a wallet is the wallet's own (rule B2a): those are another test's.
   const keys = tx.accountKeys.map((key) => addressFromBytes(key))
   if (keys.some((key) => /^(jupo|j1o2|DCA26)/.test(key))) return changes
   balances.forEach(({ owner, mint, amount }, i) => {

@@ -20,7 +20,7 @@ export interface Move {
   readonly at: number
   /**
    * `token`, `mint`, `burn`: the token programs'. `sol`: System transfers. `unwrap`: what a WSOL account held when it was closed in favour of
-   * somebody else. `credit`: lamports that a venue put on an account directly. Not flows (decisions B3): `rent` put on or given back by
+   * somebody else. `credit`: lamports that a venue put on an account directly. Not flows (rule B3): `rent` put on or given back by
    * accounts, `tip`.
    */
   readonly kind: 'token' | 'mint' | 'burn' | 'sol' | 'unwrap' | 'credit' | 'rent' | 'tip'
@@ -33,7 +33,7 @@ export interface Move {
   readonly sent: bigint
   /** `sent` less the mint's transfer fee. Settled once the whole transaction is read. */
   received: bigint
-  /** A System transfer onto an account, not a WSOL account, that this transaction creates (decisions B13). */
+  /** A System transfer onto an account, not a WSOL account, that this transaction creates (rule B13). */
   readonly ontoCreated: boolean
 }
 
@@ -65,7 +65,7 @@ export class Movements {
   readonly moves: Move[] = []
   /** Wallet that owns the account of a token balance. */
   readonly owners: TokenOwners
-  /** Credits whose amount the venue did not tell, with their weights (decisions B5). */
+  /** Credits whose amount the venue did not tell, with their weights (rule B5). */
   readonly untold: { readonly move: Move; readonly weight: bigint }[] = []
   /** Mints that something minted or burned. */
   readonly mintedOrBurned: number[] = []
@@ -95,7 +95,7 @@ export class Movements {
     if (this.feeMints.length > 0) settleTransferFees(tx, this.moves, this.feeMints)
   }
 
-  /** Lamports of accounts that programs closed on their own (decisions B3). */
+  /** Lamports of accounts that programs closed on their own (rule B3). */
   closedByPrograms(): bigint {
     return this.states.closedByPrograms()
   }

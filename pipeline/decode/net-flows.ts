@@ -11,12 +11,12 @@ export interface Range {
   readonly end: number
 }
 
-/** Whether a move is a flow at all: rent and tips are none (decisions B3). */
+/** Whether a move is a flow at all: rent and tips are none (rule B3). */
 export function isFlow(move: Move): boolean {
   return move.kind !== 'rent' && move.kind !== 'tip'
 }
 
-/** Net flows of a wallet, mint by mint, within a range of instructions (decisions B5). */
+/** Net flows of a wallet, mint by mint, within a range of instructions (rule B5). */
 export function netFlows(facts: Facts, wallet: number, { first, end }: Range): Flows {
   const flows: Flows = new Array(facts.movements.mints.addresses.length).fill(0n)
   for (const move of facts.movements.moves) {
@@ -34,7 +34,7 @@ export function netFlows(facts: Facts, wallet: number, { first, end }: Range): F
 
 /**
  * For each quote coin, what accounts that receive it before they send it on got within the range from elsewhere: what the selling hops of a
- * route paid (decisions B7). A wallet's own SOL and WSOL accounts are one account.
+ * route paid (rule B7). A wallet's own SOL and WSOL accounts are one account.
  */
 export function passedThrough(facts: Facts, wallet: number, { first, end }: Range): bigint[] {
   const moves = facts.movements.moves.filter(
@@ -69,7 +69,7 @@ function ends(move: Move, wallet: number): [number, number] {
   ]
 }
 
-/** Worth of an amount of a quote coin in USD x 10^9, for ranking alone: 1 SOL counts as 150 USD (decisions B6). */
+/** Worth of an amount of a quote coin in USD x 10^9, for ranking alone: 1 SOL counts as 150 USD (rule B6). */
 export function rank(quote: number, amount: bigint): bigint {
   return quote === SOL ? amount * 150n : amount * 1_000n
 }

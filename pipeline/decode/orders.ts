@@ -1,7 +1,7 @@
 import type { NamedWallets } from './named-wallets.ts'
 import type { OrderStep, Program } from './program.ts'
 
-/** What order programs did in a transaction (decisions B2a). */
+/** What order programs did in a transaction (rule B2a). */
 export interface OrderBook {
   /** Owner of each escrow token account: it counts as his own. */
   readonly escrows: ReadonlyMap<number, number>

@@ -1,6 +1,6 @@
 import { type Address, address } from '../domain/address.ts'
 
-/** A program of the chain itself or around it, on which nothing is traded (decisions B10). */
+/** A program of the chain itself or around it, on which nothing is traded (rule B10). */
 export type Plumbing =
   | { readonly kind: 'system'; readonly id: Address }
   | { readonly kind: 'token'; readonly id: Address; readonly token2022: boolean }

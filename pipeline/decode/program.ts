@@ -3,22 +3,22 @@ import type { Address } from '../domain/address.ts'
 import type { Instruction } from '../domain/transaction.ts'
 import { startsWith } from './bytes.ts'
 
-/** What a program of the table in decisions H is. */
+/** What a program of the table in rules of section H is. */
 export type ProgramKind = 'venue' | 'router' | 'order' | 'not_trading'
 
 /** One program that the decoder knows: a file in `venues/` each. */
 export interface Program {
-  /** The name that is served (decisions H). */
+  /** The name that is served (rules of section H). */
   readonly name: string
   readonly id: Address
   readonly kind: ProgramKind
-  /** Which of its instructions are swap entry points (decisions B4). Programs that are not traded on have none. */
+  /** Which of its instructions are swap entry points (rule B4). Programs that are not traded on have none. */
   readonly isSwap?: EntryPoints
-  /** Lamports that a swap puts on an account without any transfer instruction (decisions B5). */
+  /** Lamports that a swap puts on an account without any transfer instruction (rule B5). */
   readonly readCredit?: (call: Call) => Credit | null
   /** The pool whose vault a move inside one of its swaps came out of or went into, as an index in `accountKeys`; null when it is none of theirs. */
   readonly poolOf?: PoolReader
-  /** What an order program's instructions do to orders (decisions B2a). */
+  /** What an order program's instructions do to orders (rule B2a). */
   readonly readOrder?: (instruction: Instruction) => OrderStep | null
 }
 

@@ -60,7 +60,7 @@ import { zerofi } from './venues/zerofi.ts'
 /** A program that the decoder knows: traded on, or part of the chain's own plumbing. */
 export type KnownProgram = Program | Plumbing
 
-/** Every program of the table in decisions H. To add one: write its file in `venues/`, name it here. */
+/** Every program of the table in rules of section H. To add one: write its file in `venues/`, name it here. */
 export const PROGRAMS: readonly Program[] = [
   pumpfun,
   pumpswap,
@@ -146,7 +146,7 @@ export function knownProgram(key: Uint8Array): KnownProgram | null {
 
 const tips = createKeyTable(TIP_ACCOUNTS.map(addressBytes))
 
-/** Whether the 32 key bytes are an account that takes tips (decisions B3). */
+/** Whether the 32 key bytes are an account that takes tips (rule B3). */
 export function isTip(key: Uint8Array): boolean {
   return tips.get(key) !== 0
 }

@@ -18,7 +18,7 @@ const LARGEST_RENT = 72_161_280n
 
 /**
  * SOL moved by System transfers, and WSOL by token transfers, outside the given ranges, between the wallet and accounts that are not its own
- * (decisions B13). Not among them: tips, rent, what was put on accounts that the transaction created (up to their largest rent), credits.
+ * (rule B13). Not among them: tips, rent, what was put on accounts that the transaction created (up to their largest rent), credits.
  */
 export function solTransfersOutside(
   facts: Facts,
@@ -52,7 +52,7 @@ export function solTransfersOutside(
   return { received, sent, ontoCreated }
 }
 
-/** Top-level instructions that are no swaps but exchanged one quote coin of the wallet for another (decisions B8). */
+/** Top-level instructions that are no swaps but exchanged one quote coin of the wallet for another (rule B8). */
 export function conversions(facts: Facts, wallet: number, spans: readonly Range[]): Range[] {
   const found: Range[] = []
   if (!facts.movements.dollarsMoved) return found
@@ -67,7 +67,7 @@ export function conversions(facts: Facts, wallet: number, spans: readonly Range[
 
 /**
  * Whether what a wallet sent beside its swaps is the fee of a terminal or bot: at most 5% of the SOL of those swaps, a token-for-token pair counted
- * once (decisions B13a). `spans` holds the swaps of one swap instruction each.
+ * once (rule B13a). `spans` holds the swaps of one swap instruction each.
  */
 export function isTerminalFee(sent: bigint, spans: readonly (readonly FlowSwap[])[]): boolean {
   let swapped = 0n

@@ -5,11 +5,11 @@ import type { Program } from './program.ts'
 
 /** One swap instruction as a wallet sees it: a top-level instruction with its calls, or, for the owner of an order, the stretch that fills it. */
 export interface SwapSpan extends Range {
-  /** The order program whose fill this is (decisions B2a). */
+  /** The order program whose fill this is (rule B2a). */
   readonly fill: Program | null
 }
 
-/** The swap instructions of a transaction for one wallet, in order; they do not overlap (decisions B2a, B4). */
+/** The swap instructions of a transaction for one wallet, in order; they do not overlap (rules B2a, B4). */
 export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
   const { tree } = facts
   const spans: { first: number; end: number; fill: Program | null }[] = []
@@ -33,7 +33,7 @@ export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
   return fills === 0 ? spans : spans.sort((a, b) => a.first - b.first)
 }
 
-/** Name of the program of a swap of `mint` by `wallet` within a span (decisions B11). */
+/** Name of the program of a swap of `mint` by `wallet` within a span (rule B11). */
 export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: number): string {
   if (span.fill !== null) return 'jupiter'
   const calls = facts.swapCalls.filter(({ at }) => at >= span.first && at < span.end)

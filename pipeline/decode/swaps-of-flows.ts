@@ -19,7 +19,7 @@ export type FlowOutcome =
   | { readonly kind: 'none' }
 
 /**
- * Reads a wallet's net flows within one swap instruction (decisions B6, B6a, B7, B8). `signed`: whether the wallet signed the transaction;
+ * Reads a wallet's net flows within one swap instruction (rules B6, B6a, B7, B8). `signed`: whether the wallet signed the transaction;
  * `through`: the amounts of each quote coin that the route passed on, asked for only when base stands against base.
  */
 export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigint[]): FlowOutcome {
@@ -35,7 +35,7 @@ export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigin
     return swaps([first, second].sort(sellsFirst).map((base) => toSwap(base, quote)))
   }
   if (!signed) return { kind: 'none' }
-  // From here on no quote coin cleanly opposes the base (decisions B6a).
+  // From here on no quote coin cleanly opposes the base (rule B6a).
   const gave = flows.some((flow) => flow < 0n)
   if (second === undefined) {
     return first.amount < 0n ? swaps([toSwap(first, null)]) : { kind: 'none' }
@@ -44,7 +44,7 @@ export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigin
   return swaps(bases.sort(sellsFirst).map((base) => toSwap(base, null)))
 }
 
-/** The base that a whole transaction exchanged against a quote coin: exactly one base, and a quote in the other direction (decisions B10). */
+/** The base that a whole transaction exchanged against a quote coin: exactly one base, and a quote in the other direction (rule B10). */
 export function singleSwap(flows: Flows): FlowSwap | null {
   const bases = basesOf(flows)
   const base = bases.length === 1 ? bases[0] : undefined
@@ -52,7 +52,7 @@ export function singleSwap(flows: Flows): FlowSwap | null {
   return base === undefined || quote === null ? null : toSwap(base, quote)
 }
 
-/** Whether the flows are quote coin against quote coin and nothing else (decisions B8). */
+/** Whether the flows are quote coin against quote coin and nothing else (rule B8). */
 export function isConversion(flows: Flows): boolean {
   return basesOf(flows).length === 0 && hasBothSigns(flows)
 }

@@ -1,6 +1,6 @@
 import { type Address, address } from '../domain/address.ts'
 
-/** Accounts to which tips go, by the service that published them (decisions B3). A tip is no part of a trade and no transfer. */
+/** Accounts to which tips go, by the service that published them (rule B3). A tip is no part of a trade and no transfer. */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   jito: [
     '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',

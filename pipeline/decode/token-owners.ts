@@ -5,7 +5,7 @@ import type { TokenBalance } from '../domain/transaction.ts'
 import type { MovementContext } from './movements.ts'
 
 /**
- * Says whose a token account was before and after the transaction. Escrows of an order belong to its owner (decisions B2a). Balances of blocks before the end of 2021
+ * Says whose a token account was before and after the transaction. Escrows of an order belong to its owner (rule B2a). Balances of blocks before the end of 2021
  * name no owner: then an account is a named wallet's when it was made for that wallet, when that wallet moved, closed or lent it, or when it is its
  * associated account.
  */

@@ -1,7 +1,7 @@
 import type { Facts } from './facts.ts'
 import { isAccepted } from './traded-programs.ts'
 
-/** Why a transaction cannot be decoded (decisions K7). */
+/** Why a transaction cannot be decoded (rule K7). */
 export type UndecodedReason =
   /** The node kept no inner instructions, though a program was called that may have moved something. */
   | 'no_inner_instructions'

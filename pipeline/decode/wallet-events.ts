@@ -19,7 +19,7 @@ export function hasEvents({ swaps, transfers, sol }: DecodedWallet): boolean {
 
 /**
  * The events of a wallet's transaction, numbered: token transfers in (by mint), swaps (in instruction order), token transfers out (by mint), SOL in, SOL
- * out (decisions A, event key).
+ * out (rules of section A, event key).
  */
 export function walletEvents(
   key: RecordKey,

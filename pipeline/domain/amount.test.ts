@@ -4,7 +4,7 @@ import { nearestNumber } from './amount.ts'
 
 const u128 = fc.bigInt({ min: 0n, max: (1n << 128n) - 1n })
 
-test('a decimal amount becomes the double that its decimal text reads as (decisions C20)', (t) => {
+test('a decimal amount becomes the double that its decimal text reads as (rule C20)', (t) => {
   fc.assert(
     fc.property(u128, fc.nat({ max: 30 }), (raw, decimals) => {
       const digits = raw.toString().padStart(decimals + 1, '0')

@@ -2,7 +2,7 @@
 export const LAMPORTS_PER_SOL = 1_000_000_000n
 
 /**
- * The double nearest to the exact rational `numerator / denominator`, ties to even (decisions C20); `denominator` above zero.
+ * The double nearest to the exact rational `numerator / denominator`, ties to even (rule C20); `denominator` above zero.
  * The one place where a figure stops being exact.
  */
 export function nearestNumber(numerator: bigint, denominator: bigint): number {

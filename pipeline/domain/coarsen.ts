@@ -2,7 +2,7 @@
  * Rounds an exact integer to its leading significant decimal digits, half away from zero. Figures
  * that have no more digits, 0 among them, stay as they are.
  *
- * With `PRIVACY_SALT` this is how balances and sums are served (decisions I2a): unlike noise, it
+ * With `PRIVACY_SALT` this is how balances and sums are served (rule I2a): unlike noise, it
  * cannot be averaged out. The analyst's views do the same in SQL
  * (`sql/0141_analyst_served_events.sql`).
  *

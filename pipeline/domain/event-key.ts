@@ -1,6 +1,6 @@
 /**
  * The total order of everything tracked wallets did, and the primary key of every stored event
- * (decisions A): slot, index of the transaction in its block, wallet number, place among that
+ * (rules of section A): slot, index of the transaction in its block, wallet number, place among that
  * wallet's events of the transaction.
  */
 export interface EventKey {

@@ -4,7 +4,7 @@ import type { Address } from './address.ts'
 export const PURPOSES = ['pro', 'credits'] as const
 export type Purpose = (typeof PURPOSES)[number]
 
-/** Where the service is paid, and in what: addresses that own token accounts of the mint. No two are the same (decisions E5). */
+/** Where the service is paid, and in what: addresses that own token accounts of the mint. No two are the same (rule E5). */
 export interface PaymentAddresses extends Readonly<Record<Purpose, Address>> {
   readonly mint: Address
 }

@@ -13,7 +13,7 @@ const aKey = fc.record(
 )
 const anAmount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
-test('a served swap has amounts within 10% of the true ones by one factor, and a time 3 to 16 s before (decisions I2)', (t) => {
+test('a served swap has amounts within 10% of the true ones by one factor, and a time 3 to 16 s before (rule I2)', (t) => {
   fc.assert(
     fc.property(
       aKey,

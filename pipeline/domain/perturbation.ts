@@ -14,7 +14,7 @@ export type Perturb = (key: EventKey) => Perturbation
 
 /**
  * Perturbs by a function of the event key that only the holder of `PRIVACY_SALT` can compute, the same on every read, on every channel and in every
- * process (decisions I2). Null without a salt: what is served is what happened. A live trade is served within the second and never with a time in
+ * process (rule I2). Null without a salt: what is served is what happened. A live trade is served within the second and never with a time in
  * the future, and what was served once stays: so times only ever move back.
  */
 export function createPerturb(salt: string | null): Perturb | null {

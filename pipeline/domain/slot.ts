@@ -1,13 +1,13 @@
 import type { BalanceRecord, KeptTransaction, Undecoded, WalletEvent } from './event.ts'
 
-/** A SOL/USD price: USD x 10^9 for one SOL at a unix second (decisions J7). */
+/** A SOL/USD price: USD x 10^9 for one SOL at a unix second (rule J7). */
 export interface SolPrice {
   readonly time: number
   readonly usdE9: bigint
 }
 
 /**
- * Says on every partition of the log that a sealed slot is complete (decisions K2, K3): whoever has read it has read
+ * Says on every partition of the log that a sealed slot is complete (rules K2, K3): whoever has read it has read
  * everything of that partition up to and including the slot.
  */
 export interface SlotMarker {
@@ -29,7 +29,7 @@ export type WalletRecord = DecodedRecord | KeptTransaction
 /**
  * Asks for the books of a wallet to be made anew from its stored events, whose rows have been changed or are to be trusted no longer. `revision` is the
  * one that they are to have at least: one above what was stored when it was asked, so that asking again, or being heard twice, does nothing
- * more (decisions K1, K4).
+ * more (rules K1, K4).
  */
 export interface Refold {
   readonly wallet: number

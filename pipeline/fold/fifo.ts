@@ -1,6 +1,6 @@
 import type { FoldEvent } from './fold-event.ts'
 
-/** Tokens that a wallet got in one event; used up oldest first (decisions C2). Raw units and lamports. */
+/** Tokens that a wallet got in one event; used up oldest first (rule C2). Raw units and lamports. */
 export interface Lot {
   readonly slot: number
   readonly txIndex: number
@@ -14,7 +14,7 @@ export interface Lot {
   /** What is left of both. */
   left: bigint
   leftCost: bigint
-  /** Of a bought lot: what sells consumed at most 15 s after the buy (decisions C9). */
+  /** Of a bought lot: what sells consumed at most 15 s after the buy (rule C9). */
   quickSold: bigint
   /** Whether it has changed since its row was last made. */
   dirty: boolean
@@ -70,7 +70,7 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
  * Takes `amount` raw units from the oldest lots; what is beyond all lots is not taken. Gives the parts, oldest first.
  *
  * A part costs `lot.cost x part / lot.amount`, both as the lot was made, rounded down; a lot's last part costs what is left, so the costs of a
- * lot's parts add up to its cost (decisions C3).
+ * lot's parts add up to its cost (rule C3).
  */
 export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
   const parts: Part[] = []
@@ -98,7 +98,7 @@ export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
 
 /**
  * Splits the value of a sell of `amount` over the parts it matched: `value x matched / amount`, rounded down once (all of it when all is
- * matched), then part by part like cost, rounded down, the last part taking what is left (decisions C3).
+ * matched), then part by part like cost, rounded down, the last part taking what is left (rule C3).
  */
 export function splitProceeds(value: bigint, amount: bigint, parts: readonly Part[]): bigint[] {
   let matched = 0n

@@ -17,9 +17,9 @@ export interface FoldEvent {
   readonly decimals: number
   /** Raw token units, or lamports for SOL. */
   readonly amount: bigint
-  /** Of a swap: its value in lamports (decisions C1), null when it has none. Null for transfers. */
+  /** Of a swap: its value in lamports (rule C1), null when it has none. Null for transfers. */
   readonly value: bigint | null
-  /** Of a swap: USD x 10^9 for one SOL at it (decisions C15), null when none was known. Null for transfers. */
+  /** Of a swap: USD x 10^9 for one SOL at it (rule C15), null when none was known. Null for transfers. */
   readonly solPriceUsdE9: bigint | null
 }
 

@@ -4,12 +4,12 @@ import type { FoldEvent } from './fold-event.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
-/** Seconds after a buy within which a sell of half of it makes it a quick sell (decisions C9). */
+/** Seconds after a buy within which a sell of half of it makes it a quick sell (rule C9). */
 const QUICK_SECONDS = 15
 
 /**
- * Books one event of the wallet, in place; with `perturb`, beside what happened what is served of it (decisions I2). Events come in event-key order, each once: anything else is a bug of the caller and throws.
- * Everything that a metric needs is kept up to date here, so that no event ever looks at more than its own token (decisions C2 to C11).
+ * Books one event of the wallet, in place; with `perturb`, beside what happened what is served of it (rule I2). Events come in event-key order, each once: anything else is a bug of the caller and throws.
+ * Everything that a metric needs is kept up to date here, so that no event ever looks at more than its own token (rules C2 to C11).
  */
 export function foldEvent(
   state: WalletState,
@@ -51,7 +51,7 @@ export function foldEvent(
   }
 }
 
-/** Books a balance record: the newest by slot and transaction index counts, an older one changes nothing (decisions B14). Gives whether it counts. */
+/** Books a balance record: the newest by slot and transaction index counts, an older one changes nothing (rule B14). Gives whether it counts. */
 export function foldBalance(
   state: WalletState,
   record: { readonly slot: number; readonly txIndex: number; readonly lamports: bigint },
@@ -146,7 +146,7 @@ function isAlmostOut(token: TokenState): boolean {
   return token.sold * 10n >= token.bought * 9n
 }
 
-/** Adds (`by` 1) or takes back (`by` -1) the token's place among those won, lost and sold at a value (decisions C6). */
+/** Adds (`by` 1) or takes back (`by` -1) the token's place among those won, lost and sold at a value (rule C6). */
 function countOutcome(state: WalletState, token: TokenState, by: 1 | -1): void {
   if (token.valuedSells === 0) return
   state.tokensSoldValued += by

@@ -19,7 +19,7 @@ export interface Score {
 
 const SOL = 1_000_000_000n
 
-/** Status and score of a wallet: section 3 of the contract, decisions C13. Integers throughout; nothing is rounded before the end. */
+/** Status and score of a wallet: section 3 of the contract, rule C13. Integers throughout; nothing is rounded before the end. */
 export function scoreWallet(inputs: ScoreInputs): Score {
   const { balance, pnl, bought, buys, sells, tokensWon, tokensSoldValued } = inputs
   const trades = buys + sells

@@ -1,6 +1,6 @@
 import type { FoldEvent } from './fold-event.ts'
 
-/** What the swaps of a token sum up to, transfers left out (decisions C14). Raw units, lamports, unix seconds. */
+/** What the swaps of a token sum up to, transfers left out (rule C14). Raw units, lamports, unix seconds. */
 export interface TradeSums {
   bought: bigint
   sold: bigint

@@ -7,7 +7,7 @@ function aWallet(balance: bigint) {
   return Object.assign(createWalletState(1), { balance, buys: 25, sells: 25 })
 }
 
-test('with a salt status and score follow the sums that are served (decisions I2a)', (t) => {
+test('with a salt status and score follow the sums that are served (rule I2a)', (t) => {
   const scoreOf = (balance: bigint, isSalted: boolean) => {
     const state = aWallet(balance)
     return walletScore(state, servedSums(state, isSalted))

@@ -24,7 +24,7 @@ export type ServedSums = Pick<
 
 /**
  * The sums of a wallet as they are served: exact, or, with `PRIVACY_SALT`, coarsened to two digits
- * (decisions I2a). Counts are exact either way, because a customer can count the trades themselves.
+ * (rule I2a). Counts are exact either way, because a customer can count the trades themselves.
  */
 export function servedSums(state: WalletState, isSalted: boolean): ServedSums {
   if (!isSalted) return state
@@ -59,7 +59,7 @@ export function walletScore(state: WalletState, served: ServedSums): Score {
   })
 }
 
-/** The three UTC hours with most distinct transactions, most first, ties to the earlier; fewer when fewer are used (decisions C11). */
+/** The three UTC hours with most distinct transactions, most first, ties to the earlier; fewer when fewer are used (rule C11). */
 export function activeHours(hours: readonly number[]): ActiveHour[] {
   return hours
     .map((txCount, hourUtc) => ({ hourUtc, txCount }))

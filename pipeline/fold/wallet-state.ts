@@ -15,7 +15,7 @@ export interface WalletState {
   slot: number
   txIndex: number
   eventIndex: number
-  /** Balance records seen, place of the newest, and its lamports; null before the first (decisions B14). */
+  /** Balance records seen, place of the newest, and its lamports; null before the first (rule B14). */
   balances: number
   balanceSlot: number
   balanceTxIndex: number
@@ -41,7 +41,7 @@ export interface WalletState {
   exitTokens: number
   quickSells: number
   soldMoreThanBought: number
-  /** Distinct transactions by UTC hour of the day (decisions C11). */
+  /** Distinct transactions by UTC hour of the day (rule C11). */
   readonly hours: number[]
   readonly tokens: Map<string, TokenState>
   /** What has changed since rows were last made. */
@@ -61,7 +61,7 @@ export interface TokenState extends LotQueue, TradeSums {
   valuedSells: number
   /** Null while trades are served as they happened. */
   served: TradeSums | null
-  /** Seconds from first buy to the latest almost full exit; null while not exited (decisions C8). */
+  /** Seconds from first buy to the latest almost full exit; null while not exited (rule C8). */
   exitSeconds: number | null
   dirty: boolean
 }
@@ -78,7 +78,7 @@ export interface Disposal extends Part {
   readonly proceeds: bigint | null
 }
 
-/** The first buy of a token, of which its entry market cap is made (decisions C15). Nothing of it is kept in the state: it never changes. */
+/** The first buy of a token, of which its entry market cap is made (rule C15). Nothing of it is kept in the state: it never changes. */
 export type FirstBuy = Pick<
   FoldEvent,
   'mint' | 'slot' | 'txIndex' | 'eventIndex' | 'blockTime' | 'amount' | 'value' | 'solPriceUsdE9'

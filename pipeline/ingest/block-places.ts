@@ -1,6 +1,6 @@
 import type { BlockSignatures, HistoryRpc } from './rpc.ts'
 
-/** Where transactions stand in their blocks, which RPC does not tell with the transaction (decisions A: `tx_index`). */
+/** Where transactions stand in their blocks, which RPC does not tell with the transaction (rules of section A: `tx_index`). */
 export interface BlockPlaces {
   /** Index of a transaction in its block, and the block's time; null when the server no longer has the block. */
   of(

@@ -186,7 +186,7 @@ test('the stream resumes after the last sealed slot, with what it had not sealed
   t.is(await chain.next(), null)
 })
 
-test('slots that the server cannot replay come over RPC, in order, before anything later (decisions K2)', async (t) => {
+test('slots that the server cannot replay come over RPC, in order, before anything later (rule K2)', async (t) => {
   const server = fakeServer([{ kind: 'out_of_range', oldest: 15 }])
   const chain = follow(10, fakeRpc(20, 2), server.open)
   const second = await server.stream(2)
@@ -240,7 +240,7 @@ test('only what the server has lost is fetched, and a little of what it is about
   await chain.close()
 })
 
-test('a gap of 3,000 slots is fetched, over one more live data goes on behind it (decisions K2)', async (t) => {
+test('a gap of 3,000 slots is fetched, over one more live data goes on behind it (rule K2)', async (t) => {
   for (const missing of [3000, 3001]) {
     const server = fakeServer([{ kind: 'out_of_range', oldest: 11 + missing }])
     const chain = follow(10, fakeRpc(11 + missing), server.open)

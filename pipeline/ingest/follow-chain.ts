@@ -57,9 +57,9 @@ export interface FollowLimits {
   readonly maxHeldBytes: number
   /** Sealed slots waiting to be taken, likewise. */
   readonly maxWaitingSlots: number
-  /** The longest gap that is fetched over RPC (decisions K2), in slots. */
+  /** The longest gap that is fetched over RPC (rule K2), in slots. */
   readonly maxGapSlots: number
-  /** How many slots before a cut are compared with `getBlock` (decisions K2). */
+  /** How many slots before a cut are compared with `getBlock` (rule K2). */
   readonly recheckSlots: number
   /** The same before a restart: what died may have been comparing slots of earlier cuts. */
   readonly restartRecheckSlots: number
@@ -276,7 +276,7 @@ class Follower implements ChainFollower {
 
   /**
    * Fetches over RPC what lies between the head and what the server can replay, `oldest` on; null when it replays nothing: then up to the newest
-   * slot. When that is too much, live data goes on behind a gap (decisions K2).
+   * slot. When that is too much, live data goes on behind a gap (rule K2).
    */
   async #catchUp(oldest: number | null): Promise<void> {
     const { head } = this.#sealer

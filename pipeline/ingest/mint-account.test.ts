@@ -68,7 +68,7 @@ const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
 )
 
-test('a name is one visible line: controls, overrides, zero-width and private characters are gone (decisions J8)', (t) => {
+test('a name is one visible line: controls, overrides, zero-width and private characters are gone (rule J8)', (t) => {
   const clean = (text: string | Uint8Array) => cleanMintText(text, MAX_NAME)
   t.is(clean('Bonk'), 'Bonk')
   t.is(clean('  $W\u202eIF\u0000\u0000\u0000'), '$WIF')

@@ -2,7 +2,7 @@ import type { Address } from '../domain/address.ts'
 import { readMint } from './mint-account.ts'
 import type { SolanaRpc } from './rpc.ts'
 
-/** Decimals of mints that no transaction told, from RPC (decisions J8). */
+/** Decimals of mints that no transaction told, from RPC (rule J8). */
 export interface MintDecimals {
   /** Undefined when not looked up yet, or when there is no such mint. */
   of(mint: Address): number | undefined

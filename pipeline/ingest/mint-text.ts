@@ -14,7 +14,7 @@ const UNSEEN =
 const SPACES = /[\s\p{Z}\u2800]+/gu
 
 /**
- * Text that a stranger chose, as it may be stored and passed on (decisions J8): one line, normalised (NFC), without characters that nobody sees or that
+ * Text that a stranger chose, as it may be stored and passed on (rule J8): one line, normalised (NFC), without characters that nobody sees or that
  * turn what stands around them, at most `most` characters. It still is a stranger's text: whoever shows it escapes it.
  *
  * Example: `'  $W\u202eIF\u0000\u0000'` gives `'$WIF'`. Cleaning what is clean changes nothing.

@@ -33,7 +33,7 @@ onCorpus('a transaction is the same value in base64 as in json', (t) => {
 })
 
 onCorpus(
-  'what is kept of a transaction reads as the transaction did, whatever it came as (decisions K4)',
+  'what is kept of a transaction reads as the transaction did, whatever it came as (rule K4)',
   (t) => {
     const same = (tx: Transaction | Malformed) => {
       if (tx.kind === 'malformed') return t.fail(tx.reason)
@@ -54,20 +54,17 @@ onCorpus(
   },
 )
 
-onCorpus(
-  'what is kept of an RPC answer is what the stream would have brought (decisions K4)',
-  (t) => {
-    for (const { json, tx } of inJson) {
-      const info = SubscribeUpdateTransactionInfo.decode(Buffer.from(tx.encoded()))
-      const update = toGrpcUpdate(json, tx.slot, tx.index).transaction!
-      t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
-      // Byte for byte as the generated code writes it.
-      t.is(Buffer.compare(SubscribeUpdateTransactionInfo.encode(info).finish(), tx.encoded()), 0)
-    }
-  },
-)
+onCorpus('what is kept of an RPC answer is what the stream would have brought (rule K4)', (t) => {
+  for (const { json, tx } of inJson) {
+    const info = SubscribeUpdateTransactionInfo.decode(Buffer.from(tx.encoded()))
+    const update = toGrpcUpdate(json, tx.slot, tx.index).transaction!
+    t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
+    // Byte for byte as the generated code writes it.
+    t.is(Buffer.compare(SubscribeUpdateTransactionInfo.encode(info).finish(), tx.encoded()), 0)
+  }
+})
 
-test('numbers up to 2^64 - 1 and texts of any length and script are kept as they are (decisions K4)', (t) => {
+test('numbers up to 2^64 - 1 and texts of any length and script are kept as they are (rule K4)', (t) => {
   const u64 = fc.bigInt(0n, 2n ** 64n - 1n)
   const line = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 200 }),

@@ -1,7 +1,7 @@
 import type { SolPrice } from '../domain/slot.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 
-/** What ingest hands on, in the order of the chain (decisions K2). */
+/** What ingest hands on, in the order of the chain (rule K2). */
 export type IngestOutput =
   | {
       readonly kind: 'slot'
@@ -13,7 +13,7 @@ export type IngestOutput =
       readonly transactions: readonly Transaction[]
       /** What could not be read as a transaction. */
       readonly malformed: readonly Malformed[]
-      /** The pool's newest SOL/USD price at or before the block time; what the slot itself brought is in it (decisions J7). */
+      /** The pool's newest SOL/USD price at or before the block time; what the slot itself brought is in it (rule J7). */
       readonly solPrice: SolPrice | null
     }
   /** A transaction of a slot that was handed on already. */

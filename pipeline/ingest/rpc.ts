@@ -5,7 +5,7 @@ import { pause } from '../runtime/pause.ts'
 import { createHttpPost } from './http-post.ts'
 import type { IngestMetrics } from './telemetry.ts'
 
-/** What the service asks a Solana RPC server (decisions J10), at `confirmed`. Every call is tried again until its attempts are used up. */
+/** What the service asks a Solana RPC server (rule J10), at `confirmed`. Every call is tried again until its attempts are used up. */
 export interface SolanaRpc {
   /** Asks once. Rejects with `unreachable` when nothing that speaks JSON-RPC answers within 4 s. */
   ping(): Promise<void>
@@ -30,7 +30,7 @@ export interface AccountsRpc {
   ): Promise<{ readonly slot: number; readonly accounts: readonly (RpcAccount | null)[] }>
 }
 
-/** What a backfill asks besides (decisions J10), at `confirmed`, with the same patience. */
+/** What a backfill asks besides (rule J10), at `confirmed`, with the same patience. */
 export interface HistoryRpc {
   /**
    * Transactions that name the address, failed ones too, the newest first, 1000 at most. `before` is any transaction of the chain: only what is older
@@ -53,13 +53,13 @@ export interface HistoryRpc {
   getBlockSignatures(slot: number): Promise<BlockSignatures | 'absent' | 'not_yet'>
   /** Unix seconds of a block; null when the server has none of that slot. */
   getBlockTime(slot: number): Promise<number | null>
-  /** The oldest block that the server has; null when it does not say (the method is not asked of a server, decisions J10). */
+  /** The oldest block that the server has; null when it does not say (the method is not asked of a server, rule J10). */
   getFirstAvailableBlock(): Promise<number | null>
   /** Token accounts that the owner has now, of both token programs. */
   getTokenAccountsByOwner(owner: Address): Promise<Address[]>
 }
 
-/** What payments are found by (decisions J10), with the same patience. */
+/** What payments are found by (rule J10), with the same patience. */
 export interface PaymentRpc {
   /** What the owner's token accounts of a mint hold, in raw units, finalized, and the slot as of which that is told. */
   getTokenAmounts(
@@ -370,7 +370,7 @@ function readRetryAfter(field: string | undefined, nowMs: number): number | null
 function readBlock(json: unknown, slot: number): RpcBlock | 'not_yet' {
   if (json === null) return 'not_yet'
   if (!isRecord(json) || !Array.isArray(json.transactions)) throw unexpected('getBlock')
-  // A block whose time is not known yet is of no use: nothing is emitted without (decisions B15).
+  // A block whose time is not known yet is of no use: nothing is emitted without (rule B15).
   if (json.blockTime === null || json.blockTime === undefined) return 'not_yet'
   return {
     slot,

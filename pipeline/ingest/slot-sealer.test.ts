@@ -53,7 +53,7 @@ const sealed = (
 const feed = (sealer: SlotSealer<string, string>, events: readonly Event[], nowMs = 0) =>
   events.flatMap((event) => sealer.apply(event, nowMs))
 
-test('a slot is sealed when its meta and its confirmed status have both come, whichever is first (decisions K2)', (t) => {
+test('a slot is sealed when its meta and its confirmed status have both come, whichever is first (rule K2)', (t) => {
   for (const last of [
     [meta(11, 10), confirmed(11)],
     [confirmed(11), meta(11, 10)],

@@ -1,5 +1,5 @@
 /**
- * Turns what a stream says about slots, in any order and any number of times, into sealed slots in the order of the chain (decisions K2).
+ * Turns what a stream says about slots, in any order and any number of times, into sealed slots in the order of the chain (rule K2).
  * A pure state machine: it opens nothing and reads no clock; the same events with the same times give the same outputs. `T` is a transaction
  * and `A` an account update, both opaque and left raw until their slot is sealed.
  */
@@ -71,7 +71,7 @@ export type SealerOutput<T, A> =
       /** The last update of the watched account in the slot. */
       readonly account: A | null
     }
-  /** A transaction of a slot already sealed. `backfill`: it is not known whether it was given out before (decisions K2). */
+  /** A transaction of a slot already sealed. `backfill`: it is not known whether it was given out before (rule K2). */
   | {
       readonly kind: 'late'
       readonly slot: number
@@ -104,7 +104,7 @@ export interface FetchedBlock<T> {
 export interface SlotSealerOptions {
   /** The checkpoint: the last slot that is sealed already. Null: the chain begins with the first slot that the stream brings whole. */
   readonly head: number | null
-  /** How long a missing meta, status or parent is waited for after a newer slot was confirmed (decisions K2). */
+  /** How long a missing meta, status or parent is waited for after a newer slot was confirmed (rule K2). */
   readonly patienceMs?: number
   /** How many sealed slots are remembered for late transactions. */
   readonly remember?: number

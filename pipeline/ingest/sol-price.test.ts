@@ -17,7 +17,7 @@ function poolAccount(sqrtPrice: bigint, mintA: Address, mintB: Address): Buffer 
   return bytes
 }
 
-test('a Whirlpool account gives USD x 10^9 for one SOL, half up, in either token order (decisions J7)', (t) => {
+test('a Whirlpool account gives USD x 10^9 for one SOL, half up, in either token order (rule J7)', (t) => {
   // The square root of 0.15 (150 USD: 0.15 micro-USDC a lamport), times 2^64.
   const sqrt = 7144393258922745604n
   t.is(readSolPrice(poolAccount(sqrt, WSOL, USDC)), 150_000_000_000n)
@@ -40,7 +40,7 @@ test('what is no SOL/USDC Whirlpool has no price', (t) => {
   t.is(readSolPrice(new Uint8Array()), null)
 })
 
-test('one price a second, the first; the newest at or before a time and not too old (decisions C1, J7)', (t) => {
+test('one price a second, the first; the newest at or before a time and not too old (rules C1, J7)', (t) => {
   const prices = createSolPrices([
     { time: 100, usdE9: 1n },
     { time: 100, usdE9: 2n },

@@ -2,8 +2,8 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
 
 /**
- * SOL/USD over time: the history of a file, and one price a second as the live pool gives them (decisions J7). Of the pool it is the second's
- * first that was added: a price once used is never replaced (decisions C1). Where both know a second, the file's price holds.
+ * SOL/USD over time: the history of a file, and one price a second as the live pool gives them (rule J7). Of the pool it is the second's
+ * first that was added: a price once used is never replaced (rule C1). Where both know a second, the file's price holds.
  */
 export interface SolPrices {
   /** Adds a price of the pool unless its second has one; keeps the newest `limit`. */
@@ -54,7 +54,7 @@ function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
 
 /**
  * Reads `SOL_PRICES_FILE`: CSV `unix_seconds,usd`, usd above 0 with at most 9 decimals, an optional header line, blank lines, any order, a later
- * line of the same second wins (decisions J2). Throws `bad_config` that names the first bad line.
+ * line of the same second wins (rule J2). Throws `bad_config` that names the first bad line.
  */
 export function parseSolPrices(text: string, file: string): SolPrice[] {
   const prices = new Map<number, SolPrice>()

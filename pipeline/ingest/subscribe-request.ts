@@ -5,9 +5,9 @@ import type { Wallets } from '../domain/wallets.ts'
 /** What the service wants to hear of. */
 export interface Subscription {
   readonly wallets: Wallets
-  /** Payment addresses and their known token accounts (decisions E5): whoever pays them. */
+  /** Payment addresses and their known token accounts (rule E5): whoever pays them. */
   readonly payments?: readonly Address[]
-  /** Accounts whose bytes are followed: the price pool (decisions J7). */
+  /** Accounts whose bytes are followed: the price pool (rule J7). */
   readonly accounts: readonly Address[]
   /** Replays from this slot on; null: live. Ignored by servers when a request replaces another on an open stream. */
   readonly fromSlot: number | null
@@ -17,7 +17,7 @@ export interface Subscription {
 
 /**
  * The subscription at `confirmed`: transactions that name a tracked wallet or change a token balance that it owns (an incoming transfer names
- * only the token account), failed ones too (decisions B1), every block meta, every `confirmed` status, and the accounts.
+ * only the token account), failed ones too (rule B1), every block meta, every `confirmed` status, and the accounts.
  *
  * Wallets go as plain lists: exact, and understood by servers of every version. 10,000 wallets make a request of 0.46 MB, against 4 MiB that
  * servers take by default (`max_decoding_message_size`, yellowstone-grpc-geyser/src/config.rs). Servers that limit the addresses of a filter

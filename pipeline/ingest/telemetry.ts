@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
 
-/** What ingest counts. No label names a wallet, a slot or a signature (decisions I1). */
+/** What ingest counts. No label names a wallet, a slot or a signature (rule I1). */
 export function createIngestMetrics(registry: Registry) {
   const registers = [registry]
   return {

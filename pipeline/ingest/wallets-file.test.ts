@@ -9,7 +9,7 @@ const [a, b, c] = [1, 2, 3].map((byte) => addressFromBytes(new Uint8Array(32).fi
   ReturnType<typeof addressFromBytes>,
 ]
 
-test('WALLETS_FILE: one address a line, comments and blank lines apart, in order (decisions J2)', (t) => {
+test('WALLETS_FILE: one address a line, comments and blank lines apart, in order (rule J2)', (t) => {
   t.deepEqual(parseWallets(`# ours\n${b}\r\n\n  ${a}  # the second\n${c}`, 'w.txt'), [b, a, c])
 })
 

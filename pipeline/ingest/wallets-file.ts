@@ -3,7 +3,7 @@ import { ServiceError } from '../domain/service-error.ts'
 
 /**
  * Reads `WALLETS_FILE`: one base58 address a line, `#` comments (whole lines or after an address), blank lines, no duplicates; the n-th address
- * is `W<n>` for ever (decisions J2). Throws `bad_wallets_file` that names the line, never what is on it (decisions I1).
+ * is `W<n>` for ever (rule J2). Throws `bad_wallets_file` that names the line, never what is on it (rule I1).
  */
 export function parseWallets(text: string, file: string): Address[] {
   return [...parseWalletLines(text, file).keys()]

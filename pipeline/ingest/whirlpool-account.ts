@@ -15,7 +15,7 @@ const SIZE = 653
 const TOO_MUCH = 1n << 64n
 
 /**
- * USD x 10^9 for one SOL in a Whirlpool of WSOL (9 decimals) and USDC (6), in either order, half up (decisions J7). Null when the bytes are
+ * USD x 10^9 for one SOL in a Whirlpool of WSOL (9 decimals) and USDC (6), in either order, half up (rule J7). Null when the bytes are
  * no such pool, or say nothing that could be a price.
  */
 export function readSolPrice(account: Uint8Array): bigint | null {

@@ -17,7 +17,7 @@ export interface UpdateStream {
 }
 
 export interface UpdateStreamOptions {
-  /** `http://` or `https://` (decisions J2). */
+  /** `http://` or `https://` (rule J2). */
   readonly endpoint: string
   readonly xToken: string | null
   readonly request: SubscribeRequest
@@ -108,7 +108,7 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   }
 }
 
-/** A start that reaches nobody is to fail in time (decisions J1). */
+/** A start that reaches nobody is to fail in time (rule J1). */
 const CONNECT_MS = 4000
 const HEADERS_MS = 1000
 

@@ -110,7 +110,7 @@ const asRecord = (slot: number, wallet: number, late: string | null = null) => (
 })
 
 contract(
-  'a slot is on the partitions of its wallets, in order, closed by a marker on each (decisions K3)',
+  'a slot is on the partitions of its wallets, in order, closed by a marker on each (rule K3)',
   async (t, place) => {
     const log = await place.open()
     t.is(log.partitions, PARTITIONS)
@@ -178,7 +178,7 @@ contract('any records come out as they went in', async (t, place) => {
 })
 
 contract(
-  'the largest transaction that is kept comes out as it went in (decisions K4)',
+  'the largest transaction that is kept comes out as it went in (rule K4)',
   async (t, place) => {
     const log = await place.open()
     const received = new Received()

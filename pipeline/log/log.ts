@@ -4,7 +4,7 @@ import type { RecordMessage } from './record.ts'
 /**
  * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
  * process (`memory.ts`); both pass `log.contract.ts`. A record's key is its wallet's alias, so that one partition has a
- * wallet's records in order; a slot's marker goes to every partition after the slot's records (decisions K2, K3).
+ * wallet's records in order; a slot's marker goes to every partition after the slot's records (rules K2, K3).
  */
 export interface EventLog {
   readonly partitions: number
@@ -18,7 +18,7 @@ export interface EventLog {
    * downstream is idempotent by event key).
    */
   appendSlot(slot: SlotRecords): Promise<void>
-  /** Appends records of transactions that came after their slot was sealed (decisions K2); they carry `late: true`. */
+  /** Appends records of transactions that came after their slot was sealed (rule K2); they carry `late: true`. */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
   /** Appends requests to fold wallets anew, each on its wallet's partition: after whatever was appended before of the wallet. */
   appendRefolds(refolds: readonly Refold[]): Promise<void>

@@ -19,7 +19,7 @@ const slotsOf = (batches: readonly LogBatch[]) =>
 /** Lets everything run that waits for nothing else. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('an append waits while a group is too far behind, so memory is bounded (decisions K6)', async (t) => {
+test('an append waits while a group is too far behind, so memory is bounded (rule K6)', async (t) => {
   const log = open({ partitions: 1, maxBacklog: 2, maxBatch: 1 })
   const batches: LogBatch[] = []
   const release: (() => void)[] = []
@@ -45,7 +45,7 @@ test('an append waits while a group is too far behind, so memory is bounded (dec
   await log.close()
 })
 
-test('bytes of kept transactions are bounded, and forgotten when every group has them (decisions K4, K6)', async (t) => {
+test('bytes of kept transactions are bounded, and forgotten when every group has them (rules K4, K6)', async (t) => {
   const log = open({ partitions: 1, maxBacklogBytes: 100, maxBatch: 1 })
   const kept = (txIndex: number): WalletRecord => ({
     kind: 'kept',

@@ -29,7 +29,7 @@ export interface MemoryLogOptions {
 
 /**
  * The log in one process: same partitions, order, offsets, groups and redelivery as Kafka, bounded in memory. It starts empty and is lost with
- * the process; what had not been committed then is fetched again from the source (decisions K3).
+ * the process; what had not been committed then is fetched again from the source (rule K3).
  */
 export function createMemoryLog(
   deps: { readonly logger: Logger; readonly registry: Registry },

@@ -130,7 +130,7 @@ test('what is decoded is what was encoded', (t) => {
   )
 })
 
-test('a swap of format version 1 is read as one whose pool nobody knows (decisions K3)', (t) => {
+test('a swap of format version 1 is read as one whose pool nobody knows (rule K3)', (t) => {
   fc.assert(
     fc.property(aSwap, (swap) => {
       const message = { kind: 'record' as const, record: swap, late: null, decoderVersion: 1 }
@@ -235,7 +235,7 @@ test('bytes that are no base64 are refused', (t) => {
     t.is(read(text.replace('AQIDBA==', bytes)).kind, 'malformed', bytes)
 })
 
-test('an entry of a later format is not taken for a damaged one (decisions K3)', (t) => {
+test('an entry of a later format is not taken for a damaged one (rule K3)', (t) => {
   t.deepEqual(read('{"v":3,"kind":"something_new"}'), { kind: 'newer', version: 3 })
 })
 

@@ -4,7 +4,7 @@ import { startHealthServer } from './health-server.ts'
 import { createReadiness } from './readiness.ts'
 import { Counter, createRegistry, Gauge } from './telemetry.ts'
 
-test('a process tells its metrics, that it runs, and why it is not ready (decisions D7)', async (t) => {
+test('a process tells its metrics, that it runs, and why it is not ready (rule D7)', async (t) => {
   const registry = createRegistry()
   new Counter({ name: 'events_total', help: 'Events.', registers: [registry] }).inc(3)
   let storeIsUp = false

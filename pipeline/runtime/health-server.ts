@@ -11,7 +11,7 @@ export interface HealthServer {
 
 /**
  * Serves `/metrics` (Prometheus), `/healthz` (the process runs) and `/readyz` (200 or 503 with the reasons) of one process on its
- * METRICS_PORT (decisions D7, J4). Rejects with `bad_config` when the port is taken.
+ * METRICS_PORT (rules D7, J4). Rejects with `bad_config` when the port is taken.
  */
 export async function startHealthServer(options: {
   host: string

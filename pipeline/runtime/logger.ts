@@ -5,7 +5,7 @@ export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' |
 
 /**
  * Logs one JSON line an event to stderr. `error` wakes someone, `warn` is wrong but handled, `info` is start, stop and reconnect, `debug` is per
- * record. Addresses, signatures and slots of tracked trades never at info or above (decisions I1); secrets are redacted by their field names.
+ * record. Addresses, signatures and slots of tracked trades never at info or above (rule I1); secrets are redacted by their field names.
  */
 export function createLogger(
   level: LogLevel,

@@ -55,7 +55,7 @@ const isIn = (e: SlowEvent) => e.kind === 'buy' || e.kind === 'token_in'
 const isOut = (e: SlowEvent) => e.kind === 'sell' || e.kind === 'token_out'
 const costOf = (lot: SlowEvent) => (lot.kind === 'buy' ? (lot.value ?? 0n) : 0n)
 
-/** What came in and what went out, as stretches of one line: FIFO is that the n-th unit out is the n-th unit in (decisions C2 to C4). */
+/** What came in and what went out, as stretches of one line: FIFO is that the n-th unit out is the n-th unit in (rules C2 to C4). */
 function line(events: readonly SlowEvent[]): { lots: Stretch[]; takes: Stretch[] } {
   const lots: Stretch[] = []
   const takes: Stretch[] = []
@@ -181,7 +181,7 @@ export function slowToken(events: readonly SlowEvent[]) {
   }
 }
 
-/** Seconds to the latest almost full exit of a token; null while it is not exited (decisions C8). */
+/** Seconds to the latest almost full exit of a token; null while it is not exited (rule C8). */
 function slowExit(events: readonly SlowEvent[]): number | null {
   const upTo = (place: number, kind: SlowEvent['kind']) =>
     sum(

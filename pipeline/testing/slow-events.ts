@@ -1,7 +1,7 @@
 import type { Swap, WalletEvent } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 
-/** What an event does to the books, in the words of decisions C2 to C4; written a second time, so that a fault in the fold's own reading shows. */
+/** What an event does to the books, in the words of rules C2 to C4; written a second time, so that a fault in the fold's own reading shows. */
 export interface SlowEvent {
   readonly slot: number
   readonly txIndex: number
@@ -35,7 +35,7 @@ export function slowEvent(event: WalletEvent): SlowEvent {
   return { ...place, kind: `sol_${direction}`, mint: '', decimals: 9, amount, value: null }
 }
 
-/** The value of a swap in lamports (decisions C1): a dollar coin of 6 decimals buys raw / 10^6 / (price / 10^9) SOL of 10^9 lamports, rounded down. */
+/** The value of a swap in lamports (rule C1): a dollar coin of 6 decimals buys raw / 10^6 / (price / 10^9) SOL of 10^9 lamports, rounded down. */
 export function slowValue(swap: Swap): bigint | null {
   const { quoteMint, quoteAmount, quoteMismatch, solPriceUsdE9 } = swap
   if (quoteMismatch || quoteMint === null) return null
@@ -45,7 +45,7 @@ export function slowValue(swap: Swap): bigint | null {
 }
 
 /**
- * The prices that may stand in a swap in dollars (decisions C1): the newest that is known for its second or before. A block's second may get its
+ * The prices that may stand in a swap in dollars (rule C1): the newest that is known for its second or before. A block's second may get its
  * price from a later block of the same second, when the swap is valued already: then the newest before that second is right too.
  * `prices` by their unix second.
  */

@@ -14,7 +14,7 @@ const within = (a: Fraction, low: number, high: number) =>
 
 const SOL = 10n ** 9n
 
-/** What section 3 of the contract asks about a wallet; null where there is nothing to divide by (decisions C6, C7, C12). Lamports, seconds. */
+/** What section 3 of the contract asks about a wallet; null where there is nothing to divide by (rules C6, C7, C12). Lamports, seconds. */
 export interface SlowScoreInputs {
   readonly balance: bigint | null
   readonly pnl: bigint
@@ -27,7 +27,7 @@ export interface SlowScoreInputs {
   readonly holdingMatches: number
 }
 
-/** Status and score x 100 by section 3 of the contract and decisions C13, line by line, in fractions. */
+/** Status and score x 100 by section 3 of the contract and rule C13, line by line, in fractions. */
 export function slowScore(of: SlowScoreInputs): { status: string; scoreE2: number | null } {
   const mean = (sum: bigint | number, count: number) =>
     count === 0 ? null : fraction(BigInt(sum), BigInt(count))

@@ -4,7 +4,7 @@ import { slowBooks, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
 import { slowScore } from './slow-score.ts'
 
-/** A row by its columns, integers as numbers or bigints; versions, insert times, `computed_at` and `late` left out (decisions C19). */
+/** A row by its columns, integers as numbers or bigints; versions, insert times, `computed_at` and `late` left out (rule C19). */
 export type SlowRow = Readonly<Record<string, SlowValue>>
 type SlowValue = string | number | bigint | boolean | null | readonly SlowRow[]
 
@@ -29,7 +29,7 @@ export type SlowTableName =
   | 'first_buys'
 
 /**
- * What every table must hold after this history (decisions A, C): a second implementation, made to be read, slow, without any state that goes
+ * What every table must hold after this history (rules of sections A, C): a second implementation, made to be read, slow, without any state that goes
  * from one event to the next. It shares nothing with what it judges but the words of `domain`.
  */
 export function slowTables({ wallets, events, balances }: SlowInputs): SlowTables {
@@ -136,7 +136,7 @@ function swapRow(swap: Swap): SlowRow {
   }
 }
 
-/** What the entry market cap is made of (decisions C15). */
+/** What the entry market cap is made of (rule C15). */
 function firstBuyRow(buy: Swap): SlowRow {
   return {
     mint: buy.baseMint,
@@ -212,7 +212,7 @@ function positionRow({ wallet, mint, history, token }: Token): SlowRow {
     first_trade_time: token.firstTrade?.blockTime ?? null,
     last_trade_time: token.lastTrade?.blockTime ?? null,
   }
-  // Without PRIVACY_SALT what is served is what was traded (decisions I2).
+  // Without PRIVACY_SALT what is served is what was traded (rule I2).
   const served = Object.entries(traded).map(([name, value]) => [`served_${name}`, value])
   return {
     wallet,
@@ -275,7 +275,7 @@ function metricsRow({ wallet, history, balances }: Books): SlowRow {
   }
 }
 
-/** Takes the busiest hour three times, the earliest of equals (decisions C11). */
+/** Takes the busiest hour three times, the earliest of equals (rule C11). */
 function activeTimes(hours: readonly number[]): SlowRow[] {
   const left = hours.map((count, hour) => ({ hour_utc: hour, tx_count: count }))
   return [1, 2, 3].flatMap(() => {

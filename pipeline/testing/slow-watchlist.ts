@@ -30,7 +30,7 @@ export interface SlowChange {
 type Counted = TrendingEvent & { readonly time: number }
 
 /**
- * The watchlist by the plain rule (decisions G1 to G4): at each tick every token's figures are worked out from its whole history, by loops over all of it. Told
+ * The watchlist by the plain rule (rules G1 to G4): at each tick every token's figures are worked out from its whole history, by loops over all of it. Told
  * from tick `from` on. With `onlyWhenDue` it looks only at ticks at which, by any event's age, something could change: some hundred times as fast.
  */
 export function slowWatchlist(
@@ -286,7 +286,7 @@ function holdersOf(past: readonly Counted[]): SlowHolder[] {
   })
 }
 
-/** Cost of what is left of a wallet's lots (decisions C2 to C4). */
+/** Cost of what is left of a wallet's lots (rules C2 to C4). */
 function openCost(own: readonly Counted[]): bigint {
   const lots: { readonly amount: bigint; readonly cost: bigint; left: bigint; leftCost: bigint }[] =
     []

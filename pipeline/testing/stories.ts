@@ -70,7 +70,7 @@ export const other: fc.Arbitrary<Action> = fc.oneof(
   ),
 )
 
-/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (decisions B2, B3, B8a). */
+/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (rules B2, B3, B8a). */
 export const quiet: fc.Arbitrary<Action> = fc.oneof(
   amount.map(
     (a): Action =>

@@ -33,12 +33,12 @@ export interface EngineOptions {
   readonly from: number
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
-  /** `PRIVACY_SALT` (decisions I2); null: what is served is what happened. */
+  /** `PRIVACY_SALT` (rule I2); null: what is served is what happened. */
   readonly perturb: Perturb | null
 }
 
 /**
- * The trending engine (decisions G1 to G4): stored rows in, the watchlist at each tick out. Holds what is needed of every token with a tracked trade within
+ * The trending engine (rules G1 to G4): stored rows in, the watchlist at each tick out. Holds what is needed of every token with a tracked trade within
  * the last 24 hours, and looks at a tick only at tokens of which something can have changed.
  *
  * What it says of a tick is a function of what it was given of the time up to then: when a token came to the list follows from the token's own events, so a run

@@ -3,7 +3,7 @@ import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import type { Momentum, WatchState } from './watched-token.ts'
 
 /*
- * The rules of the watchlist that are arithmetic alone (decisions G2 to G4), for the engine and for whoever checks it.
+ * The rules of the watchlist that are arithmetic alone (rules G2 to G4), for the engine and for whoever checks it.
  */
 
 /** A price of a token in SOL: `lamports` for `amount` raw units, with the price of SOL that went with it, and the time at which it was so. */
@@ -70,7 +70,7 @@ export function mcapOfPool(
   return sol === null ? null : nearestNumber(supply * quote * sol, base * 10n ** 18n)
 }
 
-/** SOL in the pool, doubled (decisions G3); null without a price of SOL for dollars, and for any other quote. */
+/** SOL in the pool, doubled (rule G3); null without a price of SOL for dollars, and for any other quote. */
 export function liquidityOf(
   picture: PoolPicture,
   time: number,
@@ -92,14 +92,14 @@ function isDollar(mint: string): boolean {
   return mint === USDC || mint === USDT
 }
 
-/** 0 to 100 (decisions G2). */
+/** 0 to 100 (rule G2). */
 export function convictionOf(holders: number, pctHeld: number, buys: bigint, sells: bigint) {
   const volume = buys + sells
   const bought = volume === 0n ? 0 : nearestNumber(buys, volume)
   return 40 * Math.min(1, holders / 10) + 30 * pctHeld + 30 * bought
 }
 
-/** By the SOL flow of the last hour, after the first ten minutes on the list (decisions G4). */
+/** By the SOL flow of the last hour, after the first ten minutes on the list (rule G4). */
 export function stateOf(onListSeconds: number, buys: bigint, sells: bigint): WatchState {
   if (onListSeconds < DISCOVERED_SECONDS) return 'discovered'
   if (buys * 10n > sells * 12n) return 'accumulating'
@@ -107,7 +107,7 @@ export function stateOf(onListSeconds: number, buys: bigint, sells: bigint): Wat
   return 'holding'
 }
 
-/** What a figure is now against what it was an hour ago; `before` null without an hour of history (decisions G3). */
+/** What a figure is now against what it was an hour ago; `before` null without an hour of history (rule G3). */
 export function momentumOf(value: number | null, before: number | null): Momentum {
   const changePct = value === null || before === null ? 0 : changeOf(value, before)
   return { value, changePct, trend: changePct > 5 ? 'up' : changePct < -5 ? 'down' : 'flat' }

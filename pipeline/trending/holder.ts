@@ -2,7 +2,7 @@ import { nearestNumber } from '../domain/amount.ts'
 import { addNewest, createLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
 import type { TrendingEvent } from './trending-event.ts'
 
-/** What one wallet did with one token: its swaps summed up, and its open lots (decisions C2 to C4, C14). Raw units, lamports, unix seconds. */
+/** What one wallet did with one token: its swaps summed up, and its open lots (rules C2 to C4, C14). Raw units, lamports, unix seconds. */
 export interface Holder extends LotQueue {
   readonly wallet: number
   bought: bigint
@@ -36,7 +36,7 @@ export function createHolder(wallet: number): Holder {
   }
 }
 
-/** Whether it holds by its swaps (decisions C14). */
+/** Whether it holds by its swaps (rule C14). */
 export function isHolding(holder: Holder): boolean {
   return holder.bought > holder.sold
 }
@@ -64,7 +64,7 @@ export function bookEvent(holder: Holder, event: TrendingEvent, time: number): v
   for (const part of takeOldest(holder, amount)) holder.openCost -= part.cost
 }
 
-/** Market cap in USD at the first buy (decisions C15); null while anything of it is not known. */
+/** Market cap in USD at the first buy (rule C15); null while anything of it is not known. */
 export function entryMcap({ firstBuy }: Holder, supply: bigint | null): number | null {
   if (firstBuy === null || supply === null) return null
   const { amount, value, solUsdE9 } = firstBuy

@@ -34,7 +34,7 @@ export class SolPriceSeries {
     this.#prices = this.#prices.slice(keepFrom)
   }
 
-  /** The newest at or before a time and at most `SOL_PRICE_MAX_AGE_SECONDS` older (decisions C1); null when there is none. */
+  /** The newest at or before a time and at most `SOL_PRICE_MAX_AGE_SECONDS` older (rule C1); null when there is none. */
   readonly at: SolPriceAt = (time) => {
     const place = this.#place(time + 1) - 1
     const known = this.#times[place]

@@ -19,7 +19,7 @@ const MAX_DESCRIPTION = 300
 const FAULTS_TOLD = 50
 
 /**
- * Reads a file of strategies (decisions G5): JSON with comments,
+ * Reads a file of strategies (rule G5): JSON with comments,
  * `{"strategies": [{"name": "...", "description": "...", "conditions": [{"field": "wallets_holding", "op": ">=", "value": 3}]}]}`.
  * Throws `bad_strategies_file` that tells every fault at once, each with line and column, strategy and field. `key` is what named the file.
  */

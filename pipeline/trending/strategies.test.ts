@@ -29,7 +29,7 @@ const strategy = (name: string, ...conditions: Condition[]): Strategy => ({
   conditions,
 })
 
-test('a file of strategies is JSON with comments (decisions G5)', (t) => {
+test('a file of strategies is JSON with comments (rule G5)', (t) => {
   const text = `{
     // what people buy
     "strategies": [
@@ -232,7 +232,7 @@ const YOUNG_AND_UP = strategy(
 )
 const MINT = aWatchedToken().mint
 
-test('a strategy fires once for each stay of a token on the list, with what held (decisions G5)', (t) => {
+test('a strategy fires once for each stay of a token on the list, with what held (rule G5)', (t) => {
   const firings = new Firings()
   const tick = (at: number, strategies: readonly Strategy[], ...listed: WatchedToken[]) => {
     const signals = firings.fires(strategies, { at, listed })

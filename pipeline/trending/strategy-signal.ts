@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { evaluate, growsInto, type Reason, type Strategy } from './strategy.ts'
 import type { Stay, WatchedToken, WatchlistTick } from './watched-token.ts'
 
-/** A strategy that fired for a token: the record of decisions G5 as of that tick. SOL figures in lamports, the market cap in USD. */
+/** A strategy that fired for a token: the record of rule G5 as of that tick. SOL figures in lamports, the market cap in USD. */
 export interface Signal extends Firing {
   /** Follows from strategy, mint and entry: the same in every run. */
   readonly id: string

@@ -1,7 +1,7 @@
 import { type FieldValue, STRATEGY_FIELDS, type StrategyField } from './strategy-fields.ts'
 import type { WatchedToken } from './watched-token.ts'
 
-/** A filter strategy (decisions G5): what is looked for among the tokens of the watchlist. */
+/** A filter strategy (rule G5): what is looked for among the tokens of the watchlist. */
 export interface Strategy {
   /** Letters, digits and `_`; names it in signals for ever. */
   readonly name: string

@@ -130,7 +130,7 @@ export class TokenBook {
     this.#pools.sort((a, b) => a.at - b.at)
   }
 
-  /** Whether it comes or goes at tick `at`, by what is booked (decisions G1); `enteredAt` follows. */
+  /** Whether it comes or goes at tick `at`, by what is booked (rule G1); `enteredAt` follows. */
   updateStay(at: number): void {
     const isTraded = this.lastTradeAt > 0 && at - this.lastTradeAt < EVICT_SECONDS
     if (this.enteredAt === null) {
@@ -224,7 +224,7 @@ export class TokenBook {
       this.#pools.shift()
   }
 
-  /** What the pool of the newest swap held at a time; null when that is not known, or not since the token's entry (decisions G3). */
+  /** What the pool of the newest swap held at a time; null when that is not known, or not since the token's entry (rule G3). */
   #poolAt(time: number, enteredAt: number, pool: string): PoolPicture | null {
     const picture = this.#pools.findLast(({ at }) => at <= time)
     if (picture === undefined || picture.at < enteredAt || picture.pool !== pool) return null

@@ -14,7 +14,7 @@ export interface TrendingEvent extends FoldEvent, EventKey {
 export const MOST_EARLIER_SECONDS = 16
 
 /**
- * An event as it is served (decisions I2, I2a), transfers too: their amounts would tell what the
+ * An event as it is served (rules I2, I2a), transfers too: their amounts would tell what the
  * salt hides of a lot. The SOL price has three digits, because the whole one would tell the second
  * of the trade. Identity without a salt.
  */

@@ -1,7 +1,7 @@
-/** Where a listed token stands (decisions G4). */
+/** Where a listed token stands (rule G4). */
 export type WatchState = 'discovered' | 'accumulating' | 'distributing' | 'holding'
 
-/** A figure beside what it was one hour before (decisions G3). */
+/** A figure beside what it was one hour before (rule G3). */
 export interface Momentum {
   /** USD for a market cap, wallets for holders, SOL for volume and liquidity; null while it is not known. */
   readonly value: number | null
@@ -16,8 +16,8 @@ export type Trend = 'up' | 'down' | 'flat'
 export type MomentumOf = 'mcap' | 'holders' | 'volume1h' | 'liquidity'
 
 /**
- * A token of the watchlist as of a tick, a block time divisible by 10 (decisions G1 to G4). All of it follows from what is stored of the time up to then; with
- * `PRIVACY_SALT` from the swaps as they are served (decisions I2). SOL figures are lamports, times unix seconds, market caps USD.
+ * A token of the watchlist as of a tick, a block time divisible by 10 (rules G1 to G4). All of it follows from what is stored of the time up to then; with
+ * `PRIVACY_SALT` from the swaps as they are served (rule I2). SOL figures are lamports, times unix seconds, market caps USD.
  */
 export interface WatchedToken {
   /** The tick since which nothing below has changed. */
@@ -35,7 +35,7 @@ export interface WatchedToken {
   /** First trade of the holder who traded first, as `holding_time` of the holdings has it; null when nobody holds. */
   readonly oldestHoldAt: number | null
   readonly lastTradeAt: number
-  /** Wallets that hold by their swaps (decisions C14), and their numbers, ascending. */
+  /** Wallets that hold by their swaps (rule C14), and their numbers, ascending. */
   readonly walletsHolding: number
   readonly wallets: readonly number[]
   /** 0 to 100. */

@@ -18,7 +18,7 @@ import { rowOf } from './event-rows.ts'
 import { adoptSalt } from './privacy-salt.ts'
 
 /*
- * The analyst's views with PRIVACY_SALT (decisions I2a), on chDB, and as the user `analyst` on the
+ * The analyst's views with PRIVACY_SALT (rule I2a), on chDB, and as the user `analyst` on the
  * server of CLICKHOUSE_URL: SQL perturbs and coarsens as the code of the API does.
  */
 

@@ -21,7 +21,7 @@ import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
 import { watchlistRow } from './trending-rows.ts'
 
 /*
- * The worked questions of sql/README.md over a history of three wallets, answers worked out by hand (decisions J9, K4), in rows as the worker makes them,
+ * The worked questions of sql/README.md over a history of three wallets, answers worked out by hand (rules J9, K4), in rows as the worker makes them,
  * unmerged: each thing in an older picture, some taken back. On chDB, and as the user `analyst` on the server of CLICKHOUSE_URL.
  */
 
@@ -531,7 +531,7 @@ function testViews(
   })
 
   test.serial(
-    `${name}: a position at any past time is what a slow way finds in the events until then (decisions K4)`,
+    `${name}: a position at any past time is what a slow way finds in the events until then (rule K4)`,
     async (t) => {
       const { store } = opened
       for (const table of ['lots', 'disposals', 'positions'])

@@ -248,7 +248,7 @@ function ownAccounts(tx: Transaction, owner: Address): Address[] {
   })
 }
 
-/** The price at a swap's time goes with it, as far as it is known now (decisions C1, J7); what has none is found again by `PriceFill`. */
+/** The price at a swap's time goes with it, as far as it is known now (rules C1, J7); what has none is found again by `PriceFill`. */
 async function priced(
   records: readonly WalletRecord[],
   { store, priceMaxAgeSeconds }: BackfillDeps,

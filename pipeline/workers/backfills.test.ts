@@ -25,7 +25,7 @@ import { startIngest } from './ingest.ts'
 import { trackWallets } from './track-wallets.ts'
 
 /*
- * A wallet that was not followed, backfilled, has the rows of one that was (issue of a late start; decisions C16, J3, K2).
+ * A wallet that was not followed, backfilled, has the rows of one that was (issue of a late start; rules C16, J3, K2).
  */
 
 const START = 405_000_000
@@ -54,7 +54,7 @@ const TABLES = [
   'first_buys',
   ...['positions', 'wallet_metrics', 'sol_prices'],
 ]
-/** When and how a row was written, not what it says (decisions C19); and bytes, which are another encoding of the same over RPC. */
+/** When and how a row was written, not what it says (rule C19); and bytes, which are another encoding of the same over RPC. */
 const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision', 'base64', 'bytes']
 
 type Tables = Readonly<Record<string, readonly Row[]>>
@@ -178,7 +178,7 @@ async function startPipeline(
   }
 }
 
-/** The pipeline on empty tables from slot `LATE` on; prices are inputs (decisions C1). */
+/** The pipeline on empty tables from slot `LATE` on; prices are inputs (rule C1). */
 async function startLate(trouble: Partial<Trouble> = {}) {
   await empty()
   await opened.store.insert('sol_prices', seen.sol_prices ?? [])
@@ -387,7 +387,7 @@ test.serial('closed, a backfill waits for no RPC server any more, and can go on'
 })
 
 test.serial(
-  'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (decisions K2)',
+  'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (rule K2)',
   async (t) => {
     await empty()
     await opened.store.insert('sol_prices', seen.sol_prices ?? [])
@@ -404,7 +404,7 @@ test.serial(
 
     const after = await startPipeline(simulator, head, {
       maxGapSlots: 50,
-      // The first slot behind the gap may not be the first of its second: prices are inputs (decisions C1).
+      // The first slot behind the gap may not be the first of its second: prices are inputs (rule C1).
       prices: (seen.sol_prices ?? []).map(({ time, usd_e9 }) => ({
         time: Number(time),
         usdE9: BigInt(String(usd_e9)),

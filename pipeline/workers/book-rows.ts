@@ -50,7 +50,7 @@ export function disposalRow(wallet: number, version: number, disposal: Disposal)
 
 /**
  * Row of table `first_buys`. With `PRIVACY_SALT` the SOL price has three digits, and so the entry
- * market cap is not exact either (decisions I2a).
+ * market cap is not exact either (rule I2a).
  */
 export function firstBuyRow(wallet: number, version: number, buy: FirstBuy, isSalted = false): Row {
   const price = buy.solPriceUsdE9
@@ -113,7 +113,7 @@ function servedColumns(served: TradeSums): Row {
 const SALTED_CLOCK_SECONDS = 60
 
 /**
- * Row of table `wallet_metrics`, as it is served (decisions I2a). `computedAt`: unix seconds of the
+ * Row of table `wallet_metrics`, as it is served (rule I2a). `computedAt`: unix seconds of the
  * wall clock.
  */
 export function metricsRow(

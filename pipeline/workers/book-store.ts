@@ -204,7 +204,7 @@ export class BookRows {
 
   /**
    * `computedAt`: unix seconds of the wall clock. `isSalted`: whether there is a `PRIVACY_SALT`
-   * (decisions I2a).
+   * (rule I2a).
    */
   constructor(store: Store, computedAt: number, isSalted: boolean) {
     this.#store = store

@@ -16,7 +16,7 @@ export interface DecodeDeps {
 
 /**
  * The records of a transaction, whether it came live or from history, in event-key order; prices are not in them yet. The transaction itself comes last, when
- * it gave an event or could not be decoded (decisions K4). A promise only where decimals that no transaction told have to be asked for (decisions J8).
+ * it gave an event or could not be decoded (rule K4). A promise only where decimals that no transaction told have to be asked for (rule J8).
  */
 export function decodeRecords(
   decoder: Decoder,
@@ -68,7 +68,7 @@ async function decodeWith(
 
 /**
  * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
- * whose events cannot be told a record that says so (decisions K7).
+ * whose events cannot be told a record that says so (rule K7).
  */
 function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
   const guessed = decoder.decode(tx, blockTime, () => 0)

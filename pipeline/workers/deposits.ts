@@ -12,7 +12,7 @@ import { readDepositHistory } from './deposit-history.ts'
 import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
 import type { OnceEach } from './once-each.ts'
 
-/** Payments to the service, in table `deposits` (decisions E5). */
+/** Payments to the service, in table `deposits` (rule E5). */
 export interface DepositIndex {
   /** Stores what a confirmed transaction paid, if anything, as soon as the store takes it. What is lost on the way, `catchUp` finds. */
   note(transaction: Transaction, blockTime: number): void

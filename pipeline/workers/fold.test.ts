@@ -919,7 +919,7 @@ test.serial(
 )
 
 test.serial(
-  'late swaps and gaps are stored in the places that a follower of the log sees, over restarts too (decisions F4, K2)',
+  'late swaps and gaps are stored in the places that a follower of the log sees, over restarts too (rules F4, K2)',
   async (t) => {
     const { store } = testStore
     await empty(store)
@@ -990,7 +990,7 @@ async function countRows(store: Store): Promise<unknown> {
 }
 
 test.serial(
-  'with a salt positions hold what is served, folded from the perturbed swaps, and metrics coarsened sums; with another salt, or none, every wallet is folded anew (decisions I2, I2a, C14)',
+  'with a salt positions hold what is served, folded from the perturbed swaps, and metrics coarsened sums; with another salt, or none, every wallet is folded anew (rules I2, I2a, C14)',
   async (t) => {
     const { store } = testStore
     const chain = aChain({ seed: 11, slots: 60, wallets: WALLETS, lateShare: 0.1 })

@@ -37,7 +37,7 @@ export interface RunningBooks extends RunningFold {
 export interface FoldParts extends FoldDeps {
   readonly registry: Registry
   readonly now?: () => number
-  /** `PRIVACY_SALT` (decisions I2). */
+  /** `PRIVACY_SALT` (rule I2). */
   readonly salt?: string | null
   /** States of wallets in memory. */
   readonly cache?: WalletCache
@@ -70,7 +70,7 @@ function createFold(
   const books = new WalletBooks({ store, metrics, now, salt, cache })
   let assigned: readonly number[] = []
   let isRecovered = false
-  /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (decisions J7). */
+  /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (rule J7). */
   let priceTime = 0
   /** No event, balance or transaction of a higher slot is stored, of a partition that is named of none higher than there: what comes of one need not be looked for. */
   let newestSlot = Number.POSITIVE_INFINITY

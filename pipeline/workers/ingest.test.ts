@@ -179,7 +179,7 @@ test.serial(
     )
     t.true(recorded.late.length > 0)
 
-    // Of everything that gave an event the bytes are there, and give the same records again (decisions K4).
+    // Of everything that gave an event the bytes are there, and give the same records again (rule K4).
     const decoder = createDecoder(createWallets(simulator.wallets))
     const bytes = new Map(recorded.kept.map((one) => [`${one.slot}/${one.txIndex}`, one]))
     const again = [...bytes.values()].flatMap(({ slot, blockTime, bytes }) => {

@@ -32,7 +32,7 @@ export interface IngestDeps {
   readonly config: IngestConfig
   readonly wallets: Wallets
   readonly log: EventLog
-  /** The newest slot that needs not be ingested again: of the log, or of the store when the log forgets (decisions K3). */
+  /** The newest slot that needs not be ingested again: of the log, or of the store when the log forgets (rule K3). */
   readonly checkpoint: () => Promise<SlotMarker | null>
   /** History of SOL/USD (`SOL_PRICES_FILE`). */
   readonly prices?: readonly SolPrice[]
@@ -41,9 +41,9 @@ export interface IngestDeps {
    * come over RPC, which has no pool account, they are the newest there are.
    */
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
-  /** Called when slots were passed over; the wallets are to be backfilled (decisions K2). */
+  /** Called when slots were passed over; the wallets are to be backfilled (rule K2). */
   readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
-  /** Told of every transaction that comes, those of payments among them (decisions E5). */
+  /** Told of every transaction that comes, those of payments among them (rule E5). */
   readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
   readonly logger: Logger
   readonly registry: Registry
@@ -57,7 +57,7 @@ export interface IngestDeps {
 export interface Ingest {
   /** The newest slot that the log has acknowledged since the start; null before the first. */
   status(): { readonly slot: number; readonly blockTime: number } | null
-  /** Resolves with the first of them (decisions J4). */
+  /** Resolves with the first of them (rule J4). */
   readonly ready: Promise<void>
   /** Resolves after `stop`; rejects on a bug or when the log is broken for good: the process is to end. */
   readonly done: Promise<void>
@@ -155,7 +155,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     return { acknowledged }
   }
 
-  /** The price at a swap's time goes with it, whatever the quote coin (decisions C1, C15). */
+  /** The price at a swap's time goes with it, whatever the quote coin (rules C1, C15). */
   function priced(record: WalletRecord, blockTime: number): WalletRecord {
     if (record.kind !== 'swap' || record.quoteMint === null) return record
     const price = prices.at(blockTime, config.priceMaxAgeSeconds)

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import { type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
 import type { MintFactsMetrics } from './telemetry.ts'
 
-/** The worker that fetches what RPC knows of traded tokens (decisions J8). */
+/** The worker that fetches what RPC knows of traded tokens (rule J8). */
 export interface MintFacts {
   /** Tells of tokens that somebody has swapped; those that nothing is stored of are asked for soon. Neither waits nor fails. */
   note(mints: Iterable<Address>): void
@@ -49,7 +49,7 @@ const PAUSES = { first: 1000, last: 60_000 }
 /**
  * Asks RPC for each traded mint once, in batches, and stores what it says for ever. What is missing is asked for again after growing pauses, a few times
  * (`mint-row.ts`). While RPC or the store is away everything waits; after a crash the tables tell what was not asked for. Tokens that were only
- * ever transferred are in no swap and so cost nothing (decisions K6).
+ * ever transferred are in no swap and so cost nothing (rule K6).
  */
 export function startMintFacts(deps: MintFactsDeps): MintFacts {
   const { rpc, metrics, logger, now = Date.now, sleep = pause } = deps

@@ -25,7 +25,7 @@ export type MintRow = {
 export const ASK_AGAIN_AFTER = [5, 30, 180, 1080, 6480, 38_880, 233_280]
 
 /**
- * The row that follows from an answer. Decimals and supply are those of the first answer that had them, for ever (decisions C15), and so are symbol and
+ * The row that follows from an answer. Decimals and supply are those of the first answer that had them, for ever (rule C15), and so are symbol and
  * name; what the answer lacks is asked for again. Of two first answers the earlier one's row wins (`version`). `nowMs`: when the answer came.
  */
 export function mintRow(

@@ -134,7 +134,7 @@ function withPrices(chain: Chain, at: (time: number) => bigint | null): Chain {
   }
 }
 
-/** Decisions C1, the slow way: the newest price at or before a time and not too old. */
+/** Rule C1, the slow way: the newest price at or before a time and not too old. */
 const priceAt = (prices: readonly SolPrice[]) => (time: number) => {
   let found: SolPrice | null = null
   for (const price of prices) {

@@ -15,7 +15,7 @@ import {
   writePrices,
 } from './unpriced-swaps.ts'
 
-/** The worker that finds swaps without a price again when one is known for their time (decisions J7). */
+/** The worker that finds swaps without a price again when one is known for their time (rule J7). */
 export interface PriceFill {
   /** Tells of stored swaps; those without a price are looked at soon. Neither waits nor fails. */
   note(swaps: readonly Swap[]): void
@@ -45,7 +45,7 @@ const EVERY_MS = 600_000
 /**
  * Looks for swaps without a price for whose time there is one: at the start, when a file of prices was loaded, some time after swaps without one were stored, and
  * every ten minutes; those of a time that storage has not reached wait until it has. Such a swap gets the price and its value in a new version of its row, its
- * wallet is folded anew. A price that a swap has is never replaced (decisions C1).
+ * wallet is folded anew. A price that a swap has is never replaced (rule C1).
  *
  * Killed anywhere, either the swap still has no price and is found again, or its wallet is marked and folded anew at the next start (`RunningBooks.amend`).
  * Of several processes each fills the swaps of the wallets whose partitions it has.

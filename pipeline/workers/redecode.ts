@@ -48,8 +48,8 @@ export interface Redecoded {
 }
 
 /**
- * Decodes the stored transactions again and brings the event tables to what they give now (decisions K4): newer rows, tombstones, rows that are new. Writes
- * nothing where nothing changes, so it may be run again, also after it was killed. The price of SOL that an event has is kept (decisions C1). What lies beyond
+ * Decodes the stored transactions again and brings the event tables to what they give now (rule K4): newer rows, tombstones, rows that are new. Writes
+ * nothing where nothing changes, so it may be run again, also after it was killed. The price of SOL that an event has is kept (rule C1). What lies beyond
  * the storage marker is left alone: it may be stored in part. Wallets are to be folded anew afterwards.
  */
 export async function redecode(deps: RedecodeDeps): Promise<Redecoded> {

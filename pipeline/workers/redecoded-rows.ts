@@ -64,7 +64,7 @@ export interface RowChange {
 
 /**
  * The difference between what is stored of some transactions and what they give now. A row that is gone gets a tombstone; a balance is never gone, it follows
- * from the transaction alone (decisions B14). What came late stays so; what is found only now is marked as a backfill's: it never goes to a socket.
+ * from the transaction alone (rule B14). What came late stays so; what is found only now is marked as a backfill's: it never goes to a socket.
  */
 export function compareRows(
   stored: StoredRows,

@@ -8,7 +8,7 @@ import { TICK_SECONDS, type WatchedToken, type WatchlistTick } from '../trending
 import { signalRow } from './signal-rows.ts'
 import { createSignalsMetrics } from './telemetry.ts'
 
-/** What fires filter strategies (decisions G5). */
+/** What fires filter strategies (rule G5). */
 export interface Signals {
   /** Stores what fires at this tick; resolves when it is stored. Ticks come in order; one that is done again after a crash stores nothing anew. */
   onTick(tick: WatchlistTick): Promise<void>

@@ -5,9 +5,9 @@ import type { Store } from '../store/store.ts'
 const PRICES_AT_ONCE = 20_000
 
 /**
- * Stores the prices of `SOL_PRICES_FILE` with their source (decisions J7); what is stored already costs a look and no row, so that each process that is given
+ * Stores the prices of `SOL_PRICES_FILE` with their source (rule J7); what is stored already costs a look and no row, so that each process that is given
  * the file may do it at each start. `prices` in order of time, one a second. A price that the file gives another value for than it once did is replaced;
- * what swaps were valued at is not (decisions C1). Gives how many were new.
+ * what swaps were valued at is not (rule C1). Gives how many were new.
  */
 export async function storeSolPriceFile(
   store: Store,

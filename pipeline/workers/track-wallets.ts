@@ -15,7 +15,7 @@ export interface TrackOptions {
 
 /**
  * Makes the addresses the tracked wallets, `W1` first: those that table `tracked_wallets` does not know yet are added. Rejects with `bad_wallets_file`, and
- * with nothing written, when a wallet that it knows has changed or is gone (decisions J2). Gives how many were added.
+ * with nothing written, when a wallet that it knows has changed or is gone (rule J2). Gives how many were added.
  */
 export async function trackWallets(
   store: Store,

@@ -7,7 +7,7 @@ import { TICK_SECONDS, type WatchedToken } from '../trending/watched-token.ts'
 import { TrendingSource } from './trending-source.ts'
 
 export interface TrendingConfig {
-  /** `PRIVACY_SALT` (decisions I2). */
+  /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
   readonly solPriceMaxAgeSeconds: number
 }

@@ -22,7 +22,7 @@ import {
 } from './trending-rows.ts'
 import { type OpenEngine, openEngine, readReach, type TrendingConfig } from './trending-ticks.ts'
 
-/** The worker that computes the watchlist (decisions G1). */
+/** The worker that computes the watchlist (rule G1). */
 export interface Trending {
   /** Resolves when nothing is under way any more. What was not computed is at the next start. */
   stop(): Promise<void>

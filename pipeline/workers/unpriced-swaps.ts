@@ -79,7 +79,7 @@ function swapOf(row: SwapRow): UnpricedSwap {
 
 /**
  * Gives swaps their prices and values: a new version of each row, which is otherwise the newest one, whatever columns it has. One that has got a price
- * meanwhile, or is gone, is left as it is (decisions C1); so is everything when it is done twice.
+ * meanwhile, or is gone, is left as it is (rule C1); so is everything when it is done twice.
  */
 export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
   const key = 'slot, tx_index, wallet, event_index'

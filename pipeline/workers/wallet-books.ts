@@ -79,7 +79,7 @@ export class WalletBooks {
     store: Store
     metrics: FoldMetrics
     now: () => number
-    /** `PRIVACY_SALT`: positions are stored as they are served too (decisions I2). */
+    /** `PRIVACY_SALT`: positions are stored as they are served too (rule I2). */
     salt?: string | null
     cache?: WalletCache
   }) {

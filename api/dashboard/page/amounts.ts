@@ -26,7 +26,7 @@ export function unitsOfNumber(value: number, decimals: number): bigint | null {
 /** Decimals of a rate of credits (`CREDITS_PER_USDT`). */
 export const RATE_DECIMALS = 6
 
-/** Credits for a payment in raw units, rounded down once, as the service does it (decisions E5). */
+/** Credits for a payment in raw units, rounded down once, as the service does it (rule E5). */
 export function creditsFor(units: bigint, decimals: number, creditsPerUsdt: number): bigint {
   const rate = unitsOfNumber(creditsPerUsdt, RATE_DECIMALS) ?? 0n
   return (units * rate) / 10n ** BigInt(decimals + RATE_DECIMALS)

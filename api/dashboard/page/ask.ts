@@ -10,7 +10,7 @@ export type Unanswered =
   | {
       readonly kind: 'refused'
       readonly status: number
-      /** To decide by: section 7 of the contract, decisions D. */
+      /** To decide by: section 7 of the contract, rules of section D. */
       readonly code: string
       /** A sentence for people. */
       readonly title: string

@@ -8,7 +8,7 @@ export type SignedIn =
   | { readonly kind: 'not_signed'; readonly words: string }
   | { readonly kind: 'failed'; readonly failure: Unanswered }
 
-/** Signs in with a wallet: a message of the service, signed by the wallet, for a token (Sign-In With Solana, decisions E1). */
+/** Signs in with a wallet: a message of the service, signed by the wallet, for a token (Sign-In With Solana, rule E1). */
 export async function signIn(connected: Connected): Promise<SignedIn> {
   const wallet = connected.account.address
   const nonce = await ask<{ message: string }>('/auth/nonce', 'none', {

@@ -45,7 +45,7 @@ const readiness: Burst = {
     const status = JSON.parse(body) as {
       ingest: { slot: number }
       storage: { slot: number }
-    } // decisions J4
+    } // rule J4
     const behind = status.ingest.slot - status.storage.slot
     const faults = behind > 20 ? [`storage is ${behind} slots behind`] : []
     if (tally.bodies.get(200)?.includes('checks')) faults.push('strangers see the single checks')

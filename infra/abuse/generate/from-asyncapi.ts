@@ -40,7 +40,7 @@ const MINT = 'So11111111111111111111111111111111111111112'
 const OTHER_TYPES = [null, true, 0, -1, 1e300, '', 'x', {}, { length: 1 }, [[]], [null], [1], [{}]]
 const TEXT_VALUES = ['\0', '💰', 'a'.repeat(3500), '__proto__', "'; DROP TABLE swaps; --", '\ud800']
 
-/** Values of each field, with the codes that may refuse them (decisions F2). */
+/** Values of each field, with the codes that may refuse them (rule F2). */
 const FIELD_VALUES: Readonly<Record<string, readonly (readonly [unknown, readonly string[]])[]>> = {
   action: [...OTHER_TYPES, [], ...TEXT_VALUES, 'SUBSCRIBE', 'publish'].map((value) => [
     value,

@@ -9,7 +9,7 @@ const UNICODE = ['%EF%BC%91', '%D9%A1', '%F0%9F%92%B0', '%E2%80%AE1', '%ED%A0%80
 const BROKEN_PERCENT = ['%', '%z', '%zz', '1%', '%E0%A4%A', '%FF%FE']
 const OTHER_TYPES = ['null', 'undefined', 'true', '[]', '%5B1%5D', '%7B%7D', '[object%20Object]']
 
-/** Values of a parameter that is an integer from `min` to `max` (decisions D2). */
+/** Values of a parameter that is an integer from `min` to `max` (rule D2). */
 export function integerValues(min: number, max: number): UrlValue[] {
   const out = [max + 1, max * 10, 2 ** 31, 2 ** 32 + 1, 2 ** 53, 2 ** 64].filter((n) => n > max)
   return [
@@ -22,7 +22,7 @@ export function integerValues(min: number, max: number): UrlValue[] {
   ]
 }
 
-/** Values of a cursor (decisions D4). */
+/** Values of a cursor (rule D4). */
 export const CURSORS: readonly UrlValue[] = refused([
   ...['', 'x', 'AAAA', '..', '-', '_', '=', '%3D%3D', 'A'.repeat(52), 'A'.repeat(1900)],
   ...[...INJECTIONS, ...NULLS, ...UNICODE, ...BROKEN_PERCENT, ...OTHER_TYPES],
@@ -43,7 +43,7 @@ const NO_ALIAS = [
 
 /**
  * Values of the alias of a wallet in a query: any text that is no tracked wallet is unknown
- * (decisions D2).
+ * (rule D2).
  */
 export const ALIASES: readonly UrlValue[] = [
   ['', [400]],
@@ -56,7 +56,7 @@ export const PATH_ALIASES: readonly UrlValue[] = [
   ...[...BROKEN_PERCENT, 'a'.repeat(8000)],
 ].map((value) => [value, [404]])
 
-/** Values of a mint in a path (decisions D2). */
+/** Values of a mint in a path (rule D2). */
 export const PATH_MINTS: readonly UrlValue[] = [
   ...['1', 'mint', '0'.repeat(44), 'O'.repeat(43), 'l'.repeat(44), '1'.repeat(31), '1'.repeat(33)],
   ...['{{mint}}1', '1{{mint}}', '{{mint}}%00', '%20{{mint}}', '{{mint}}%20', 'z'.repeat(44)],
@@ -64,7 +64,7 @@ export const PATH_MINTS: readonly UrlValue[] = [
   ...[...NULLS, ...UNICODE, ...BROKEN_PERCENT, ...OTHER_TYPES],
 ].map((value) => [value, [400, 404]])
 
-/** Names of parameters that nobody declared; they are ignored (decisions D2). */
+/** Names of parameters that nobody declared; they are ignored (rule D2). */
 export const UNKNOWN_QUERIES: readonly string[] = [
   ...['x=1', 'x', '=', '=&=&=', '&&&&', '?', '?limit=1', 'X[]=1', 'limit[]=x', 'limit.x=1'],
   ...['__proto__=1', '__proto__[limit]=1', 'constructor=1', 'toString=1', '%00=%00', '%=%', '%zz'],

@@ -87,7 +87,7 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
     }
   }
 
-  /** A sealed slot with so many events, each in a transaction of its own with the balance record that comes with it (decisions B14). */
+  /** A sealed slot with so many events, each in a transaction of its own with the balance record that comes with it (rule B14). */
   function slotOf(slot: number, events: number): SlotRecords {
     const records: WalletRecord[] = []
     for (let txIndex = 0; txIndex < events; txIndex += 1) {

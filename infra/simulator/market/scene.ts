@@ -22,7 +22,7 @@ export interface Scene {
   readonly random: Random
 }
 
-/** Some of Jito's tip accounts: what goes there is no flow of a swap (decisions B3). */
+/** Some of Jito's tip accounts: what goes there is no flow of a swap (rule B3). */
 const TIP_ACCOUNTS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',

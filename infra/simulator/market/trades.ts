@@ -28,13 +28,13 @@ import { type Coin, priceAt, type Wallet } from './universe.ts'
 import type { Fill, PlannedSwap } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 
-/** What a trading terminal takes beside a swap against SOL: 1% (decisions B13a). */
+/** What a trading terminal takes beside a swap against SOL: 1% (rule B13a). */
 const TERMINAL_FEE_PERCENT = 1n
 const TERMINAL = wellKnown('9yMwSPk9mrXSN7yDHUuZurAh1sjbJsfpUqjZ7SvVtdco')
 const JUPITER = wellKnown('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const JUPITER_EVENTS = wellKnown('D8cy77BBepLMngZx6ZukaTff5hCt1HrWyKk3Hnd9oitf')
 const JUPITER_RFQ = wellKnown('61DFfeTKM7trxYcPQCM78bJ794ddZprZpAwAnLiwTpYH')
-/** A program in no table: its swaps are seen by their balance changes alone (decisions B10). */
+/** A program in no table: its swaps are seen by their balance changes alone (rule B10). */
 const PRIVATE_PROGRAM = derivedKey(0, 'private-program')
 
 /** Buys or sells a coin on its venue. `amount`: quote of a buy, base of a sell; a sale of everything closes the account. */
@@ -156,7 +156,7 @@ function openPurse(
   }
 }
 
-/** Trades SOL for USDC or back on the price pool: a conversion, no event (decisions B8). */
+/** Trades SOL for USDC or back on the price pool: a conversion, no event (rule B8). */
 export function convert(
   scene: Scene,
   wallet: Wallet,
@@ -185,7 +185,7 @@ const ROUTE_STEPS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Jupiter v6 `route` over two hops: USDC to SOL in the price pool and on to the coin, or back. The middle coin nets to zero (decisions B5), so
+ * Jupiter v6 `route` over two hops: USDC to SOL in the price pool and on to the coin, or back. The middle coin nets to zero (rule B5), so
  * it is one swap against USDC. A sale of everything closes the account.
  */
 export function routeOverSol(
@@ -234,7 +234,7 @@ export function routeOverSol(
     VENUES[universe.pricePool.venue].table(universe.pricePool),
   ])
   const fill = side === 'buy' ? { base: got, quote: amount } : { base: amount, quote: got }
-  // Two hops over one venue are that venue's; the router's name stands for several (decisions B11).
+  // Two hops over one venue are that venue's; the router's name stands for several (rule B11).
   const program = coin.venue === universe.pricePool.venue ? coin.venue : 'jupiter'
   const by = { program, programId: JUPITER }
   return {
@@ -243,7 +243,7 @@ export function routeOverSol(
   }
 }
 
-/** Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed in between (decisions B7). */
+/** Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed in between (rule B7). */
 export function rotate(scene: Scene, wallet: Wallet, from: Coin, to: Coin, amount: bigint): Action {
   const { slot, time, ledger } = scene
   const trader = wallet.key

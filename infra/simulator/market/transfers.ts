@@ -83,7 +83,7 @@ export function sendToken(
   return { draft: finish(tx, scene), intents }
 }
 
-/** Quote coins give no token transfer (decisions B12). */
+/** Quote coins give no token transfer (rule B12). */
 function tokenTransfer(
   wallet: Wallet,
   direction: 'in' | 'out',
@@ -101,7 +101,7 @@ export function closeHolding(scene: Scene, wallet: Wallet, account: Key): Action
   return { draft: finish(tx, scene), intents: [] }
 }
 
-/** Wraps SOL and keeps it wrapped: no event (decisions B3). */
+/** Wraps SOL and keeps it wrapped: no event (rule B3). */
 export function wrapSol(scene: Scene, wallet: Wallet, lamports: bigint): Action {
   const tx = begin(scene, wallet.key)
   createAssociatedAccount(tx, wallet.key, wallet.key, WSOL)

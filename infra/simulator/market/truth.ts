@@ -4,7 +4,7 @@ import type { Mint } from './transaction-builder.ts'
 
 /**
  * What a transaction was meant to do for one tracked wallet: written down by whoever made the transaction, never read back from it. Wallets
- * by number, amounts raw. Quantities and names follow the decisions (B5 to B13a).
+ * by number, amounts raw. Quantities and names follow the rules (B5 to B13a).
  */
 export type Intent =
   | {
@@ -35,7 +35,7 @@ export type Intent =
       readonly lamports: bigint
     }
 
-/** A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by mint, SOL in, SOL out (decisions A). */
+/** A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by mint, SOL in, SOL out (rules of section A). */
 export function inEventOrder(intents: readonly Intent[]): Intent[] {
   return intents
     .map((intent, position) => ({ intent, position }))

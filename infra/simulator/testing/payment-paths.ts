@@ -48,7 +48,7 @@ export async function createStage(simulator: Simulator, seed = 1): Promise<Stage
   return { simulator, owner, account, ownerKey, forwarder }
 }
 
-/** Every path that has to be told apart (decisions E5), each by transactions that are really executed. */
+/** Every path that has to be told apart (rule E5), each by transactions that are really executed. */
 export const PAYMENT_PATHS: readonly PaymentPath[] = [
   path('`transfer` to the associated account', async ({ account }, customer) => {
     await customer.send([from(customer, account, 2_000_000n)])

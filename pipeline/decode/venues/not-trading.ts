@@ -3,7 +3,7 @@ import type { Program } from '../program.ts'
 
 /**
  * Lending, staking, vaults and NFT markets: what they give for a deposit is a receipt, not a trade, so that their instructions alone make no
- * `delta_only` swap (decisions B10, H).
+ * `delta_only` swap (rule B10, H).
  */
 export const notTrading: readonly Program[] = [
   ['kamino_lend', 'KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD'],

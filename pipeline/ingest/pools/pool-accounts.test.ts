@@ -241,7 +241,7 @@ test('a price needs something on both sides, and vaults that hold what is owed',
     t.like(told(RAYDIUM_CPMM, data, balances), { state: null })
 })
 
-test('an account of the wrong size, kind or token is malformed, one of another program is another; nothing throws (decisions K7)', (t) => {
+test('an account of the wrong size, kind or token is malformed, one of another program is another; nothing throws (rule K7)', (t) => {
   const good: readonly [string, Buffer][] = [
     [PUMPFUN, curve(0)],
     [PUMPSWAP, pumpswap(COIN, WSOL)],

@@ -26,13 +26,13 @@ export interface PoolWatch {
 }
 
 export interface PoolWatchConfig {
-  /** `YELLOWSTONE_ENDPOINT`; only `Subscribe` is asked of it (decisions J10). */
+  /** `YELLOWSTONE_ENDPOINT`; only `Subscribe` is asked of it (rule J10). */
   readonly endpoint: string
   readonly xToken: string | null
 }
 
 export interface PoolWatchDeps {
-  /** Closed by `stop`. Only `getMultipleAccounts` is asked of it (decisions J10). */
+  /** Closed by `stop`. Only `getMultipleAccounts` is asked of it (rule J10). */
   readonly rpc: AccountsRpc & { close(): void }
   readonly logger: Logger
   readonly metrics: PoolMetrics

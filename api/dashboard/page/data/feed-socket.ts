@@ -55,7 +55,7 @@ export interface SocketWorld {
 }
 
 /**
- * Follows channels of `GET /ws` over as many connections as it takes: each goes on after the last position of the one before, so that nothing is missed or repeated (decisions F4).
+ * Follows channels of `GET /ws` over as many connections as it takes: each goes on after the last position of the one before, so that nothing is missed or repeated (rule F4).
  * Comes back by itself after a cut, later and later up to 20 s; not when that would not help. Gives the position it is at, and a way to end it.
  */
 export function followSocket(

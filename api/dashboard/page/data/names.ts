@@ -10,7 +10,7 @@ export function isTokenAddress(text: string): boolean {
   return bytes === 32
 }
 
-/** Whether a text is the alias of a wallet, tracked or not (decisions D2). */
+/** Whether a text is the alias of a wallet, tracked or not (rule D2). */
 export function isAlias(text: string): boolean {
   return /^W[1-9][0-9]{0,8}$/.test(text)
 }

@@ -58,7 +58,7 @@ export function trendWords(trend: string): { readonly sign: string; readonly wor
   return { sign: '▬', word: 'flat' }
 }
 
-/** What a state means, for people (decisions G4). */
+/** What a state means, for people (rule G4). */
 export const STATES: Readonly<Record<string, { readonly sign: string; readonly about: string }>> = {
   discovered: { sign: '✦', about: 'On the list for less than ten minutes' },
   accumulating: {

@@ -79,7 +79,7 @@ export function Holdings(props: {
   )
 }
 
-/** Why the two counts may differ (decisions C18). */
+/** Why the two counts may differ (rule C18). */
 const BY_SWAPS =
   'What counts as held here is bought less sold, by swaps alone. The metrics follow transfers too, so their “Tokens in open positions” may be more or fewer.'
 
