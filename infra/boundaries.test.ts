@@ -29,7 +29,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
   kafkajs: 'pipeline/log/kafka-client.ts',
   ioredis: 'api/redis-connection.ts',
-  '@grpc/grpc-js': 'pipeline/ingest/yellowstone.ts',
+  '@grpc/grpc-js': 'pipeline/ingest/stream/yellowstone.ts',
 }
 
 const sources = ['pipeline', 'api', 'infra'].flatMap((top) =>

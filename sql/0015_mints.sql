@@ -4,7 +4,7 @@
 -- Duplicates: rows of one mint are pictures of it; the highest `version` counts. Read with FINAL. A token without a row has not been asked for yet: what
 --   depends on its facts is null, symbol and name are ''.
 -- Units: raw token units, unix seconds (wall clock).
--- `symbol` and `name` are text that strangers chose: cleaned (see pipeline/ingest/mint-text.ts), at most 16 and 64 characters, yet to be escaped wherever shown.
+-- `symbol` and `name` are text that strangers chose: cleaned (see pipeline/ingest/rpc/mint-text.ts), at most 16 and 64 characters, yet to be escaped wherever shown.
 CREATE TABLE IF NOT EXISTS mints
 (
     mint String COMMENT 'Mint of the token' CODEC(ZSTD),

@@ -20,24 +20,24 @@ import { type Address, address, addressFromBytes } from '../../pipeline/domain/a
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
-import { normalizeRpc } from '../../pipeline/ingest/normalize-rpc.ts'
 import {
   createRpc,
   type HistoryRpc,
   type PaymentRpc,
   type SolanaRpc,
-} from '../../pipeline/ingest/rpc.ts'
+} from '../../pipeline/ingest/rpc/rpc.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { normalizeRpc } from '../../pipeline/ingest/wire/normalize-rpc.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { DepositAccounts } from '../../pipeline/workers/deposit-accounts.ts'
-import { readDepositHistory } from '../../pipeline/workers/deposit-history.ts'
-import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits.ts'
-import { startIngest } from '../../pipeline/workers/ingest.ts'
-import { createOnceEach } from '../../pipeline/workers/once-each.ts'
+import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-accounts.ts'
+import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
+import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
+import { createOnceEach } from '../../pipeline/workers/deposits/once-each.ts'
+import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { Ledger } from '../credits/ledger.ts'
 import type { Meter } from '../credits/meter.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'

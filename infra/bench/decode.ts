@@ -3,7 +3,7 @@ import { DexParser } from 'solana-dex-parser'
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
 import { type Address, addressFromBytes } from '../../pipeline/domain/address.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
-import { normalizeGrpc } from '../../pipeline/ingest/normalize-grpc.ts'
+import { normalizeGrpc } from '../../pipeline/ingest/wire/normalize-grpc.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { toGrpcUpdate } from '../corpus/to-grpc-update.ts'
 

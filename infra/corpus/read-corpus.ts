@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
-import { normalizeRpc } from '../../pipeline/ingest/normalize-rpc.ts'
+import { normalizeRpc } from '../../pipeline/ingest/wire/normalize-rpc.ts'
 
 /** A recorded transaction: the RPC's JSON as it was kept, and what `normalizeRpc` makes of it. */
 export interface RecordedTransaction {

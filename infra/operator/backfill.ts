@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { BackfillSummary } from '../../pipeline/workers/backfills.ts'
+import type { BackfillSummary } from '../../pipeline/workers/backfill/backfills.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 
 /** A bound of a history: a slot, or a second. */

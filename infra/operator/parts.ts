@@ -4,7 +4,7 @@ import type { Ledger } from '../../api/credits/ledger.ts'
 import type { Turns } from '../../api/turns.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Backfills } from '../../pipeline/workers/backfills.ts'
+import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { Caller } from './caller.ts'
 
 /** What operator commands work with: the service's own parts, in the process that owns the data. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { pause } from '../../pipeline/runtime/pause.ts'
-import { readRefolds, requestRefolds } from '../../pipeline/workers/refold.ts'
+import { readRefolds, requestRefolds } from '../../pipeline/workers/fold/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'

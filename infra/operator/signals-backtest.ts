@@ -9,7 +9,7 @@ import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { type Outcome, Outcomes } from '../../pipeline/trending/strategy-outcomes.ts'
 import { Firings, type Signal } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
-import { replayTicks } from '../../pipeline/workers/trending-ticks.ts'
+import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
 import { readTextFile } from '../service/source.ts'
 import { type Command, optionCommand } from './command.ts'
 

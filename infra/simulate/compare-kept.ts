@@ -1,5 +1,5 @@
 import bs58 from 'bs58'
-import { normalize } from '../../pipeline/ingest/raw-transaction.ts'
+import { normalize } from '../../pipeline/ingest/wire/raw-transaction.ts'
 import type { Difference, Query } from './compare.ts'
 import type { TrueChain } from './true-chain.ts'
 

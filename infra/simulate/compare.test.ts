@@ -10,7 +10,7 @@ import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
 import { aChain, type Chain } from '../../pipeline/testing/a-chain.ts'
 import { slowTables } from '../../pipeline/testing/slow-tables.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
-import { startFold } from '../../pipeline/workers/fold.ts'
+import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { compareWith, tellDifference } from './compare.ts'
 
 const WALLETS = 3

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { addressFromBytes } from '../domain/address.ts'
 import { createWallets } from '../domain/wallets.ts'
-import { normalizeGrpc } from '../ingest/normalize-grpc.ts'
+import { normalizeGrpc } from '../ingest/wire/normalize-grpc.ts'
 import { aTransaction } from '../testing/a-transaction.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
 import { toGrpcUpdate } from '../testing/encodings.ts'

@@ -8,10 +8,10 @@ import { createWallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
 import { type ChainFollower, type FollowLimits, followChain } from './follow-chain.ts'
-import type { RpcBlock, SolanaRpc } from './rpc.ts'
+import type { RpcBlock, SolanaRpc } from './rpc/rpc.ts'
 import { createSolPrices } from './sol-price.ts'
+import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './stream/yellowstone.ts'
 import { createIngestMetrics } from './telemetry.ts'
-import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './yellowstone.ts'
 
 const wallet = addressFromBytes(new Uint8Array(32).fill(9))
 const pool = addressFromBytes(new Uint8Array(32).fill(8))

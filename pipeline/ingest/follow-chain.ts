@@ -6,24 +6,24 @@ import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { OnStage } from '../runtime/slot-stage.ts'
 import type { IngestOutput } from './output.ts'
-import { createOutputQueue, type OutputQueue } from './output-queue.ts'
-import { pauseOrStop, Stopped } from './persist.ts'
-import { normalize, type RawTransaction, sizeOf, trackedOf } from './raw-transaction.ts'
-import type { SolanaRpc } from './rpc.ts'
-import { createRpcHistory, type RpcHistory } from './rpc-history.ts'
+import { readSolPrice } from './pools/whirlpool-account.ts'
+import { pauseOrStop, Stopped } from './rpc/persist.ts'
+import type { SolanaRpc } from './rpc/rpc.ts'
+import { createRpcHistory, type RpcHistory } from './rpc/rpc-history.ts'
+import type { SolPrices } from './sol-price.ts'
+import { createOutputQueue, type OutputQueue } from './stream/output-queue.ts'
 import {
   createSlotSealer,
   type DropReason,
   type SealerEvent,
   type SealerOutput,
-} from './slot-sealer.ts'
-import type { SolPrices } from './sol-price.ts'
-import { openSession, type SessionEnd, type StreamSession } from './stream-session.ts'
-import { subscribeRequest } from './subscribe-request.ts'
+} from './stream/slot-sealer.ts'
+import { openSession, type SessionEnd, type StreamSession } from './stream/stream-session.ts'
+import { subscribeRequest } from './stream/subscribe-request.ts'
+import { type OpenUpdateStream, openUpdateStream, type StreamEnd } from './stream/yellowstone.ts'
 import type { IngestMetrics } from './telemetry.ts'
-import type { UpdateEnvelope } from './update-envelope.ts'
-import { readSolPrice } from './whirlpool-account.ts'
-import { type OpenUpdateStream, openUpdateStream, type StreamEnd } from './yellowstone.ts'
+import { normalize, type RawTransaction, sizeOf, trackedOf } from './wire/raw-transaction.ts'
+import type { UpdateEnvelope } from './wire/update-envelope.ts'
 
 export interface FollowConfig {
   readonly endpoint: string

@@ -4,8 +4,8 @@ import { type Address, addressBytes } from '../domain/address.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
+import { readSolPrice } from './pools/whirlpool-account.ts'
 import { createSolPrices, parseSolPrices } from './sol-price.ts'
-import { readSolPrice } from './whirlpool-account.ts'
 
 function poolAccount(sqrtPrice: bigint, mintA: Address, mintB: Address): Buffer {
   const bytes = Buffer.alloc(653)

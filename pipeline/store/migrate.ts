@@ -10,6 +10,7 @@ export const SQL_FOLDER = join(import.meta.dirname, '../../../sql')
 /** A file of `sql/`, named `NNNN_name.sql`; its statements end with `;` at the end of a line. */
 interface SchemaFile {
   readonly name: string
+  /** Covers the statements without their comment lines, so that a comment may be corrected. */
   readonly checksum: string
   readonly statements: readonly string[]
 }
@@ -22,7 +23,8 @@ interface SchemaFile {
  */
 export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readonly string[]> {
   const files = readSchema(folder)
-  const pending = pendingFiles(files, await readApplied(store))
+  const applied = await readApplied(store)
+  const pending = pendingFiles(files, applied)
   if (pending.length === 0) return []
   await store.command(MIGRATIONS_TABLE).catch((error: unknown) => {
     throw mayNotMigrate(error, pending[0]?.name ?? '')
@@ -31,13 +33,24 @@ export async function migrate(store: Store, folder = SQL_FOLDER): Promise<readon
   for (const file of pending) {
     for (const statement of file.statements)
       await apply(store, file, statement.replaceAll('{analyst}', analystDatabase(own?.name ?? '')))
-    await store.insert('schema_migrations', [
-      { name: file.name, checksum: file.checksum, applied_at: Math.floor(Date.now() / 1000) },
-    ])
+    await record(store, [file])
   }
+  await record(
+    store,
+    files.filter(({ name, checksum }) => applied.get(name)?.includes(checksum) === false),
+  )
   // Another process may have come with other files meanwhile.
   pendingFiles(files, await readApplied(store))
   return pending.map((file) => file.name)
+}
+
+async function record(store: Store, files: readonly SchemaFile[]): Promise<void> {
+  if (files.length === 0) return
+  const applied_at = Math.floor(Date.now() / 1000)
+  await store.insert(
+    'schema_migrations',
+    files.map(({ name, checksum }) => ({ name, checksum, applied_at })),
+  )
 }
 
 /** Resolves when every file of `folder` has been applied unchanged; rejects with `schema_changed`, naming the first that has not. */
@@ -114,7 +127,7 @@ async function apply(store: Store, file: SchemaFile, statement: string): Promise
 const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
 (
     name String COMMENT 'Name of the file in sql/',
-    checksum String COMMENT 'SHA-256 of the file, hex',
+    checksum String COMMENT 'SHA-256 of the statements of the file, hex, after its kind',
     applied_at UInt32 COMMENT 'Unix seconds (wall clock)'
 )
 ENGINE = ReplacingMergeTree
@@ -147,12 +160,21 @@ function readSchema(folder: string): SchemaFile[] {
     if (twin !== undefined)
       throw new ServiceError('schema_changed', `sql/${name}: sql/${twin} has the same number`)
     numbers.set(number, name)
-    const text = readFileSync(join(folder, name), 'utf8')
-    const statements = text
+    const statements = readFileSync(join(folder, name), 'utf8')
+      .replace(/^\s*--.*$/gm, '')
       .split(/;[ \t]*$/m)
-      .filter((part) => part.replace(/^\s*--.*$/gm, '').trim() !== '')
-    return { name, checksum: createHash('sha256').update(text).digest('hex'), statements }
+      .map((statement) => statement.trim())
+      .filter((statement) => statement !== '')
+    const sum = createHash('sha256').update(statements.join(';\n')).digest('hex')
+    return { name, checksum: `${CHECKSUM_KIND}${sum}`, statements }
   })
+}
+
+/** Checksums without it, of databases from before 1.0.0, covered comments and are not compared. */
+const CHECKSUM_KIND = 'statements-sha256:'
+
+function differs(checksum: string, file: SchemaFile): boolean {
+  return checksum.startsWith(CHECKSUM_KIND) && checksum !== file.checksum
 }
 
 function pendingFiles(
@@ -167,7 +189,7 @@ function pendingFiles(
         `sql/${name} was applied to this database but is missing here`,
       )
   for (const file of files)
-    if (applied.get(file.name)?.some((checksum) => checksum !== file.checksum))
+    if (applied.get(file.name)?.some((checksum) => differs(checksum, file)))
       throw new ServiceError(
         'schema_changed',
         `sql/${file.name} has changed since it was applied: undo the change and add a new file`,

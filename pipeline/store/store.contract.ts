@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -25,7 +25,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   test.after.always(() => opened?.remove())
 
   test.serial(
-    `${name}: a changed, missing or badly named schema file is refused by name, with nothing written`,
+    `${name}: a changed, missing or badly named schema file is refused by name, with nothing written; comments may change`,
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'test-sql-'))
       try {
@@ -61,6 +61,9 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         rmSync(join(folder, '9998_more.sql'))
         while ((await faultOf()) !== null) await nextTurn()
 
+        const transfers = readFileSync(join(folder, '0002_transfers.sql'), 'utf8')
+        writeFileSync(join(folder, '0002_transfers.sql'), `-- A correction.\n${transfers}\n`)
+        t.deepEqual(await migrate(store, folder), [])
         writeFileSync(
           join(folder, '9999_more.sql'),
           'CREATE TABLE IF NOT EXISTS more (n UInt8) ENGINE = Memory;\n',

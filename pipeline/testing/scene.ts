@@ -3,7 +3,7 @@ import { type Address, addressBytes, addressFromBytes, parseAddress } from '../d
 import { WSOL } from '../domain/quote.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
-import { encodeTransaction } from '../ingest/encode-transaction.ts'
+import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
 
 /** Rent of a token account in lamports. */
 export const RENT = 2_039_280n

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
-import { readPoolStates } from '../workers/trending-rows.ts'
+import { readPoolStates } from '../workers/trending/trending-rows.ts'
 import type { StoredHistory } from './slow-watchlist.ts'
 
 /** Everything that is stored and counts for the watchlist, as it happened (without `PRIVACY_SALT`). */

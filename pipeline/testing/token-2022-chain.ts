@@ -8,7 +8,7 @@ import {
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { type Address, addressFromBytes } from '../domain/address.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
-import { encodeTransaction } from '../ingest/encode-transaction.ts'
+import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const DECIMALS = 6

@@ -2,8 +2,8 @@ import type { WalletEvent } from '../../../pipeline/domain/event.ts'
 import { WSOL } from '../../../pipeline/domain/quote.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
+import { WalletBooks } from '../../../pipeline/workers/fold/wallet-books.ts'
 import { createFoldMetrics } from '../../../pipeline/workers/telemetry.ts'
-import { WalletBooks } from '../../../pipeline/workers/wallet-books.ts'
 import { createWorkload } from './workload.ts'
 
 const WALLETS_AT_ONCE = 100

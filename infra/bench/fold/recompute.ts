@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readRefolds, requestRefolds } from '../../../pipeline/workers/refold.ts'
+import { readRefolds, requestRefolds } from '../../../pipeline/workers/fold/refold.ts'
 import type { BenchServers } from './bench-servers.ts'
 import { type History, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'

@@ -3,7 +3,7 @@ import { createMemoryLog } from '../../../pipeline/log/memory.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
-import { startFold } from '../../../pipeline/workers/fold.ts'
+import { startFold } from '../../../pipeline/workers/fold/fold.ts'
 
 /** A store that tells `onStored` of the slot that every partition has reached, each time that one more has. */
 export function watchProgress(

@@ -5,7 +5,7 @@ import { toFoldEvent } from '../../../pipeline/fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../../pipeline/fold/fold-wallet.ts'
 import { createWalletState } from '../../../pipeline/fold/wallet-state.ts'
 import type { Row } from '../../../pipeline/store/store.ts'
-import { metricsRow } from '../../../pipeline/workers/book-rows.ts'
+import { metricsRow } from '../../../pipeline/workers/fold/book-rows.ts'
 import { createRandom } from '../../simulator/random.ts'
 import { print } from '../kit/figures.ts'
 

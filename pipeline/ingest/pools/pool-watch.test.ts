@@ -8,14 +8,14 @@ import { type Address, addressBytes, addressFromBytes } from '../../domain/addre
 import { WSOL } from '../../domain/quote.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
-import { createRpc } from '../rpc.ts'
-import { createIngestMetrics } from '../telemetry.ts'
-import { readEnvelope } from '../update-envelope.ts'
+import { createRpc } from '../rpc/rpc.ts'
 import {
   type OpenUpdateStream,
   openUpdateStream,
   type UpdateStreamOptions,
-} from '../yellowstone.ts'
+} from '../stream/yellowstone.ts'
+import { createIngestMetrics } from '../telemetry.ts'
+import { readEnvelope } from '../wire/update-envelope.ts'
 import { PoolPictures } from './pool-pictures.ts'
 import type { PoolState } from './pool-state.ts'
 import { createPoolWatch } from './pool-watch.ts'

@@ -1,0 +1,264 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import test from 'ava'
+import { addressFromBytes } from '../../domain/address.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { createIngestMetrics } from '../telemetry.ts'
+import { createMintDecimals } from './mint-decimals.ts'
+import { persist, Stopped } from './persist.ts'
+import { createRpc, type RpcOptions } from './rpc.ts'
+
+type Handler = (
+  request: { method: string; params: unknown[] },
+  response: ServerResponse,
+  raw: IncomingMessage,
+) => void
+
+/** A server that answers as told, and what it was asked. */
+async function serve(handler: Handler, options: Partial<RpcOptions> = {}) {
+  const asked: { method: string; params: unknown[] }[] = []
+  const server = createServer((raw, response) => {
+    const chunks: Buffer[] = []
+    raw.on('data', (chunk: Buffer) => chunks.push(chunk))
+    raw.on('end', () => {
+      const request = JSON.parse(Buffer.concat(chunks).toString())
+      asked.push({ method: request.method, params: request.params })
+      handler(request, response, raw)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // listening on TCP
+  const rpc = createRpc({
+    url: `http://127.0.0.1:${port}/?api-key=secret`,
+    metrics: createIngestMetrics(createRegistry()),
+    backoffMs: 1,
+    attempts: 3,
+    ...options,
+  })
+  return {
+    rpc,
+    asked,
+    close() {
+      rpc.close()
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+const result = (response: ServerResponse, value: unknown) =>
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
+const failure = (response: ServerResponse, code: number) =>
+  response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } }))
+
+test('a call is tried again after 429, 5xx, a cut connection, no JSON and a node that is behind', async (t) => {
+  const troubles: Handler[] = [
+    (_, response) => response.writeHead(429, { 'retry-after': '0' }).end('slow down'),
+    (_, response) => response.writeHead(503).end(),
+    (_, response) => response.destroy(),
+    (_, response) => response.end('<html>'),
+    (_, response) => failure(response, -32005),
+  ]
+  let turn = 0
+  const server = await serve(
+    (request, response, raw) =>
+      (troubles[turn++] ?? ((_, r) => result(r, 77)))(request, response, raw),
+    { attempts: 6 },
+  )
+  t.is(await server.rpc.getSlot(), 77)
+  t.is(server.asked.length, 6)
+  t.deepEqual(server.asked[0], { method: 'getSlot', params: [{ commitment: 'confirmed' }] })
+  server.close()
+})
+
+test('Retry-After is heeded, as seconds and as a date', async (t) => {
+  const inSeconds = () => '1'
+  // Dates have whole seconds: between half a second and one and a half.
+  const asDate = () => new Date(Date.now() + 1500).toUTCString()
+  for (const retryAfter of [inSeconds, asDate]) {
+    const times: number[] = []
+    const server = await serve((_, response) => {
+      times.push(performance.now())
+      if (times.length === 1) response.writeHead(429, { 'retry-after': retryAfter() }).end()
+      else result(response, 1)
+    })
+    await server.rpc.getSlot()
+    const [first = 0, second = 0] = times
+    t.true(second - first > 400, `${second - first} ms`)
+    server.close()
+  }
+})
+
+test('a server that keeps failing is an error that names the method and not the key', async (t) => {
+  const server = await serve((_, response) => response.writeHead(500).end())
+  const error = await t.throwsAsync(server.rpc.getSlot(), { code: 'unavailable' })
+  t.is(error?.message, 'SOLANA_RPC_URL: getSlot failed: HTTP status 500')
+  t.is(server.asked.length, 3)
+  server.close()
+})
+
+test('an answer that does not come in time, or is too large, is given up', async (t) => {
+  const silent = await serve(() => {}, { timeoutMs: 50, attempts: 1 })
+  await t.throwsAsync(silent.rpc.getSlot(), { code: 'unavailable', message: /timeout/ })
+  silent.close()
+  const large = await serve((_, response) => response.end(Buffer.alloc(5000, 32)), {
+    maxAnswer: 4000,
+    attempts: 1,
+  })
+  await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /more than 4000 bytes/ })
+  large.close()
+})
+
+test('an answer may come packed, is not larger unpacked either, and counts only when it is whole', async (t) => {
+  const packed = (value: unknown): Handler => {
+    const bytes = gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
+    return (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes)
+  }
+  const good = await serve(packed(77))
+  t.is(await good.rpc.getSlot(), 77)
+  good.close()
+  const options = { maxAnswer: 4000, attempts: 1 }
+  const large = await serve(packed('x'.repeat(5000)), options)
+  await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /larger than 4000/ })
+  large.close()
+  const cut = await serve((_, response) => {
+    response.writeHead(200, { 'content-length': 100 })
+    response.write('{"jsonrpc"', () => response.destroy())
+  }, options)
+  await t.throwsAsync(cut.rpc.getSlot(), {
+    code: 'unavailable',
+    message: /getSlot failed: other side closed/,
+  })
+  cut.close()
+})
+
+test('only so many requests run at once', async (t) => {
+  let running = 0
+  let most = 0
+  const server = await serve(
+    (_, response) => {
+      most = Math.max(most, ++running)
+      setTimeout(() => {
+        running--
+        result(response, 1)
+      }, 5)
+    },
+    { concurrency: 3 },
+  )
+  await Promise.all(Array.from({ length: 20 }, () => server.rpc.getSlot()))
+  t.is(most, 3)
+  server.close()
+})
+
+test('a block is whole, absent or not there yet', async (t) => {
+  const transactions = [{ transaction: {}, meta: {} }]
+  const answers: ((response: ServerResponse) => void)[] = [
+    (r) => result(r, { parentSlot: 8, blockTime: 1_700_000_000, transactions }),
+    (r) => failure(r, -32007),
+    (r) => failure(r, -32009),
+    (r) => failure(r, -32001),
+    (r) => failure(r, -32004),
+    (r) => result(r, null),
+    (r) => result(r, { parentSlot: 8, blockTime: null, transactions }),
+  ]
+  const server = await serve((_, response) => answers.shift()?.(response))
+  const whole = { slot: 9, parent: 8, blockTime: 1_700_000_000, transactions }
+  for (const expected of [whole, 'absent', 'absent', 'absent', 'not_yet', 'not_yet', 'not_yet']) {
+    t.deepEqual(await server.rpc.getBlock(9), expected as never)
+  }
+  t.like(server.asked[0], {
+    method: 'getBlock',
+    params: [9, { commitment: 'confirmed', transactionDetails: 'full', rewards: false }],
+  })
+  server.close()
+})
+
+test('an answer of another form, or an error that stays, is told as such', async (t) => {
+  const answers: ((response: ServerResponse) => void)[] = [
+    (r) => result(r, 'many'),
+    (r) => result(r, [1, -1]),
+    (r) => result(r, { transactions: 5 }),
+    (r) => failure(r, -32602),
+  ]
+  const server = await serve((_, response) => answers.shift()?.(response))
+  await t.throwsAsync(server.rpc.getSlot(), {
+    message: /getSlot answered in a form that is not Solana's/,
+  })
+  await t.throwsAsync(server.rpc.getBlocks(1, 2), { message: /getBlocks answered in a form/ })
+  await t.throwsAsync(server.rpc.getBlock(1), { message: /getBlock answered in a form/ })
+  await t.throwsAsync(server.rpc.getBlock(1), {
+    message: 'SOLANA_RPC_URL: getBlock answered error -32602: no',
+  })
+  server.close()
+})
+
+test('what is under way ends with the client', async (t) => {
+  const server = await serve(() => {})
+  const asked = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
+  server.rpc.close()
+  await asked
+  server.close()
+})
+
+const mint = (byte: number) => addressFromBytes(new Uint8Array(32).fill(byte))
+const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
+
+test('decimals are looked up once a mint, a hundred at a time; what is no mint has none', async (t) => {
+  const account = (decimals: number, owner = TOKEN, size = 82) => {
+    const data = Buffer.alloc(size)
+    data[44] = decimals
+    data[45] = 1
+    return { owner, data: [data.toString('base64'), 'base64'] }
+  }
+  const server = await serve(({ params }, response) => {
+    const addresses = params[0] as string[]
+    const others: Record<string, unknown> = {
+      [mint(201)]: null,
+      [mint(202)]: account(9, '11111111111111111111111111111111'),
+      [mint(203)]: account(9, TOKEN, 40),
+    }
+    result(response, {
+      context: { slot: 1 },
+      value: addresses.map((one) => (one in others ? others[one] : account(6))),
+    })
+  })
+  const decimals = createMintDecimals(server.rpc)
+  const mints = Array.from({ length: 150 }, (_, at) => mint(at + 1))
+  await decimals.load([...mints, mint(201), mint(202), mint(203)])
+  await decimals.load(mints)
+  t.deepEqual(
+    server.asked.map(({ params }) => (params[0] as string[]).length),
+    [100, 53],
+  )
+  t.deepEqual(
+    [1, 150, 201, 202, 203, 204].map((byte) => decimals.of(mint(byte))),
+    [6, 6, undefined, undefined, undefined, undefined],
+  )
+  const few = createMintDecimals(server.rpc, 2)
+  await few.load([mint(1), mint(2), mint(3)])
+  t.deepEqual(
+    [1, 2, 3].map((byte) => few.of(mint(byte))),
+    [undefined, 6, 6],
+  )
+  server.close()
+})
+
+test('a server that fails is asked until it answers, or the service stops', async (t) => {
+  let tries = 0
+  const server = await serve((_, response) => {
+    if (++tries < 4) response.writeHead(500).end()
+    else result(response, 5)
+  })
+  const deps = { logger: createLogger('silent'), stop: new AbortController().signal }
+  t.is(await persist(() => server.rpc.getSlot(), deps), 5)
+  const stopping = new AbortController()
+  const asked = t.throwsAsync(
+    persist(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
+    { instanceOf: Stopped },
+  )
+  stopping.abort()
+  await asked
+  server.close()
+})

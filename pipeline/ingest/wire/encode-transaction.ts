@@ -1,0 +1,204 @@
+import { decodeBase58 } from '../../domain/base58.ts'
+import type { Instruction, TokenBalance, Transaction } from '../../domain/transaction.ts'
+import { ProtoWriter } from './proto-writer.ts'
+
+/**
+ * A transaction that did not come as Yellowstone protobuf in that encoding: `SubscribeUpdateTransactionInfo` of `geyser.proto`, as a server would have sent it,
+ * without its slot. Whatever the decoder reads comes from `tx`; `json`, the RPC's answer it was read from, adds what nobody reads yet: blockhash, look-ups, all
+ * signatures, return data, compute units, token programs. Not known to RPC JSON, or not in this form: the bytes of an error (empty when the transaction failed).
+ */
+export function encodeTransaction(tx: Omit<Transaction, 'encoded'>, json?: unknown): Uint8Array {
+  const message = at(at(json, 'transaction'), 'message')
+  const meta = at(json, 'meta')
+  const keys = splitKeys(tx, message, meta)
+  const signatures = list(at(at(json, 'transaction'), 'signatures'))
+  writeBytes(1, tx.signature)
+  out.message(3, () => {
+    out.bytesOf(1, tx.signature)
+    for (const signature of signatures.slice(1)) out.bytesOf(1, bytesOf(signature))
+    out.message(2, () => writeMessage(tx, keys.staticKeys, message, at(json, 'version')))
+  })
+  out.message(4, () => writeMeta(tx, keys, meta))
+  writeUint(5, tx.index)
+  return out.finish()
+}
+
+/** Of all transactions: each is written in one go. */
+const out = new ProtoWriter()
+
+// Fields that proto3 leaves out where they have their default.
+
+function writeUint(field: number, value: number | bigint): void {
+  if (value > 0) out.uint(field, value)
+}
+
+function writeBytes(field: number, value: Uint8Array): void {
+  if (value.length > 0) out.bytesOf(field, value)
+}
+
+function writeText(field: number, value: string): void {
+  if (value !== '') out.text(field, value)
+}
+
+function writeFlag(field: number, value: boolean): void {
+  if (value) out.uint(field, 1)
+}
+
+/** `Message`. */
+function writeMessage(
+  tx: Omit<Transaction, 'encoded'>,
+  staticKeys: readonly Uint8Array[],
+  message: unknown,
+  version: unknown,
+): void {
+  const header = at(message, 'header')
+  out.message(1, () => {
+    writeUint(1, tx.signerCount)
+    writeUint(2, count(at(header, 'numReadonlySignedAccounts')))
+    writeUint(3, count(at(header, 'numReadonlyUnsignedAccounts')))
+  })
+  for (const key of staticKeys) out.bytesOf(2, key)
+  writeBytes(3, bytesOf(at(message, 'recentBlockhash')))
+  for (const instruction of tx.instructions)
+    if (isTop(instruction)) out.message(4, () => writeInstruction(instruction))
+  writeFlag(5, typeof version === 'number')
+  for (const lookup of list(at(message, 'addressTableLookups')))
+    out.message(6, () => {
+      writeBytes(1, bytesOf(at(lookup, 'accountKey')))
+      writeBytes(2, Uint8Array.from(list(at(lookup, 'writableIndexes')), count))
+      writeBytes(3, Uint8Array.from(list(at(lookup, 'readonlyIndexes')), count))
+    })
+}
+
+/** `TransactionStatusMeta`. */
+function writeMeta(
+  tx: Omit<Transaction, 'encoded'>,
+  { writable, readonly }: ReturnType<typeof splitKeys>,
+  meta: unknown,
+): void {
+  if (tx.failed) out.message(1, () => {})
+  writeUint(2, tx.fee)
+  const accounts = tx.accountKeys.length
+  out.message(3, () => {
+    for (let account = 0; account < accounts; account++) out.packed(tx.lamportsBefore(account))
+  })
+  out.message(4, () => {
+    for (let account = 0; account < accounts; account++) out.packed(tx.lamportsAfter(account))
+  })
+  writeInner(tx.instructions)
+  writeFlag(10, !tx.innerKept)
+  for (const line of tx.logs ?? []) out.text(6, line)
+  writeFlag(11, tx.logs === null)
+  writeBalances(7, tx.preTokenBalances, at(meta, 'preTokenBalances'))
+  writeBalances(8, tx.postTokenBalances, at(meta, 'postTokenBalances'))
+  for (const key of writable) out.bytesOf(12, key)
+  for (const key of readonly) out.bytesOf(13, key)
+  const returnData = at(meta, 'returnData')
+  if (isObject(returnData))
+    out.message(14, () => {
+      writeBytes(1, bytesOf(at(returnData, 'programId')))
+      writeBytes(2, Buffer.from(String(at(at(returnData, 'data'), 0)), 'base64'))
+    })
+  else out.uint(15, 1)
+  writeIfCount(16, at(meta, 'computeUnitsConsumed'))
+  writeIfCount(17, at(meta, 'costUnits'))
+}
+
+/** Which keys are the message's own and which were looked up; where that is not told, all are taken for its own. */
+function splitKeys(tx: Omit<Transaction, 'encoded'>, message: unknown, meta: unknown) {
+  const loaded = at(meta, 'loadedAddresses')
+  const last = tx.accountKeys.length - list(at(loaded, 'readonly')).length
+  const first = last - list(at(loaded, 'writable')).length
+  const own = list(at(message, 'accountKeys')).length
+  const isTold = own === first && first >= tx.signerCount
+  const [from, to] = isTold ? [first, last] : [tx.accountKeys.length, tx.accountKeys.length]
+  return {
+    staticKeys: tx.accountKeys.slice(0, from),
+    writable: tx.accountKeys.slice(from, to),
+    readonly: tx.accountKeys.slice(to),
+  }
+}
+
+function isTop({ stackHeight }: Instruction): boolean {
+  return stackHeight === 1
+}
+
+function writeInstruction({ programIndex, accounts, data }: Instruction): void {
+  writeUint(1, programIndex)
+  writeBytes(2, accounts)
+  writeBytes(3, data)
+}
+
+/** What each top-level instruction called. */
+function writeInner(instructions: readonly Instruction[]): void {
+  let index = -1
+  for (let from = 0; from < instructions.length; ) {
+    if (isTop(instructions[from]!)) {
+      index++
+      from++
+      continue
+    }
+    let to = from + 1
+    while (to < instructions.length && !isTop(instructions[to]!)) to++
+    const called = instructions.slice(from, to)
+    out.message(5, () => {
+      writeUint(1, index)
+      for (const instruction of called)
+        out.message(2, () => {
+          writeInstruction(instruction)
+          out.uint(4, instruction.stackHeight)
+        })
+    })
+    from = to
+  }
+}
+
+function writeBalances(field: number, balances: readonly TokenBalance[], json: unknown): void {
+  const entries = list(json)
+  balances.forEach(({ accountIndex, mint, owner, amount, decimals }, place) => {
+    const told = at(entries[place], 'uiTokenAmount')
+    out.message(field, () => {
+      writeUint(1, accountIndex)
+      writeText(2, mint)
+      out.message(3, () => {
+        const uiAmount = Number(at(told, 'uiAmount') ?? 0) || 0
+        if (uiAmount !== 0) out.double(1, uiAmount)
+        writeUint(2, decimals)
+        out.text(3, String(amount))
+        writeText(4, text(at(told, 'uiAmountString')))
+      })
+      writeText(4, owner ?? '')
+      writeText(5, text(at(entries[place], 'programId')))
+    })
+  })
+}
+
+const NO_BYTES = new Uint8Array()
+
+function isObject(value: unknown): value is Readonly<Record<string | number, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function at(value: unknown, key: string | number): unknown {
+  return isObject(value) ? value[key] : undefined
+}
+
+function list(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function bytesOf(value: unknown): Uint8Array {
+  return (typeof value === 'string' ? decodeBase58(value) : null) ?? NO_BYTES
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+}
+
+function writeIfCount(field: number, value: unknown): void {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) out.uint(field, value)
+}

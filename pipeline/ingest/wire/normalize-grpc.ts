@@ -1,0 +1,224 @@
+import { type Address, addressFromBytes } from '../../domain/address.ts'
+import type {
+  Instruction,
+  Malformed,
+  MalformedReason,
+  TokenBalance,
+  Transaction,
+} from '../../domain/transaction.ts'
+import { encodeTransaction } from './encode-transaction.ts'
+import { heightsFromLogs, listInstructions } from './instruction-list.ts'
+import type {
+  InstructionUpdate,
+  MessageUpdate,
+  MetaUpdate,
+  TokenBalanceUpdate,
+  TransactionUpdate,
+} from './transaction-update.ts'
+
+/**
+ * The transaction of a Yellowstone update (`@triton-one/yellowstone-grpc` 7.0.1, `geyser.proto` and `solana-storage.proto`
+ * as its codec gives them). Everything is checked here; lists are turned into the domain's at first reading. Never throws.
+ */
+export function normalizeGrpc(update: TransactionUpdate): Transaction | Malformed {
+  const info = update.transaction
+  const slot = Number(update.slot)
+  const index = Number(info?.index)
+  const signature = info?.signature
+  const malformed = (reason: MalformedReason): Malformed => ({
+    kind: 'malformed',
+    slot: Number.isSafeInteger(slot) ? slot : null,
+    index: Number.isSafeInteger(index) ? index : null,
+    signature: signature?.length === 64 ? signature : null,
+    reason,
+  })
+
+  const message = info?.transaction?.message
+  if (message?.header === undefined || signature === undefined)
+    return malformed('not_a_transaction')
+  if (signature.length !== 64) return malformed('bad_signature')
+  if (!Number.isSafeInteger(slot) || slot < 0) return malformed('bad_place')
+  if (!Number.isSafeInteger(index) || index < 0) return malformed('bad_place')
+  const meta = info?.meta
+  if (meta === undefined) return malformed('no_meta')
+
+  const { loadedWritableAddresses, loadedReadonlyAddresses } = meta
+  const keys =
+    loadedWritableAddresses.length + loadedReadonlyAddresses.length === 0
+      ? message.accountKeys
+      : message.accountKeys.concat(loadedWritableAddresses, loadedReadonlyAddresses)
+  const signers = message.header.numRequiredSignatures
+  if (!areKeys(keys)) return malformed('bad_account_keys')
+  if (signers < 1 || signers > message.accountKeys.length) return malformed('bad_account_keys')
+  // The codec itself writes u64 fields as digits; a token's amount is a text that the node wrote.
+  if (meta.preBalances.length !== keys.length) return malformed('bad_balances')
+  if (meta.postBalances.length !== keys.length) return malformed('bad_balances')
+  if (!areTokenBalances(meta.preTokenBalances, keys.length)) return malformed('bad_token_balance')
+  if (!areTokenBalances(meta.postTokenBalances, keys.length)) return malformed('bad_token_balance')
+  if (!areInstructions(message.instructions, keys.length)) return malformed('bad_instruction')
+  for (const group of meta.innerInstructions) {
+    if (group.index >= message.instructions.length) return malformed('bad_instruction')
+    if (!areInstructions(group.instructions, keys.length)) return malformed('bad_instruction')
+  }
+  return new UpdateTransaction(slot, index, signature, keys, message, meta, info?.encoded)
+}
+
+/** Checked by `normalizeGrpc`; each list is made once, when somebody asks for it. */
+class UpdateTransaction implements Transaction {
+  readonly kind = 'transaction'
+  readonly slot: number
+  readonly index: number
+  readonly signature: Uint8Array
+  readonly failed: boolean
+  readonly accountKeys: readonly Uint8Array[]
+  readonly signerCount: number
+  readonly innerKept: boolean
+  private readonly message: MessageUpdate
+  private readonly meta: MetaUpdate
+  private readonly source: Uint8Array | undefined
+  private tokensBefore: TokenBalance[] | undefined
+  private tokensAfter: TokenBalance[] | undefined
+  private list: Instruction[] | undefined
+
+  constructor(
+    slot: number,
+    index: number,
+    signature: Uint8Array,
+    keys: readonly Uint8Array[],
+    message: MessageUpdate,
+    meta: MetaUpdate,
+    source: Uint8Array | undefined,
+  ) {
+    this.slot = slot
+    this.index = index
+    this.signature = signature
+    this.failed = meta.err !== undefined
+    this.accountKeys = keys
+    this.signerCount = message.header?.numRequiredSignatures ?? 1
+    this.innerKept = !meta.innerInstructionsNone
+    this.message = message
+    this.meta = meta
+    this.source = source
+  }
+
+  get fee(): bigint {
+    return BigInt(this.meta.fee)
+  }
+  lamportsBefore(account: number): bigint {
+    return BigInt(this.meta.preBalances[account]!)
+  }
+  lamportsAfter(account: number): bigint {
+    return BigInt(this.meta.postBalances[account]!)
+  }
+  get tokenOwners(): readonly string[] {
+    const owners: string[] = []
+    for (const { owner } of this.meta.preTokenBalances) if (owner !== '') owners.push(owner)
+    for (const { owner } of this.meta.postTokenBalances) if (owner !== '') owners.push(owner)
+    return owners
+  }
+  get preTokenBalances(): readonly TokenBalance[] {
+    this.tokensBefore ??= this.meta.preTokenBalances.map((b) => new UpdateTokenBalance(b))
+    return this.tokensBefore
+  }
+  get postTokenBalances(): readonly TokenBalance[] {
+    this.tokensAfter ??= this.meta.postTokenBalances.map((b) => new UpdateTokenBalance(b))
+    return this.tokensAfter
+  }
+  get instructions(): readonly Instruction[] {
+    this.list ??= instructionsOf(this.message, this.meta, this)
+    return this.list
+  }
+  get logs(): readonly string[] | null {
+    return this.meta.logMessagesNone ? null : this.meta.logMessages
+  }
+  encoded(): Uint8Array {
+    // A copy: what came over the stream is a part of a frame that would be held with it.
+    return this.source === undefined ? encodeTransaction(this) : new Uint8Array(this.source)
+  }
+}
+
+/** Of most balances nobody asks the amount. */
+class UpdateTokenBalance implements TokenBalance {
+  readonly accountIndex: number
+  // Base58 by the validator's own hand; only ever compared or passed on as text.
+  readonly mint: Address
+  readonly owner: Address | null
+  readonly decimals: number
+  private readonly text: string
+
+  constructor({ accountIndex, mint, owner, uiTokenAmount }: TokenBalanceUpdate) {
+    this.accountIndex = accountIndex
+    this.mint = mint as Address
+    this.owner = owner === '' ? null : (owner as Address)
+    this.decimals = uiTokenAmount?.decimals ?? 0
+    this.text = uiTokenAmount?.amount ?? '0'
+  }
+
+  get amount(): bigint {
+    return BigInt(this.text)
+  }
+}
+
+function instructionsOf(message: MessageUpdate, meta: MetaUpdate, tx: Transaction): Instruction[] {
+  const top = message.instructions.map((instruction) => instructionOf(instruction, 1))
+  const groups = meta.innerInstructions.map((group) => ({
+    index: group.index,
+    instructions: group.instructions.map((inner) => instructionOf(inner, inner.stackHeight ?? 2)),
+  }))
+  const list = listInstructions(top, groups)
+  const told = meta.innerInstructions.every((group) =>
+    group.instructions.every((inner) => inner.stackHeight !== undefined),
+  )
+  if (told) return list
+  return heightsFromLogs(list, tx.logs, ({ programIndex }) =>
+    addressFromBytes(tx.accountKeys[programIndex]!),
+  )
+}
+
+function instructionOf(from: InstructionUpdate, stackHeight: number): Instruction {
+  return {
+    programIndex: from.programIdIndex,
+    accounts: from.accounts,
+    data: from.data,
+    stackHeight,
+  }
+}
+
+function areKeys(keys: readonly Uint8Array[]): boolean {
+  for (let i = 0; i < keys.length; i++) if (keys[i]!.length !== 32) return false
+  return keys.length <= 256
+}
+
+function areTokenBalances(balances: readonly TokenBalanceUpdate[], keyCount: number): boolean {
+  for (let i = 0; i < balances.length; i++) {
+    const { accountIndex, uiTokenAmount, mint, owner } = balances[i]!
+    if (accountIndex >= keyCount || uiTokenAmount === undefined) return false
+    if (uiTokenAmount.decimals > 255 || !isInteger(uiTokenAmount.amount)) return false
+    if (!isAddressText(mint) || (owner !== '' && !isAddressText(owner))) return false
+  }
+  return true
+}
+
+function areInstructions(instructions: readonly InstructionUpdate[], keyCount: number): boolean {
+  for (let i = 0; i < instructions.length; i++) {
+    const { programIdIndex, accounts } = instructions[i]!
+    if (programIdIndex >= keyCount) return false
+    for (let j = 0; j < accounts.length; j++) if (accounts[j]! >= keyCount) return false
+  }
+  return true
+}
+
+/** A decimal u64, by its form; costs a fraction of making the bigint. */
+function isInteger(text: string): boolean {
+  if (text.length === 0 || text.length > 20) return false
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 48
+    if (digit < 0 || digit > 9) return false
+  }
+  return true
+}
+
+/** The length of 32 bytes in base58; what the letters are does not matter to anybody who only compares. */
+function isAddressText(text: string): boolean {
+  return text.length >= 32 && text.length <= 44
+}

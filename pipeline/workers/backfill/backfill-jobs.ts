@@ -1,0 +1,162 @@
+import type { Address } from '../../domain/address.ts'
+import type { HistoryPosition, HistoryRange } from '../../ingest/rpc/wallet-history.ts'
+import type { Row, Store } from '../../store/store.ts'
+import { insertRows } from '../fold/book-store.ts'
+
+/** Why a stretch of history is fetched. */
+export type BackfillReason = 'operator' | 'gap' | 'added'
+
+/** One backfill of one wallet, as table `backfills` has it; a picture of it, the newest counts. */
+export interface BackfillJob {
+  readonly wallet: number
+  readonly reason: BackfillReason
+  readonly range: HistoryRange
+  readonly state: 'open' | 'done'
+  /** The newest slot of the chain when it began; null: it has not. */
+  readonly newestSlot: number | null
+  readonly position: HistoryPosition | null
+  readonly transactions: number
+  readonly records: number
+  /** Transactions that RPC listed and did not give. */
+  readonly missing: number
+  /** The newest of these that counts against coverage. */
+  readonly missingAt: { readonly slot: number; readonly time: number | null } | null
+  /** Unix seconds. */
+  readonly createdAt: number
+}
+
+/** A backfill that has not begun. */
+export function newJob(
+  wallet: number,
+  reason: BackfillReason,
+  range: HistoryRange,
+  nowMs: number,
+): BackfillJob {
+  return {
+    wallet,
+    reason,
+    range,
+    state: 'open',
+    newestSlot: null,
+    position: null,
+    transactions: 0,
+    records: 0,
+    missing: 0,
+    missingAt: null,
+    createdAt: Math.floor(nowMs / 1000),
+  }
+}
+
+/** Table `backfills`. Pictures are numbered by the clock, so that the newest counts. */
+export interface BackfillJobs {
+  save(jobs: readonly BackfillJob[]): Promise<void>
+  /** Those not done, of one wallet or all, by wallet, the newest stretch first. */
+  open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]>
+  /** Those of an operator for this range, done ones too, by wallet. */
+  ofRange(range: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>>
+  /** Keeps token accounts of a wallet, and gives those that are kept. */
+  addAccounts(wallet: number, accounts: readonly Address[]): Promise<void>
+  accounts(wallet: number): Promise<Address[]>
+}
+
+/** Over a store that waits. */
+export function createBackfillJobs(store: Store): BackfillJobs {
+  let version = 0
+  return {
+    async save(jobs) {
+      version = Math.max(version + 1, Date.now())
+      await insertRows(
+        store,
+        'backfills',
+        jobs.map((job) => jobRow(job, version)),
+      )
+    },
+    async open(reasons, wallet) {
+      const rows = await store.query<JobRow>(
+        `SELECT * FROM backfills FINAL WHERE state = 'open' AND reason IN {reasons:Array(String)}
+           AND ({wallet:UInt32} = 0 OR wallet = {wallet:UInt32})
+         ORDER BY wallet, to_slot DESC, from_slot DESC LIMIT 10000000`,
+        { reasons, wallet: wallet ?? 0 },
+      )
+      return rows.map(jobOf)
+    },
+    async ofRange({ fromSlot, toSlot }) {
+      const rows = await store.query<JobRow>(
+        `SELECT * FROM backfills FINAL WHERE reason = 'operator'
+           AND from_slot = {from:UInt64} AND to_slot = {to:UInt64} LIMIT 10000000`,
+        { from: fromSlot ?? 0, to: toSlot ?? 0 },
+      )
+      return new Map(rows.map((row) => [row.wallet, jobOf(row)]))
+    },
+    async addAccounts(wallet, accounts) {
+      const rows = accounts.map((account) => ({ wallet, account }))
+      if (rows.length > 0) await store.insert('token_accounts', rows)
+    },
+    async accounts(wallet) {
+      const rows = await store.query<{ account: Address }>(
+        'SELECT DISTINCT account FROM token_accounts WHERE wallet = {wallet:UInt32} LIMIT 10000000',
+        { wallet },
+      )
+      return rows.map(({ account }) => account)
+    },
+  }
+}
+
+interface JobRow {
+  readonly wallet: number
+  readonly reason: BackfillReason
+  readonly from_slot: string
+  readonly to_slot: string
+  readonly state: 'open' | 'done'
+  readonly newest_slot: string
+  readonly position_slot: string
+  readonly position_signature: string
+  readonly transactions: string
+  readonly records: string
+  readonly missing: string
+  readonly missing_slot: string
+  readonly missing_time: number
+  readonly created_at: number
+}
+
+function jobRow(job: BackfillJob, version: number): Row {
+  const { wallet, reason, range, state, newestSlot, position, missingAt } = job
+  return {
+    wallet,
+    reason,
+    from_slot: range.fromSlot ?? 0,
+    to_slot: range.toSlot ?? 0,
+    state,
+    newest_slot: newestSlot ?? 0,
+    position_slot: position?.slot ?? 0,
+    position_signature: position?.signature ?? '',
+    transactions: job.transactions,
+    records: job.records,
+    missing: job.missing,
+    missing_slot: missingAt?.slot ?? 0,
+    missing_time: missingAt?.time ?? 0,
+    created_at: job.createdAt,
+    version,
+  }
+}
+
+function jobOf(row: JobRow): BackfillJob {
+  const slot = Number(row.position_slot)
+  const missingSlot = Number(row.missing_slot)
+  return {
+    wallet: row.wallet,
+    reason: row.reason,
+    range: {
+      fromSlot: Number(row.from_slot) || null,
+      toSlot: Number(row.to_slot) || null,
+    },
+    state: row.state,
+    newestSlot: Number(row.newest_slot) || null,
+    position: slot === 0 ? null : { slot, signature: row.position_signature },
+    transactions: Number(row.transactions),
+    records: Number(row.records),
+    missing: Number(row.missing),
+    missingAt: missingSlot === 0 ? null : { slot: missingSlot, time: row.missing_time || null },
+    createdAt: row.created_at,
+  }
+}

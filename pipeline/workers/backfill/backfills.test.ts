@@ -1,0 +1,441 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import test from 'ava'
+import type { OperatorParts } from '../../../infra/operator/parts.ts'
+import { wallets as listCommand } from '../../../infra/operator/wallets.ts'
+import type { Trouble } from '../../../infra/simulator/options.ts'
+import { type Simulator, startSimulator } from '../../../infra/simulator/simulator.ts'
+import type { ServiceError } from '../../domain/service-error.ts'
+import type { SolPrice } from '../../domain/slot.ts'
+import { createWallets } from '../../domain/wallets.ts'
+import type { HistoryRange } from '../../ingest/rpc/wallet-history.ts'
+import { createIngestMetrics } from '../../ingest/telemetry.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { migrate } from '../../store/migrate.ts'
+import { readStorageMarker } from '../../store/read-storage-marker.ts'
+import type { Row } from '../../store/store.ts'
+import { openTestStore, type TestStore } from '../../testing/test-store.ts'
+import { startFold } from '../fold/fold.ts'
+import { startIngest } from '../ingest/ingest.ts'
+import { trackWallets } from '../ingest/track-wallets.ts'
+import { createAutoBackfill } from './auto-backfill.ts'
+import { createBackfills } from './backfills.ts'
+
+/*
+ * A wallet that was not followed, backfilled, has the rows of one that was (issue of a late start; rules C16, J3, K2).
+ */
+
+const START = 405_000_000
+const LATE = START + 120
+const END = START + 160
+const WALLETS = 10
+const logger = createLogger('silent')
+let opened: TestStore
+
+test.before(async () => {
+  opened = await openTestStore()
+})
+test.after.always(() => opened.remove())
+
+const TABLES = [
+  ...[
+    'swaps',
+    'transfers',
+    'sol_transfers',
+    'sol_balances',
+    'undecoded',
+    'lots',
+    'disposals',
+    'transactions',
+  ],
+  'first_buys',
+  ...['positions', 'wallet_metrics', 'sol_prices'],
+]
+/** When and how a row was written, not what it says (rule C19); and bytes, which are another encoding of the same over RPC. */
+const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision', 'base64', 'bytes']
+
+type Tables = Readonly<Record<string, readonly Row[]>>
+
+async function readTables(): Promise<Tables> {
+  const { store } = opened
+  const tables: Record<string, Row[]> = {}
+  for (const table of TABLES) {
+    const columns = await store.query<{ name: string }>(
+      'SELECT name FROM system.columns WHERE database = currentDatabase() AND table = {table:String} ORDER BY position',
+      { table },
+    )
+    const names = columns.map(({ name }) => name).filter((name) => !ABOUT_ROWS.includes(name))
+    tables[table] = await store.query(
+      `SELECT ${names.join(', ')} FROM ${table} FINAL ORDER BY ${names.join(', ')}`,
+    )
+  }
+  return tables
+}
+
+async function empty(): Promise<void> {
+  await migrate(opened.store)
+  const tables = await opened.store.query<{ name: string }>(
+    "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name != 'schema_migrations'",
+  )
+  for (const { name } of tables) await opened.store.command(`TRUNCATE TABLE ${name}`)
+}
+
+const market = {
+  wallets: WALLETS,
+  coins: 40,
+  trackedPerSlot: 2,
+  othersPerSlot: 1,
+  historySlots: 300,
+} as const
+
+/** The service's pipeline over a simulator, in this process, from slot `head` on. */
+async function startPipeline(
+  simulator: Simulator,
+  head: number,
+  { maxGapSlots = 3000, prices = [] }: { maxGapSlots?: number; prices?: readonly SolPrice[] } = {},
+) {
+  const { store } = opened
+  const registry = createRegistry()
+  const log = createMemoryLog({ logger, registry })
+  const wallets = createWallets(simulator.wallets)
+  await trackWallets(store, simulator.wallets, 'the simulator')
+  const fold = await startFold({
+    store,
+    log,
+    logger,
+    registry,
+    onBug: (error) => {
+      throw error
+    },
+  })
+  const backfills = (onRequest?: (body: string) => void) =>
+    createBackfills({
+      store,
+      log,
+      logger,
+      logIsDurable: false,
+      rpcUrl: simulator.rpcUrl,
+      metrics: createIngestMetrics(createRegistry()),
+      priceMaxAgeSeconds: 3600,
+      ...(onRequest && { onRequest }),
+    })
+  const own = backfills()
+  const auto = createAutoBackfill({
+    store,
+    logger,
+    backfills: own,
+    onBug: (error) => {
+      throw error
+    },
+  })
+  const blockTime = simulator.market.timeOf(head)
+  const [price] = await store.query<{ time: number; usd_e9: string }>(
+    'SELECT time, usd_e9 FROM sol_prices FINAL WHERE time <= {blockTime:UInt32} ORDER BY time DESC LIMIT 1',
+    { blockTime },
+  )
+  const solPrice = price ? { time: price.time, usdE9: BigInt(price.usd_e9) } : null
+  const ingest = await startIngest({
+    config: {
+      endpoint: simulator.endpoint,
+      xToken: null,
+      rpcUrl: simulator.rpcUrl,
+      pricePool: simulator.solPricePool,
+      priceMaxAgeSeconds: 3600,
+    },
+    wallets,
+    log,
+    logger,
+    registry,
+    prices,
+    // What a recheck finds before the start has prices of the start alone.
+    limits: { recheckSlots: 0, maxGapSlots },
+    onGap: auto.onGap,
+    checkpoint: async () => ({ slot: head, parent: head - 1, blockTime, solPrice }),
+  })
+  return {
+    backfills,
+    ingest,
+    async stored(slot: number): Promise<void> {
+      while (((await readStorageMarker(store))?.slot ?? 0) < slot)
+        await new Promise((resolve) => setTimeout(resolve, 20))
+    },
+    /** Gaps whose backfill is not done. */
+    openGaps: () => own.jobs.open(['gap']),
+    async begin() {
+      const newest = ingest.status()
+      if (newest) await auto.begin(newest)
+    },
+    async stop() {
+      await auto.close()
+      own.close()
+      await ingest.stop()
+      await fold.stop()
+      await log.close()
+    },
+  }
+}
+
+/** The pipeline on empty tables from slot `LATE` on; prices are inputs (rule C1). */
+async function startLate(trouble: Partial<Trouble> = {}) {
+  await empty()
+  await opened.store.insert('sol_prices', seen.sol_prices ?? [])
+  const clock = { kind: 'manual', startSlot: LATE } as const
+  const simulator = await startSimulator({ ...market, clock, trouble })
+  const pipeline = await startPipeline(simulator, LATE)
+  const advance = (slots: number) => {
+    simulator.advance(Math.min(slots, END + 1 - simulator.slot))
+  }
+  advance(10) // RPC has what was before the first live slot
+  return {
+    late: {
+      ...pipeline,
+      advance,
+      stored(slot: number) {
+        advance(END)
+        return pipeline.stored(slot)
+      },
+    },
+    async close() {
+      await pipeline.stop()
+      await simulator.close()
+    },
+  }
+}
+
+/** What `operator wallets` says of coverage. */
+async function listWallets() {
+  const parts = { store: opened.store } as OperatorParts // it reads the store alone
+  const { document } = await listCommand.run([], parts, () => {})
+  return (document as { items: { complete_since: number | null; gaps: object[] }[] }).items
+}
+
+const wallets = Array.from({ length: WALLETS }, (_, at) => at + 1)
+const history: HistoryRange = { fromSlot: START + 1, toSlot: null }
+const unstopped = new AbortController().signal
+
+/** What is stored when everything was seen live. */
+let seen: Tables
+
+test.serial(
+  'a backfill beside live data leads to the tables of a run that saw everything',
+  async (t) => {
+    await empty()
+    const first = await startSimulator({ ...market, clock: { kind: 'manual', startSlot: START } })
+    const live = await startPipeline(first, START)
+    first.advance(END - START + 1)
+    await live.stored(END)
+    await live.stop()
+    await first.close()
+    seen = await readTables()
+    t.true((seen.swaps?.length ?? 0) > 100)
+    t.true((seen.transfers?.length ?? 0) > 10)
+    t.true((seen.disposals?.length ?? 0) > 10)
+
+    const { late, close } = await startLate()
+    const backfills = late.backfills()
+    const summaries = await backfills.run(wallets, history, unstopped, () => late.advance(1))
+    await late.stored(END)
+    await close()
+    backfills.close()
+    t.deepEqual(await readTables(), seen)
+    t.is(
+      summaries.reduce((sum, { missing }) => sum + missing, 0),
+      0,
+    )
+  },
+)
+
+test.serial(
+  'cut off, it goes on at the page where it was; done twice, nothing changes',
+  async (t) => {
+    const { late, close } = await startLate()
+    let asked = 0
+    const count = (body: string) => {
+      if (body.includes('"getTransaction"')) asked += 1
+    }
+    const first = late.backfills(count)
+    const cut = new AbortController()
+    const done = async () => {
+      const [row] = await opened.store.query<{ done: string }>(
+        'SELECT sum(transactions) AS done FROM backfills FINAL',
+      )
+      return Number(row?.done)
+    }
+    // The process dies some time after a page is safe.
+    const running = first.run(wallets, history, cut.signal, async () => {
+      if ((await done()) > 0) cut.abort()
+    })
+    t.is(await running.catch((error: ServiceError) => error.code), 'closed')
+    first.close()
+    const safe = await done()
+    t.true(safe > 0)
+    asked = 0
+    const second = late.backfills(count)
+    const summaries = await second.run(wallets, history, unstopped)
+    const total = summaries.reduce((sum, { transactions }) => sum + transactions, 0)
+    t.is(asked, total - safe)
+    t.is(await done(), total)
+    // Another call of a done one begins anew.
+    asked = 0
+    await second.run([1], history, unstopped)
+    t.is(asked, summaries[0]!.transactions)
+    second.close()
+    await late.stored(END)
+    await close()
+    t.deepEqual(await readTables(), seen)
+  },
+)
+
+test.serial(
+  'a server that is slow and says 429 is asked until it has given everything',
+  async (t) => {
+    const { late, close } = await startLate({ slowRpc: true, rateLimitedRpc: true })
+    const backfills = late.backfills()
+    const from = LATE - 15
+    await backfills.run([1, 2, 3], { fromSlot: from, toSlot: LATE }, unstopped)
+    backfills.close()
+    await late.stored(END)
+    await close()
+    const found = await readTables()
+    for (const table of ['swaps', 'transfers', 'sol_transfers', 'sol_balances']) {
+      const ofRange = ({ slot, wallet }: Row) =>
+        Number(wallet) <= 3 && Number(slot) >= from && Number(slot) <= LATE
+      const rows = seen[table]?.filter(ofRange)
+      if (table === 'sol_balances') t.true((rows?.length ?? 0) > 10)
+      t.deepEqual(found[table]?.filter(ofRange), rows)
+    }
+  },
+)
+
+test.serial(
+  'records of a page go to the log in the order of their keys, what each transaction gave together: events, a balance, the bytes',
+  async (t) => {
+    await empty()
+    const clock = { kind: 'manual', startSlot: END } as const
+    const simulator = await startSimulator({ ...market, clock })
+    const { store } = opened
+    await trackWallets(store, simulator.wallets, 'the simulator')
+    const log = createMemoryLog({ logger, registry: createRegistry() })
+    const backfills = createBackfills({
+      store,
+      log,
+      logger,
+      logIsDurable: true,
+      hasFold: false,
+      priceMaxAgeSeconds: 3600,
+      rpcUrl: simulator.rpcUrl,
+      metrics: createIngestMetrics(createRegistry()),
+    })
+    const places: { slot: number; txIndex: number; step: number }[] = []
+    await log.consume({ mode: 'shared', group: 'fold' }, async ({ records }) => {
+      for (const entry of records) {
+        if (entry.kind !== 'record') continue
+        const { slot, txIndex, kind } = entry.record
+        const last = Number.MAX_SAFE_INTEGER
+        const step =
+          'eventIndex' in entry.record ? entry.record.eventIndex : kind === 'kept' ? last : last - 1
+        places.push({ slot, txIndex, step })
+      }
+    })
+    const [summary] = await backfills.run([1], history, unstopped)
+    await log.settled('fold', unstopped)
+    t.is(places.length, summary?.records ?? 0)
+    t.true(places.length > 50)
+    const inOrder = places.toSorted(
+      (a, b) => a.slot - b.slot || a.txIndex - b.txIndex || a.step - b.step,
+    )
+    t.deepEqual(places, inOrder)
+    backfills.close()
+    await log.close()
+    await simulator.close()
+  },
+)
+
+test.serial('closed, a backfill waits for no RPC server any more, and can go on', async (t) => {
+  let asked: () => void = () => {}
+  const isAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  const server = createServer((_request, response) => {
+    asked()
+    response.writeHead(429, { 'Retry-After': '30' }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { store } = opened
+  const log = createMemoryLog({ logger, registry: createRegistry() })
+  const backfills = createBackfills({
+    store,
+    log,
+    logger,
+    logIsDurable: true,
+    priceMaxAgeSeconds: 3600,
+    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on TCP
+    metrics: createIngestMetrics(createRegistry()),
+  })
+  const run = backfills.run([1], history, unstopped)
+  await isAsked
+  backfills.close()
+  await t.throwsAsync(run, {
+    code: 'closed',
+    message: 'stopped; the same command goes on where this one was',
+  })
+  await log.close()
+  server.close()
+})
+
+test.serial(
+  'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (rule K2)',
+  async (t) => {
+    await empty()
+    await opened.store.insert('sol_prices', seen.sol_prices ?? [])
+    const clock = { kind: 'manual', startSlot: START } as const
+    const simulator = await startSimulator({ ...market, clock, replaySlots: 10 })
+    const before = await startPipeline(simulator, START)
+    simulator.advance(20)
+    const head = simulator.confirmedSlot
+    await before.stored(head)
+    await before.begin()
+    await before.stop()
+    // Nobody follows while more slots pass than are fetched at once.
+    simulator.advance(80)
+
+    const after = await startPipeline(simulator, head, {
+      maxGapSlots: 50,
+      // The first slot behind the gap may not be the first of its second: prices are inputs (rule C1).
+      prices: (seen.sol_prices ?? []).map(({ time, usd_e9 }) => ({
+        time: Number(time),
+        usdE9: BigInt(String(usd_e9)),
+      })),
+    })
+    const foundFrom = Math.floor(Date.now() / 1000)
+    while ((await after.openGaps()).length === 0) {
+      // What passes while the stream opens anew is part of the gap.
+      if (simulator.followers > 0) simulator.advance(1)
+      await new Promise((go) => setTimeout(go, 50))
+    }
+    const [gap] = await after.openGaps()
+    const lost = gap?.range.toSlot ?? 0
+    t.true(lost > head + 50)
+    const since = simulator.market.timeOf(head) // the newest slot when coverage began
+    for (const item of await listWallets()) {
+      t.deepEqual(item.gaps, [{ from_slot: head + 1, to_slot: lost }])
+      t.true((item.complete_since ?? 0) >= Math.max(foundFrom, since))
+    }
+    const inGap = `SELECT count() AS swaps FROM swaps FINAL WHERE slot BETWEEN ${head + 1} AND ${lost}`
+    t.deepEqual(await opened.store.query(inGap), [{ swaps: '0' }])
+
+    await after.stored(lost + 1)
+    await after.begin()
+    while ((await after.openGaps()).length > 0) await new Promise((go) => setTimeout(go, 20))
+    for (const item of await listWallets())
+      t.deepEqual([item.complete_since, item.gaps], [since, []])
+    simulator.advance(END + 1 - simulator.slot)
+    await after.stored(END)
+    await after.stop()
+    await simulator.close()
+    t.deepEqual(await readTables(), seen)
+  },
+)

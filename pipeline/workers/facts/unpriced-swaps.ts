@@ -1,0 +1,106 @@
+import type { Swap } from '../../domain/event.ts'
+import { swapValueLamports } from '../../domain/swap-value.ts'
+import type { Store } from '../../store/store.ts'
+
+/** A stored swap against a quote coin that has no price of SOL. */
+export type UnpricedSwap = Pick<
+  Swap,
+  'slot' | 'txIndex' | 'wallet' | 'eventIndex' | 'blockTime' | 'quoteAmount' | 'quoteMismatch'
+> & { readonly quoteMint: NonNullable<Swap['quoteMint']> }
+
+/** The same with the price for its time: USD x 10^9 for one SOL. */
+export type PricedSwap = UnpricedSwap & { readonly solPriceUsdE9: bigint }
+
+const SWAPS_PER_PAGE = 5000
+const SWAPS_PER_WRITE = 1000
+
+/**
+ * Wallets that may have swaps to be priced: without a price, in a stretch of time near which there are prices. Some have none after all: a row that was replaced
+ * by one with a price may not be merged yet, and a stretch has edges.
+ */
+export async function walletsToPrice(store: Store, maxAgeSeconds: number): Promise<number[]> {
+  const rows = await store.query<{ wallet: number }>(
+    `SELECT DISTINCT wallet FROM swaps
+     WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL AND intDiv(block_time, {age:UInt32}) IN (
+       SELECT arrayJoin([stretch, stretch + 1]) FROM (SELECT DISTINCT intDiv(time, {age:UInt32}) AS stretch FROM sol_prices)
+     )
+     ORDER BY wallet LIMIT 10000000`,
+    { age: maxAgeSeconds },
+  )
+  return rows.map((row) => row.wallet)
+}
+
+interface SwapRow {
+  readonly slot: string
+  readonly tx_index: number
+  readonly wallet: number
+  readonly event_index: number
+  readonly block_time: number
+  readonly quote_mint: UnpricedSwap['quoteMint']
+  readonly quote_amount: string
+  readonly quote_mismatch: boolean
+}
+
+/** Swaps of these wallets against a quote coin that have no price, wallet by wallet in event-key order, in pages. */
+export async function* readUnpriced(
+  store: Store,
+  wallets: readonly number[],
+): AsyncGenerator<readonly UnpricedSwap[]> {
+  const key = 'wallet, slot, tx_index, event_index'
+  let after = '(0, 0, 0, 0)'
+  for (;;) {
+    const rows = await store.query<SwapRow>(
+      `SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch FROM (
+         SELECT ${key}, block_time, quote_mint, quote_amount, quote_mismatch, sol_price_usd_e9, is_deleted
+         FROM swaps WHERE wallet IN (${wallets.join(', ')}) AND (${key}) > ${after}
+         ORDER BY ${key}, version DESC LIMIT 1 BY ${key}
+       ) WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL AND is_deleted = 0
+       ORDER BY ${key} LIMIT ${SWAPS_PER_PAGE}`,
+    )
+    if (rows.length > 0) yield rows.map(swapOf)
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < SWAPS_PER_PAGE) return
+    after = `(${last.wallet}, ${last.slot}, ${last.tx_index}, ${last.event_index})`
+  }
+}
+
+function swapOf(row: SwapRow): UnpricedSwap {
+  return {
+    slot: Number(row.slot),
+    txIndex: row.tx_index,
+    wallet: row.wallet,
+    eventIndex: row.event_index,
+    blockTime: row.block_time,
+    quoteMint: row.quote_mint,
+    quoteAmount: BigInt(row.quote_amount),
+    quoteMismatch: row.quote_mismatch,
+  }
+}
+
+/**
+ * Gives swaps their prices and values: a new version of each row, which is otherwise the newest one, whatever columns it has. One that has got a price
+ * meanwhile, or is gone, is left as it is (rule C1); so is everything when it is done twice.
+ */
+export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
+  const key = 'slot, tx_index, wallet, event_index'
+  for (let at = 0; at < swaps.length; at += SWAPS_PER_WRITE) {
+    const some = swaps.slice(at, at + SWAPS_PER_WRITE)
+    const keys = some.map((s) => `(${s.slot}, ${s.txIndex}, ${s.wallet}, ${s.eventIndex})`)
+    const prices = some.map((s) => `toUInt64(${s.solPriceUsdE9})`)
+    const values = some.map((s) => {
+      const value = swapValueLamports(s)
+      return value === null ? 'NULL' : `toUInt128('${value}')`
+    })
+    await store.command(
+      `INSERT INTO swaps
+       SELECT * REPLACE (
+         [${prices.join(', ')}][indexOf([${keys.join(', ')}], (${key}))] AS sol_price_usd_e9,
+         [${values.join(', ')}][indexOf([${keys.join(', ')}], (${key}))] AS value_lamports,
+         version + 1 AS version, now64(3) AS inserted_at)
+       FROM (
+         SELECT * FROM (SELECT * FROM swaps WHERE (${key}) IN (${keys.join(', ')}) ORDER BY ${key}, version DESC LIMIT 1 BY ${key})
+         WHERE sol_price_usd_e9 IS NULL AND is_deleted = 0
+       )`,
+    )
+  }
+}

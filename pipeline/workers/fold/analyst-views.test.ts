@@ -1,0 +1,589 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient } from '@clickhouse/client'
+import test from 'ava'
+import fc from 'fast-check'
+import { address } from '../../domain/address.ts'
+import type { Swap, WalletEvent } from '../../domain/event.ts'
+import { USDC, WSOL } from '../../domain/quote.ts'
+import { type FoldEvent, toFoldEvent } from '../../fold/fold-event.ts'
+import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
+import { createWalletState, takeChanges } from '../../fold/wallet-state.ts'
+import { analystDatabase, migrate, SQL_FOLDER } from '../../store/migrate.ts'
+import type { Store } from '../../store/store.ts'
+import { aWatchedToken } from '../../testing/a-watched-token.ts'
+import { aHistory } from '../../testing/histories.ts'
+import { slowBooks, slowMatches } from '../../testing/slow-books.ts'
+import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
+import type { WatchEvent, WatchedToken } from '../../trending/watched-token.ts'
+import { watchlistRow } from '../trending/trending-rows.ts'
+import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
+
+/*
+ * The worked questions of sql/README.md over a history of three wallets, answers worked out by hand (rules J9, K4), in rows as the worker makes them,
+ * unmerged: each thing in an older picture, some taken back. On chDB, and as the user `analyst` on the server of CLICKHOUSE_URL.
+ */
+
+const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
+const WIF = address('EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm')
+const SOL = 1_000_000_000n
+const PRICE = 200n * SOL
+
+/** Unix seconds of a time on 10 or 11 January 2026, UTC. */
+const at = (day: 10 | 11, time: string) => Date.parse(`2026-01-${day}T${time}Z`) / 1000
+
+let place = 100
+const key = (wallet: number, time: number) => {
+  place += 1
+  return { slot: place, txIndex: 3, wallet, eventIndex: 0, blockTime: time, signature: `s${place}` }
+}
+const swap = (
+  wallet: number,
+  time: number,
+  side: Swap['side'],
+  baseAmount: bigint,
+  lamports: bigint,
+  change: Partial<Swap> = {},
+): Swap => ({
+  kind: 'swap',
+  ...key(wallet, time),
+  side,
+  baseMint: BONK,
+  baseAmount,
+  baseDecimals: 5,
+  quoteMint: WSOL,
+  quoteAmount: lamports,
+  program: 'pumpswap',
+  programId: WIF,
+  pool: WIF,
+  confidence: 'high',
+  quoteMismatch: false,
+  feeLamports: 0n,
+  solPriceUsdE9: PRICE,
+  ...change,
+})
+const inUsdc = { baseMint: WIF, baseDecimals: 6, quoteMint: USDC }
+
+const HISTORY: WalletEvent[] = [
+  swap(1, at(10, '12:00:00'), 'buy', 1000n, 2n * SOL),
+  swap(2, at(10, '12:00:30'), 'buy', 400n, SOL),
+  swap(1, at(10, '12:10:00'), 'buy', 3000n, 9n * SOL),
+  swap(3, at(10, '12:20:00'), 'buy', 1000n, 4n * SOL),
+  // Ten seconds later, at a loss of 1 SOL.
+  swap(3, at(10, '12:20:10'), 'sell', 1000n, 3n * SOL, {
+    program: 'unknown',
+    confidence: 'delta_only',
+  }),
+  {
+    kind: 'token_transfer',
+    ...key(1, at(10, '12:30:00')),
+    direction: 'in',
+    mint: BONK,
+    amount: 500n,
+    decimals: 5,
+  },
+  // 1000 that cost 2 SOL for 4, 1000 of 3000 that cost 9 SOL for 4: 3 SOL of profit.
+  swap(1, at(10, '13:00:00'), 'sell', 2000n, 8n * SOL),
+  // 2000 that cost 6 SOL for 4, 500 that came by transfer for 1: a loss of 1 SOL.
+  swap(1, at(11, '09:00:00'), 'sell', 2500n, 5n * SOL),
+  // 600 USDC at 200 USD: 3 SOL.
+  swap(1, at(11, '10:00:00'), 'buy', 10_000n, 600_000_000n, inUsdc),
+  {
+    kind: 'sol_transfer',
+    ...key(2, at(11, '11:00:00')),
+    direction: 'in',
+    lamports: 20n * SOL,
+  },
+  // A quarter of what cost 1 SOL.
+  {
+    kind: 'token_transfer',
+    ...key(2, at(11, '11:30:00')),
+    direction: 'out',
+    mint: BONK,
+    amount: 100n,
+    decimals: 5,
+  },
+  {
+    kind: 'sol_transfer',
+    ...key(3, at(11, '11:30:00')),
+    direction: 'out',
+    lamports: 5n * SOL,
+  },
+  swap(2, at(11, '12:00:00'), 'buy', 2000n, 50_000_000n, {
+    ...inUsdc,
+    program: 'orca',
+    solPriceUsdE9: null,
+  }),
+]
+
+/** The answers, by the headings of sql/README.md. Integers of 64 bits and more are text. */
+const ANSWERS: Record<string, readonly object[]> = {
+  'Realised profit by wallet and day': [
+    { wallet: 'W1', day: '2026-01-10', profit_sol: 3 },
+    { wallet: 'W3', day: '2026-01-10', profit_sol: -1 },
+    { wallet: 'W1', day: '2026-01-11', profit_sol: -1 },
+  ],
+  'The matches of one sell, lot by lot': [
+    {
+      bought_at: '2026-01-10 12:10:00',
+      lot_origin: 'buy',
+      amount: '2000',
+      cost_lamports: '6000000000',
+      proceeds_lamports: '4000000000',
+      profit_lamports: '-2000000000',
+    },
+    {
+      bought_at: '2026-01-10 12:30:00',
+      lot_origin: 'transfer',
+      amount: '500',
+      cost_lamports: '0',
+      proceeds_lamports: '1000000000',
+      profit_lamports: '1000000000',
+    },
+  ],
+  'A position at a past time': [
+    {
+      wallet: 'W1',
+      mint: BONK,
+      open_amount: '2500',
+      open_cost_lamports: '6000000000',
+      realized_lamports: '3000000000',
+    },
+    {
+      wallet: 'W2',
+      mint: BONK,
+      open_amount: '400',
+      open_cost_lamports: '1000000000',
+      realized_lamports: '0',
+    },
+    {
+      wallet: 'W3',
+      mint: BONK,
+      open_amount: '0',
+      open_cost_lamports: '0',
+      realized_lamports: '-1000000000',
+    },
+  ],
+  'The equity curve of a wallet': [
+    { day: '2026-01-10', realized_sol: 3, open_cost_sol: 6 },
+    { day: '2026-01-11', realized_sol: 2, open_cost_sol: 3 },
+  ],
+  'Holders of a token over time': [
+    { hour: '2026-01-10 12:00:00', holders: '2' },
+    { hour: '2026-01-10 13:00:00', holders: '2' },
+    // W1 has sold 500 that it had not bought.
+    { hour: '2026-01-11 09:00:00', holders: '1' },
+  ],
+  'Tokens held by several wallets now': [{ mint: WIF, wallets: '2', sol_invested: 3 }],
+  'Tokens that three or more wallets bought within an hour': [
+    { mint: BONK, most_wallets: '3', hour_from: '2026-01-10 12:00:00' },
+  ],
+  'What a score is made of': [
+    {
+      // 200 x 2 SOL / 14 SOL; one token sold, with profit; 27200 s; 14 SOL in 3 buys; 25 SOL
+      wallet: 'W1',
+      status: 'review',
+      score: null,
+      profit_points: 400 / 14,
+      winrate_points: 20,
+      holding_points: 10,
+      size_points: 10,
+      trade_points: 0,
+      balance_points: 2.5,
+    },
+    {
+      wallet: 'W2',
+      status: 'review',
+      score: null,
+      profit_points: 0,
+      winrate_points: 0,
+      holding_points: 0,
+      size_points: 0,
+      trade_points: 0,
+      balance_points: 0,
+    },
+    {
+      // 5 SOL
+      wallet: 'W3',
+      status: 'disqualified',
+      score: 0,
+      profit_points: -40,
+      winrate_points: 0,
+      holding_points: 0,
+      size_points: 10,
+      trade_points: 0,
+      balance_points: 0,
+    },
+  ],
+  'The win rate, recomputed': [
+    { wallet: 'W1', winrate: 100, loserate: 0, stored: 100 },
+    { wallet: 'W3', winrate: 0, loserate: 100, stored: 0 },
+  ],
+  'How long tokens are held': [
+    { held: 'under a minute', matches: '1', wallets: '1', average_seconds: 10 },
+    { held: 'under an hour', matches: '1', wallets: '1', average_seconds: 3000 },
+    // 3600 s and 75000 s
+    { held: 'under a day', matches: '2', wallets: '1', average_seconds: 39_300 },
+  ],
+  'SOL moved in and out, by hour': [{ hour: '2026-01-11 11:00:00', sol_in: 20, sol_out: 5 }],
+  'Profit in USD': [
+    // 3 SOL at 200 USD less 1 SOL at 250 USD
+    { wallet: 'W1', profit_usd: 350 },
+    { wallet: 'W3', profit_usd: -200 },
+  ],
+  'Swaps without a value': [
+    {
+      wallet: 'W2',
+      reason: 'no SOL price',
+      swaps: '1',
+      first_at: '2026-01-11 12:00:00',
+      last_at: '2026-01-11 12:00:00',
+    },
+  ],
+  'Entry market caps of a token': [
+    // 10^7 x 2 SOL / 1000 x 200 USD
+    {
+      wallet: 'W1',
+      bought_at: '2026-01-10 12:00:00',
+      entry_mcap_usd: 4e6,
+      symbol: 'Bonk',
+    },
+    {
+      wallet: 'W2',
+      bought_at: '2026-01-10 12:00:30',
+      entry_mcap_usd: 5e6,
+      symbol: 'Bonk',
+    },
+    {
+      wallet: 'W3',
+      bought_at: '2026-01-10 12:20:00',
+      entry_mcap_usd: 8e6,
+      symbol: 'Bonk',
+    },
+  ],
+  'What each venue was used for': [
+    { program: 'pumpswap', buys: '5', sells: '2', from_balances: '0' },
+    { program: 'orca', buys: '1', sells: '0', from_balances: '0' },
+    { program: 'unknown', buys: '0', sells: '1', from_balances: '1' },
+  ],
+  'How fresh storage is': [
+    {
+      stored_until: '2026-01-11 12:00:09',
+      written_at: '2026-01-11 12:00:11.500',
+      seconds_behind_when_written: '2',
+    },
+  ],
+  'Which wallets are complete': [
+    { wallet: 'W1', complete_since: '2026-01-10 11:00:00' },
+    { wallet: 'W2', complete_since: '2026-01-10 12:00:00' },
+    { wallet: 'W3', complete_since: null },
+  ],
+  'The watchlist as it was at a time': [
+    {
+      mint: BONK,
+      symbol: 'Bonk',
+      holders: '2',
+      conviction: 40.1,
+      multiple: 2.5,
+      state: 'holding',
+      entry: at(10, '12:01:00'),
+    },
+  ],
+  'What became of tokens that came to the list': [
+    {
+      mint: BONK,
+      entry: at(10, '12:01:00'),
+      entry_mcap: 20_000,
+      peak_multiple: 2.5,
+      seconds: '1740',
+    },
+    {
+      mint: WIF,
+      entry: at(10, '12:05:00'),
+      entry_mcap: 30_000,
+      peak_multiple: 1,
+      seconds: '2700',
+    },
+  ],
+  'How exact it is': [],
+}
+
+/** Stores the books of a wallet after `events`, as the pictures of `version`. */
+async function storeBooks(
+  store: Store,
+  wallet: number,
+  events: readonly FoldEvent[],
+  version: number,
+  balance: bigint | null = null,
+): Promise<void> {
+  const state = createWalletState(wallet)
+  for (const event of events) foldEvent(state, event)
+  if (balance !== null) foldBalance(state, { slot: 1, txIndex: 0, lamports: balance })
+  const { lots, disposals, tokens, firstBuys } = takeChanges(state)
+  await store.insert(
+    'lots',
+    lots.map(({ mint, lot }) => lotRow(wallet, version, mint, lot)),
+  )
+  await store.insert(
+    'disposals',
+    disposals.map((disposal) => disposalRow(wallet, version, disposal)),
+  )
+  await store.insert(
+    'positions',
+    tokens.map((token) => positionRow(wallet, version, token)),
+  )
+  await store.insert(
+    'first_buys',
+    firstBuys.map((buy) => firstBuyRow(wallet, version, buy)),
+  )
+  await store.insert('wallet_metrics', [metricsRow(state, version, 1)])
+}
+
+async function storeHistory(store: Store): Promise<void> {
+  const none = { ...HISTORY[0], slot: 50, baseAmount: 7n } as Swap // the first is a swap
+  const rows = [...HISTORY, none].flatMap((event) =>
+    event.kind === 'swap' ? [{ ...swapRow(event, null), version: 0 }] : [],
+  )
+  // First without values, and with a swap that is not; then as they are.
+  await store.insert(
+    'swaps',
+    rows.map((row) => ({ ...row, value_lamports: null })),
+  )
+  await store.insert(
+    'swaps',
+    rows.map((row) => ({ ...row, version: 1, is_deleted: row === rows.at(-1) ? 1 : 0 })),
+  )
+  const transfers = HISTORY.flatMap((e) => (e.kind === 'token_transfer' ? [e] : []))
+  const moves = HISTORY.flatMap((e) => (e.kind === 'sol_transfer' ? [e] : []))
+  for (const _ of [1, 2]) {
+    await store.insert(
+      'transfers',
+      transfers.map((transfer) => transferRow(transfer, null)),
+    )
+    await store.insert(
+      'sol_transfers',
+      moves.map((move) => solTransferRow(move, null)),
+    )
+  }
+  for (const wallet of [1, 2, 3]) {
+    const events = HISTORY.filter((e) => e.wallet === wallet).map(toFoldEvent)
+    const balance = wallet === 1 ? 25n * SOL : wallet === 3 ? 5n * SOL : null
+    for (let n = 1; n <= events.length; n += 1)
+      await storeBooks(store, wallet, events.slice(0, n), n, balance)
+  }
+  // Books of a token that a refold did not find again.
+  const gone = { wallet: 1, mint: 'gone', slot: 9, tx_index: 0, event_index: 0 }
+  const lot = { ...gone, block_time: 9, origin: 'buy', amount: 5, cost_lamports: 5, left_amount: 5 }
+  await store.insert('lots', [{ ...lot, left_cost_lamports: 5, quick_sold_amount: 0, version: 1 }])
+  await store.command(
+    "INSERT INTO lots (wallet, mint, slot, tx_index, event_index, version, is_deleted) VALUES (1, 'gone', 9, 0, 0, 2, 1)",
+  )
+  const price = (time: number, source: string, usd: bigint) => ({
+    time,
+    source,
+    usd_e9: usd * SOL,
+  })
+  await store.insert('sol_prices', [
+    price(at(10, '12:00:00'), 'pool', 1n),
+    price(at(10, '12:00:00'), 'file', 200n),
+    price(at(11, '09:00:00'), 'pool', 250n),
+    price(at(11, '09:00:01'), 'pool', 1n),
+  ])
+  await store.insert('mints', [
+    {
+      mint: BONK,
+      token_program: 'spl_token',
+      decimals: 5,
+      supply: 10_000_000,
+      symbol: 'Bonk',
+      name: 'Bonk',
+      metadata: 'metaplex',
+      fetched_at: 1,
+      asked: 1,
+      ask_again_at: null,
+      version: 1,
+    },
+  ])
+  const watched = (
+    event: WatchEvent,
+    time: string,
+    currentMcap: number,
+    fields: Partial<WatchedToken> = {},
+  ) =>
+    watchlistRow({
+      event,
+      reasons: [],
+      token: aWatchedToken({
+        at: at(10, time),
+        enteredAt: at(10, '12:01:00'),
+        currentMcap,
+        wallets: [1, 2],
+        conviction: 40.06,
+        multiple: 2.5,
+        state: 'holding',
+        ...fields,
+      }),
+    })
+  const wif = { mint: WIF, enteredAt: at(10, '12:05:00') }
+  await store.insert('watchlist', [
+    watched('entered', '12:01:00', 20_000, { state: 'discovered', wallets: [1, 2, 3] }),
+    watched('changed', '12:30:00', 60_000),
+    watched('entered', '12:05:00', 30_000, wif),
+  ])
+  await store.insert('watchlist', [
+    watched('changed', '12:30:00', 50_000),
+    watched('left', '12:50:00', 15_000, wif),
+  ])
+  const marker = (partition: number, slot: number, time: number, inserted: string) => ({
+    worker: 'fold',
+    partition,
+    partitions: 2,
+    slot,
+    parent: slot - 1,
+    block_time: time,
+    sol_price_time: null,
+    sol_price_usd_e9: null,
+    inserted_at: inserted,
+  })
+  const covered = (wallet: number, time: number, version: number) => ({
+    wallet,
+    since_slot: 1,
+    since_time: time,
+    version,
+  })
+  await store.insert('wallet_coverage', [
+    covered(1, at(10, '12:00:00'), 1),
+    covered(2, at(10, '12:00:00'), 1),
+  ])
+  await store.insert('wallet_coverage', [covered(1, at(10, '11:00:00'), 2)])
+  await store.insert('progress', [
+    marker(0, 120, at(11, '12:00:10'), '2026-01-11 12:00:11.500'),
+    marker(1, 119, at(11, '12:00:09'), '2026-01-11 12:00:10.000'),
+  ])
+}
+
+/** Titles and statements of the worked questions. */
+const questions = [
+  ...readFileSync(join(SQL_FOLDER, 'README.md'), 'utf8').matchAll(
+    /^#### (.*?)\n.*?^```sql\n(.*?)^```/gms,
+  ),
+].map(([, title = '', sql = '']) => ({ title, sql }))
+
+test('every worked question has an answer', (t) => {
+  t.deepEqual(
+    questions.map(({ title }) => title),
+    Object.keys(ANSWERS),
+  )
+})
+
+/** What an analyst asks with: the name of the database is put in. */
+type Ask = <T>(sql: string) => Promise<T[]>
+
+function testViews(
+  name: string,
+  open: () => Promise<TestStore>,
+  asAnalyst: (store: Store) => { ask: Ask; close(): Promise<void> },
+): void {
+  let opened: TestStore
+  let ask: Ask
+  let close: () => Promise<void> = async () => {}
+  const tables = [
+    'swaps',
+    'lots',
+    'disposals',
+    'positions',
+    'wallet_metrics',
+    'first_buys',
+    'watchlist',
+  ]
+  test.serial.before(async () => {
+    opened = await open()
+    const { store } = opened
+    await migrate(store)
+    for (const table of tables) await store.command(`SYSTEM STOP MERGES ${table}`)
+    await storeHistory(store)
+    const [own] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+    const analyst = asAnalyst(store)
+    close = analyst.close
+    ask = (sql) => analyst.ask(sql.replaceAll('analyst.', `${analystDatabase(own?.name ?? '')}.`))
+  })
+  test.after.always(async () => {
+    await close()
+    await opened?.remove()
+  })
+
+  for (const { title, sql } of questions)
+    test.serial(`${name}: ${title}`, async (t) => {
+      t.deepEqual(await ask(sql), [...(ANSWERS[title] ?? [{}])])
+    })
+
+  test.serial(`${name}: the check of exactness names a lost lamport`, async (t) => {
+    const sql = questions.find(({ title }) => title === 'How exact it is')?.sql ?? ''
+    await opened.store.command(
+      'INSERT INTO disposals SELECT * REPLACE (cost_lamports - 1 AS cost_lamports, version + 1 AS version) FROM disposals FINAL WHERE wallet = 2',
+    )
+    const found = await ask<{ wallet: string; mint: string; cost_went: string }>(sql)
+    t.deepEqual(
+      found.map(({ wallet, mint, cost_went }) => [wallet, mint, cost_went]),
+      [['W2', BONK, '249999999']],
+    )
+  })
+
+  test.serial(
+    `${name}: a position at any past time is what a slow way finds in the events until then (rule K4)`,
+    async (t) => {
+      const { store } = opened
+      for (const table of ['lots', 'disposals', 'positions'])
+        await store.command(`TRUNCATE TABLE ${table}`)
+      const seed = Date.now() % 1_000_000
+      const histories = fc.sample(aHistory, { numRuns: 12, seed })
+      for (const [wallet, events] of histories.entries())
+        for (const [version, until] of [events.length >> 1, events.length].entries())
+          await storeBooks(store, wallet, events.slice(0, until), version)
+      const times = histories.flatMap((events) => events.map((event) => event.blockTime))
+      for (const time of fc.sample(fc.constantFrom(0, ...times), { numRuns: 12, seed })) {
+        const expected = histories.flatMap((history, wallet) => {
+          const events = history.filter((e) => e.blockTime <= time && e.mint !== '')
+          const came = events.filter((e) => e.kind === 'buy' || e.kind === 'token_in')
+          return [...new Set(came.map((e) => e.mint))].map((mint) => {
+            const ofMint = events.filter((e) => e.mint === mint)
+            const { pnl, investedOpen } = slowBooks(ofMint)
+            const sum = (of: readonly { amount: bigint }[]) => of.reduce((a, b) => a + b.amount, 0n)
+            const open = sum(came.filter((e) => e.mint === mint)) - sum(slowMatches(ofMint))
+            return [`W${wallet}`, mint, String(open), String(investedOpen), String(pnl)].join(' ')
+          })
+        })
+        const found = await ask<Record<string, string>>(
+          `SELECT wallet, mint, open_amount, open_cost_lamports, realized_lamports FROM analyst.positions_at(at = ${time})`,
+        )
+        t.deepEqual(
+          found.map((row) => Object.values(row).join(' ')).sort(),
+          expected.sort(),
+          `seed ${seed}, time ${time}`,
+        )
+      }
+    },
+  )
+}
+
+testViews('chDB', openTestChdb, (store) => ({ ask: store.query, close: async () => {} }))
+
+const { CLICKHOUSE_URL, ANALYST_PASSWORD } = process.env
+if (CLICKHOUSE_URL && ANALYST_PASSWORD)
+  testViews(
+    'analyst on ClickHouse',
+    () => openTestClickHouse(CLICKHOUSE_URL),
+    () => {
+      const client = createClient({
+        url: new URL(CLICKHOUSE_URL).origin,
+        username: 'analyst',
+        password: ANALYST_PASSWORD,
+      })
+      return {
+        ask: async (query) => (await client.query({ query, format: 'JSONEachRow' })).json(),
+        close: () => client.close(),
+      }
+    },
+  )
+else test.skip('analyst on ClickHouse: CLICKHOUSE_URL or ANALYST_PASSWORD is not set', () => {})

@@ -1,0 +1,1022 @@
+import { randomUUID } from 'node:crypto'
+import test from 'ava'
+import fc from 'fast-check'
+import { addressFromBytes } from '../../domain/address.ts'
+import type { WalletEvent } from '../../domain/event.ts'
+import { compareEventKeys } from '../../domain/event-key.ts'
+import { createPerturb, perturbAmount, perturbSwap } from '../../domain/perturbation.ts'
+import { USDC } from '../../domain/quote.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import type { WalletRecord } from '../../domain/slot.ts'
+import { swapValueLamports } from '../../domain/swap-value.ts'
+import { toFoldEvent } from '../../fold/fold-event.ts'
+import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
+import { activeHours } from '../../fold/wallet-metrics.ts'
+import { createWalletState, takeChanges } from '../../fold/wallet-state.ts'
+import { createKafkaLog } from '../../log/kafka.ts'
+import { LateOrder } from '../../log/late-order.ts'
+import type { EventLog } from '../../log/log.ts'
+import { createMemoryLog } from '../../log/memory.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { migrate } from '../../store/migrate.ts'
+import { readStorageMarker } from '../../store/read-storage-marker.ts'
+import type { Row, Store } from '../../store/store.ts'
+import { addTrackedWallets, readTrackedWallets } from '../../store/tracked-wallets.ts'
+import { aChain, type Chain } from '../../testing/a-chain.ts'
+import { TABLE_KEYS } from '../../testing/table-keys.ts'
+import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
+import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+import {
+  balanceRow,
+  keptRow,
+  lateRow,
+  solTransferRow,
+  swapRow,
+  transferRow,
+  undecodedRow,
+} from './event-rows.ts'
+import { type RunningBooks, startFold } from './fold.ts'
+import { readRefolds, requestRefolds, untilInBooks } from './refold.ts'
+import { readEvents, START } from './stored-events.ts'
+import { WalletCache } from './wallet-cache.ts'
+
+const logger = createLogger('silent')
+const PARTITIONS = 3
+const WALLETS = 5
+const addresses = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
+
+let testStore: TestStore
+test.before(async () => {
+  testStore = await openTestStore()
+  await migrate(testStore.store)
+  await learnWideColumns(testStore.store)
+})
+test.after.always(() => testStore.remove())
+
+/** Tables and their keys; what is outside of "byte-identical" (K4) is left out of a dump. */
+type Table = keyof typeof TABLE_KEYS
+type Dump = Record<Table, Record<string, unknown>[]>
+
+async function dump(store: Store): Promise<Dump> {
+  const tables = Object.entries(TABLE_KEYS).map(async ([table, key]) => {
+    const rows = await store.query<Record<string, unknown>>(
+      `SELECT * EXCEPT(${columnsApart[table as Table].join(', ')}) FROM ${table} FINAL ORDER BY ${key}`,
+    )
+    return [table, rows]
+  })
+  return Object.fromEntries(await Promise.all(tables)) as Dump // every table is there
+}
+
+const EVENT_APART = ['version', 'is_deleted', 'inserted_at', 'late']
+const columnsApart: Record<Table, string[]> = {
+  swaps: EVENT_APART,
+  transfers: EVENT_APART,
+  sol_transfers: EVENT_APART,
+  sol_balances: ['version', 'inserted_at'],
+  undecoded: ['version', 'is_deleted', 'inserted_at'],
+  transactions: ['inserted_at'],
+  lots: ['version', 'is_deleted'],
+  disposals: ['version', 'is_deleted'],
+  positions: ['version', 'is_deleted', 'inserted_at'],
+  first_buys: ['version', 'is_deleted'],
+  wallet_metrics: ['version', 'computed_at'],
+  sol_prices: ['inserted_at'],
+}
+
+async function empty(store: Store): Promise<void> {
+  const [database] = await store.query<{ name: string }>('SELECT currentDatabase() AS name')
+  await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
+}
+
+const recordsOf = (chain: Chain): WalletRecord[] => [
+  ...chain.slots.flatMap((slot) => slot.records),
+  ...chain.late.flatMap((late) => late.records),
+]
+
+const eventsOf = (chain: Chain): WalletEvent[] =>
+  recordsOf(chain)
+    .flatMap((r) =>
+      r.kind === 'balance' || r.kind === 'undecoded' || r.kind === 'kept' ? [] : [r],
+    )
+    .sort(compareEventKeys)
+
+/** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
+function expectedDump(chain: Chain, isSalted = false): Dump {
+  const records = recordsOf(chain)
+  const events = eventsOf(chain)
+  const rows: Record<Table, Row[]> = {
+    swaps: events.flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : [])),
+    transfers: events.flatMap((e) => (e.kind === 'token_transfer' ? [transferRow(e, null)] : [])),
+    sol_transfers: events.flatMap((e) =>
+      e.kind === 'sol_transfer' ? [solTransferRow(e, null)] : [],
+    ),
+    sol_balances: records.flatMap((r) => (r.kind === 'balance' ? [balanceRow(r)] : [])),
+    undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
+    transactions: records.flatMap((r) => {
+      if (r.kind !== 'kept') return []
+      const { base64, ...row } = keptRow(r)
+      return [{ ...row, format: 'yellowstone', bytes: new TextDecoder().decode(r.bytes) }]
+    }),
+    lots: [],
+    disposals: [],
+    positions: [],
+    first_buys: [],
+    wallet_metrics: [],
+    sol_prices: chain.slots.flatMap(({ marker: { solPrice } }) =>
+      solPrice ? [{ time: solPrice.time, source: 'pool', usd_e9: solPrice.usdE9 }] : [],
+    ),
+  }
+  for (let wallet = 1; wallet <= WALLETS; wallet += 1) {
+    const state = createWalletState(wallet)
+    for (const event of events) if (event.wallet === wallet) foldEvent(state, toFoldEvent(event))
+    for (const r of records) if (r.kind === 'balance' && r.wallet === wallet) foldBalance(state, r)
+    const { lots, disposals, tokens, firstBuys } = takeChanges(state)
+    rows.lots.push(...lots.map(({ mint, lot }) => lotRow(wallet, 0, mint, lot)))
+    rows.disposals.push(...disposals.map((d) => disposalRow(wallet, 0, d)))
+    rows.first_buys.push(...firstBuys.map((buy) => firstBuyRow(wallet, 0, buy, isSalted)))
+    rows.positions.push(...tokens.map((token) => served(positionRow(wallet, 0, token))))
+    rows.wallet_metrics.push({
+      ...metricsRow(state, 0, 0, isSalted),
+      active_times: activeHours(state.hours).map(({ hourUtc, txCount }) => ({
+        hour_utc: hourUtc,
+        tx_count: String(txCount),
+      })),
+    })
+  }
+  return Object.fromEntries(
+    Object.entries(rows).map(([table, found]) => [table, asRead(table as Table, found)]),
+  ) as Dump // the same keys
+}
+
+/** Columns of positions that say what is served, and what they say without a salt. */
+const SERVED = [
+  ...['bought_amount', 'sold_amount', 'bought_lamports', 'sold_lamports'],
+  ...['first_buy_time', 'first_trade_time', 'last_trade_time'],
+] as const
+
+/** A position with what is served of it: the true figures, but for those that are given. */
+function served(position: Row, otherwise: Row = {}): Row {
+  const pairs = SERVED.map((name) => [`served_${name}`, otherwise[name] ?? position[name]])
+  return { ...position, ...Object.fromEntries(pairs) }
+}
+
+/** What is served of each position: sums and times over its swaps, each as it is served. */
+function servedFigures(chain: Chain, salt: string): Map<string, Row> {
+  const perturb = createPerturb(salt)
+  const figures = new Map<string, Row>()
+  for (const event of eventsOf(chain)) {
+    if (event.kind !== 'swap' || perturb === null) continue
+    const { baseAmount, blockTime } = perturbSwap(event, perturb)
+    const value = perturbAmount(swapValueLamports(event) ?? 0n, perturb(event))
+    const key = `${event.wallet}/${event.baseMint}`
+    const before = figures.get(key) ?? {}
+    const add = (name: string, by: bigint) => ({ [name]: ((before[name] as bigint) ?? 0n) + by })
+    figures.set(key, {
+      ...before,
+      ...(event.side === 'buy' ? add('bought_amount', baseAmount) : add('sold_amount', baseAmount)),
+      ...(event.side === 'buy' ? add('bought_lamports', value) : add('sold_lamports', value)),
+      ...(event.side === 'buy' && { first_buy_time: before.first_buy_time ?? blockTime }),
+      first_trade_time: before.first_trade_time ?? blockTime,
+      last_trade_time: blockTime,
+    })
+  }
+  return figures
+}
+
+/** Columns that ClickHouse gives as text in JSON (64 bits and wider). */
+const wide = new Map<Table, Set<string>>()
+
+function asRead(table: Table, rows: readonly Row[]): Record<string, unknown>[] {
+  const apart = columnsApart[table]
+  const keys = TABLE_KEYS[table].split(', ')
+  const read = rows.map((row) =>
+    Object.fromEntries(
+      Object.entries(row)
+        .filter(([name]) => !apart.includes(name))
+        .map(([name, value]) => [
+          name,
+          value !== null && wide.get(table)?.has(name) ? String(value) : value,
+        ]),
+    ),
+  )
+  const unique = new Map(read.map((row) => [keys.map((key) => row[key]).join('/'), row]))
+  return [...unique.values()].sort((a, b) => {
+    for (const key of keys) {
+      const [x, y] = [a[key], b[key]]
+      const both = wide.get(table)?.has(key) ? [Number(x), Number(y)] : [x, y]
+      if (both[0] !== both[1]) return (both[0] as number) < (both[1] as number) ? -1 : 1
+    }
+    return 0
+  })
+}
+
+async function learnWideColumns(store: Store): Promise<void> {
+  const columns = await store.query<{ table: Table; name: string }>(
+    `SELECT table, name FROM system.columns WHERE database = currentDatabase() AND match(type, 'Int(64|128)') AND NOT match(type, 'Array')`,
+  )
+  for (const { table, name } of columns) wide.set(table, (wide.get(table) ?? new Set()).add(name))
+}
+
+const newLog = (): EventLog =>
+  createMemoryLog(
+    { logger, registry: createRegistry() },
+    { partitions: PARTITIONS, retryDelayMs: 1 },
+  )
+
+/** Appends the slots beyond `from` and what came late, in the order of the chain; after every `step` slots waits for `settled`. */
+async function play(
+  log: EventLog,
+  chain: Chain,
+  options: { from?: number; step?: number; late?: Chain['late'] },
+  settled: (slot: number) => Promise<void>,
+): Promise<void> {
+  const { from = -1, step = 1000, late = chain.late } = options
+  for (const [at, slot] of chain.slots.entries()) {
+    if (slot.marker.slot > from) await log.appendSlot(slot)
+    const isLast = at === chain.slots.length - 1
+    for (const { afterSlots, records } of late)
+      if (afterSlots === at || (isLast && afterSlots > at)) await log.appendLate(records, 'stream')
+    if (at % step === step - 1) await settled(slot.marker.slot)
+  }
+  // A slot after the last records, so that whatever came late has been stored when it is.
+  await log.appendSlot({ marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] })
+  await settled(lastSlot(chain))
+}
+
+const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
+const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
+
+/** The store for workers, and what resolves once they have stored everything up to a slot. */
+function watchProgress(store: Store) {
+  let stored = -1
+  let tell: () => void = () => {}
+  const watched: Store = {
+    ...store,
+    async insert(table, rows, options) {
+      await store.insert(table, rows, options)
+      if (table !== 'progress') return
+      stored = Math.max(stored, (await readStorageMarker(store))?.slot ?? -1)
+      tell()
+    },
+  }
+  const settled = async (slot: number) => {
+    while (stored < slot)
+      await new Promise<void>((resolve) => {
+        tell = resolve
+      })
+  }
+  return { watched, settled }
+}
+
+/** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
+async function run(
+  store: Store,
+  chain: Chain,
+  options: Parameters<typeof play>[2] & {
+    kill?: Promise<void>
+    /** So small that states are packed and forgotten all the time. */
+    cache?: WalletCache
+    salt?: string
+    /** Done beside the worker once all is stored. */
+    afterwards?: (
+      fold: RunningBooks,
+      log: EventLog,
+      settled: (slot: number) => Promise<void>,
+    ) => Promise<void>
+  } = {},
+): Promise<void> {
+  const log = newLog()
+  const { watched, settled } = watchProgress(store)
+  let fail: (error: unknown) => void = () => {}
+  const bug = new Promise<never>((_resolve, reject) => {
+    fail = reject
+  })
+  const fold = await startFold({
+    onBug: fail,
+    store: watched,
+    log,
+    logger,
+    registry: createRegistry(),
+    now: () => 0,
+    windowMs: 1,
+    ...(options.cache && { cache: options.cache }),
+    ...(options.salt && { salt: options.salt }),
+  })
+  const played = play(log, chain, options, settled)
+    .then(() => options.afterwards?.(fold, log, settled))
+    .then(() => 'played' as const)
+  const killed = options.kill?.then(() => 'killed' as const) ?? bug
+  try {
+    if ((await Promise.race([bug, played, killed])) === 'played') await fold.stop()
+  } finally {
+    await log.close()
+  }
+}
+
+/** The store of a process that is killed instead of its `n`-th write; what it had sent before may still be done. */
+function dyingStore(
+  store: Store,
+  n: number,
+): { store: Store; death: Promise<void>; writes: readonly string[] } {
+  const writes: string[] = []
+  let die: () => void = () => {}
+  const death = new Promise<void>((resolve) => {
+    die = resolve
+  })
+  const alive = () => {
+    if (writes.length >= n) throw new ServiceError('closed', 'killed')
+  }
+  const write = (what: string) => {
+    alive()
+    writes.push(what)
+    if (writes.length === n) die()
+    alive()
+  }
+  return {
+    death,
+    writes,
+    store: {
+      ...store,
+      async query(sql, params) {
+        alive()
+        return store.query(sql, params)
+      },
+      async insert(table, rows, options) {
+        if (rows.length === 0) return
+        write(table)
+        await store.insert(table, rows, options)
+      },
+      async command(sql, params) {
+        write(sql.slice(0, sql.indexOf('(')))
+        await store.command(sql, params)
+      },
+    },
+  }
+}
+
+async function track(store: Store): Promise<void> {
+  await addTrackedWallets(store, addresses, [], 1)
+  await addTrackedWallets(store, addresses, addresses, 2)
+}
+
+test.serial('the tables hold a pure fold of what came', async (t) => {
+  const { store } = testStore
+  const chain = aChain({ seed: 1, slots: 60, wallets: WALLETS - 1 })
+  await track(store)
+  await run(store, chain, { step: 7 })
+  t.deepEqual(await dump(store), expectedDump(chain))
+  t.deepEqual(await readStorageMarker(store), { ...lastMarker(chain), slot: lastSlot(chain) })
+  t.deepEqual(await readTrackedWallets(store), addresses)
+})
+
+test.serial(
+  'the price of a second is the first that was stored, whoever comes again (J7)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chainOf = (...prices: readonly (readonly [number, bigint])[]): Chain => ({
+      late: [],
+      slots: prices.map(([time, usdE9], at) => {
+        const slot = 10 + at
+        const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
+        return { marker, records: [] }
+      }),
+    })
+    const prices = () =>
+      store.query('SELECT time, source, usd_e9 FROM sol_prices FINAL ORDER BY time')
+    const row = (time: number, usd_e9: string) => ({ time, source: 'pool', usd_e9 })
+    await run(store, chainOf([100, 5n], [100, 5n], [101, 7n]))
+    t.deepEqual(await prices(), [row(100, '5'), row(101, '7')])
+    // A process that starts again without the slot that told the first price of a second.
+    await run(store, chainOf([101, 9n], [102, 8n]))
+    t.deepEqual(await prices(), [row(100, '5'), row(101, '7'), row(102, '8')])
+  },
+)
+
+test.serial('a price is stored before the swaps that have it (K1, K4)', async (t) => {
+  // A process may be killed in between, and then nothing may replay the price: RPC blocks hold no account.
+  const { store } = testStore
+  await empty(store)
+  await track(store)
+  const { slots } = aChain({ seed: 1, slots: 20, wallets: 2 })
+  const both = slots.filter(
+    ({ marker, records }) => marker.solPrice && records.some(({ kind }) => kind === 'swap'),
+  )
+  const order: string[] = []
+  const insert: Store['insert'] = async (table, rows, options) => {
+    order.push(table)
+    await store.insert(table, rows, options)
+    order.push(`${table} stored`)
+  }
+  await run({ ...store, insert }, { slots: both.slice(0, 1), late: [] })
+  const told = order.filter((text) => /^(sol_prices|swaps)/.test(text))
+  t.deepEqual(told, ['sol_prices', 'sol_prices stored', 'swaps', 'swaps stored'])
+})
+
+test.serial(
+  'twenty pages of a backfill cost a wallet one refold; its rows go on without them until then (C16)',
+  async (t) => {
+    t.timeout(120_000)
+    const { store } = testStore
+    const chain = aChain({ seed: 8, slots: 60, wallets: 2 })
+    const [old, live] = [chain.slots.slice(0, 40), chain.slots.slice(40)]
+    const stop = new AbortController().signal
+    const books = async () => {
+      const { lots, disposals, positions, first_buys, wallet_metrics } = await dump(store)
+      return { lots, disposals, positions, first_buys, wallet_metrics }
+    }
+    const onlyLive = expectedDump({ slots: live, late: [] })
+    for (const ending of ['it is over', 'time has passed', 'killed'] as const) {
+      await empty(store)
+      await track(store)
+      let now = 0
+      let registry = createRegistry()
+      let log = newLog()
+      const begin = () =>
+        startFold({
+          store,
+          log,
+          logger,
+          registry,
+          windowMs: 1,
+          now: () => now,
+          onBug: (error) => t.fail(String(error)),
+        })
+      const refolds = async () =>
+        (await registry.getSingleMetric('fold_refolds_total')?.get())?.values[0]?.value
+      const append = async (slots: Chain['slots']) => {
+        for (const slot of slots) await log.appendSlot(slot)
+        await log.settled('fold', stop)
+      }
+      let fold = await begin()
+      await append(live.slice(0, 10))
+      for (let page = 20; page > 0; page -= 1) {
+        const records = old.slice(2 * page - 2, 2 * page).flatMap((slot) => slot.records)
+        await log.appendLate(records, 'backfill')
+        await log.settled('fold', stop)
+      }
+      await append(live.slice(10))
+      t.is(await refolds(), 0, ending)
+      const { lots, disposals, positions, first_buys, wallet_metrics } = onlyLive
+      t.deepEqual(await books(), { lots, disposals, positions, first_buys, wallet_metrics }, ending)
+      const next = { marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] }
+      if (ending === 'it is over') await untilInBooks({ store, log }, [1, 2, 3], stop)
+      else if (ending === 'time has passed') {
+        now = 2_100
+        await append([next])
+      } else {
+        await log.close()
+        registry = createRegistry()
+        log = newLog()
+        fold = await begin()
+        await append([next])
+      }
+      t.is(await refolds(), 2, ending)
+      await fold.stop()
+      await log.close()
+      const { sol_prices: _prices, ...rest } = await dump(store)
+      const { sol_prices: _live, ...expected } = expectedDump(chain)
+      t.deepEqual(rest, expected, ending)
+      // Nothing is left to be made anew.
+      t.deepEqual(await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0'), [])
+    }
+  },
+)
+
+test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
+  const { store } = testStore
+  for (let seed = 1; seed <= 2; seed += 1) {
+    await empty(store)
+    const chain = aChain({ seed, slots: 40, wallets: WALLETS, lateShare: 0.3 })
+    t.true(chain.late.length > 3)
+    await track(store)
+    await run(store, chain, {
+      step: 3,
+      cache: new WalletCache({ maxOpen: 6, maxPacked: 9 }),
+    })
+    t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}`)
+    // All of it once more, to a worker that knows nothing: the same rows, not written again.
+    const before = await countRows(store)
+    await run(store, chain)
+    t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}, replayed`)
+    t.deepEqual(await countRows(store), before)
+  }
+})
+
+test.serial('a history of many pages is folded page by page, to the same tables', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  const chain = aChain({ seed: 7, slots: 5, wallets: 1 })
+  // 45000 swaps before the chain begins: three pages, and more changes than one insert takes.
+  await store.command(
+    `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
+     SELECT intDiv(number, 50), number % 50, 1, 0, 1600000000 + number, 's', if(number % 5 < 3, 'buy', 'sell'), 'm', 1000 + number % 7, 6, NULL, number, 'p', 'p', 'high', 0, 0, number FROM numbers(45000)`,
+  )
+  const events = (await collect(readEvents(store, new Map([[1, START]])))).flatMap((e) => e.events)
+  t.is(events.length, 45_000)
+  const state = createWalletState(1)
+  for (const event of events) foldEvent(state, event)
+  for (const event of eventsOf(chain)) foldEvent(state, toFoldEvent(event))
+  for (const r of recordsOf(chain)) if (r.kind === 'balance') foldBalance(state, r)
+  await run(store, chain)
+  const { lots, disposals, tokens } = takeChanges(state)
+  const tables = await dump(store)
+  t.deepEqual(
+    tables.lots,
+    asRead(
+      'lots',
+      lots.map(({ mint, lot }) => lotRow(1, 0, mint, lot)),
+    ),
+  )
+  t.deepEqual(
+    tables.disposals,
+    asRead(
+      'disposals',
+      disposals.map((d) => disposalRow(1, 0, d)),
+    ),
+  )
+  t.deepEqual(
+    tables.positions,
+    asRead(
+      'positions',
+      tokens.map((x) => served(positionRow(1, 0, x))),
+    ),
+  )
+  t.is(tables.wallet_metrics[0]?.pnl_lamports, String(state.pnl))
+  t.is(tables.wallet_metrics[0]?.events, String(state.events))
+})
+
+test.serial(
+  'short histories of many wallets come together, none of them cut by a page',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the fourth.
+    await store.command(
+      `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
+     SELECT 400000000 + intDiv(number, 50), number % 50, wallet, 0, 1600000000, 's', 'buy', 'm', 1000, 6, NULL, 0, 'p', 'p', 'high', 0, 0, 0
+     FROM numbers(24000) ARRAY JOIN [1, 2, 3, 4] AS wallet WHERE number < [24000, 9000, 8000, 7000][wallet]`,
+    )
+    const places = new Map([
+      [1, START],
+      [2, { slot: 400_000_020, txIndex: 7, eventIndex: 0 }], // the 1008th
+      [3, START],
+      [4, { slot: 400_000_000, txIndex: 0, eventIndex: 0 }],
+      [5, START],
+    ])
+    const pages = await collect(readEvents(store, places, { onlyShort: true }))
+    t.deepEqual(
+      pages.map(({ wallet, events, isLast }) => ({
+        wallet,
+        isLast,
+        events: events.length,
+        first: events[0] && [events[0].slot - 400_000_000, events[0].txIndex],
+      })),
+      [
+        { wallet: 1, isLast: false, events: 20_000, first: [0, 0] },
+        { wallet: 2, isLast: true, events: 7992, first: [20, 8] },
+        { wallet: 3, isLast: true, events: 8000, first: [0, 0] },
+        { wallet: 4, isLast: true, events: 6999, first: [0, 1] },
+        { wallet: 5, isLast: true, events: 0, first: undefined },
+      ],
+    )
+    const whole = await collect(readEvents(store, places))
+    const eventsOf = (wallet: number) => whole.flatMap((p) => (p.wallet === wallet ? p.events : []))
+    t.deepEqual(
+      [1, 2, 3, 4, 5].map((wallet) => eventsOf(wallet).length),
+      [24_000, 7992, 8000, 6999, 0],
+    )
+    t.deepEqual(eventsOf(2), pages[1]?.events)
+  },
+)
+
+async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = []
+  for await (const value of values) all.push(value)
+  return all
+}
+
+test.serial(
+  'workers come and go while records flow, each with its share of the wallets, and the tables are the same (K1, K3)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 12, slots: 48, wallets: WALLETS, lateShare: 0.25 })
+    const log = newLog()
+    const { watched, settled } = watchProgress(store)
+    const bugs: unknown[] = []
+    const shares = new Set<string>()
+    const start = () =>
+      startFold({
+        store: watched,
+        log,
+        logger,
+        registry: createRegistry(),
+        now: () => 0,
+        windowMs: 1,
+        onBug: (error) => bugs.push(error),
+      })
+    const workers = [start()]
+    // The next slots are appended while one joins or leaves.
+    const changes: (() => unknown)[] = [
+      () => workers.push(start()),
+      () => workers.push(start()),
+      async () => (await workers.shift())?.stop(),
+      () => workers.push(start()),
+      async () => (await workers.shift())?.stop(),
+      async () => (await workers.shift())?.stop(),
+    ]
+    const under: unknown[] = []
+    await play(log, chain, { step: 6 }, async (slot) => {
+      await settled(slot)
+      const running = await Promise.all(workers)
+      for (const worker of running) shares.add(worker.partitions().join())
+      under.push(changes.shift()?.())
+    })
+    await Promise.all(under)
+    for (const worker of await Promise.all(workers)) await worker.stop()
+    await log.close()
+    t.deepEqual(bugs, [])
+    t.deepEqual([...shares].sort(), ['0', '0,1,2', '0,2', '1', '2'])
+    t.deepEqual(await dump(store), expectedDump(chain))
+    t.deepEqual(await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0'), [])
+  },
+)
+
+test.serial('without its snapshots a worker makes the same tables', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  const chain = aChain({ seed: 9, slots: 40, wallets: WALLETS, lateShare: 0.2 })
+  const half = { ...chain, slots: chain.slots.slice(0, 20), late: [] }
+  await track(store)
+  await run(store, half)
+  await store.command('TRUNCATE TABLE fold_snapshots')
+  await run(store, chain, { step: 4 })
+  t.deepEqual(await dump(store), expectedDump(chain))
+})
+
+test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (t) => {
+  const { store } = testStore
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 1_000_000 }), async (seed) => {
+      await empty(store)
+      await track(store)
+      const chain = aChain({ seed, slots: 30, wallets: WALLETS - 1, lateShare: 0.2 })
+      await run(store, chain, {
+        async afterwards(_fold, log, settled) {
+          const before = await dump(store)
+          t.deepEqual(before, expectedDump(chain))
+          await spoil(store)
+          t.notDeepEqual(await dump(store), before)
+          const targets = await requestRefolds({ store, log }, [1, 2, 3, 4, 5])
+          await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
+          await settled(1e9)
+          t.deepEqual(await readRefolds(store, targets), { begun: WALLETS, done: WALLETS })
+          t.deepEqual(await dump(store), before)
+
+          // Heard twice, it does nothing more.
+          const rows = await countDerived(store)
+          await log.appendRefolds([...targets].map(([wallet, revision]) => ({ wallet, revision })))
+          await log.appendSlot({ marker: { ...lastMarker(chain), slot: 2e9 }, records: [] })
+          await settled(2e9)
+          t.deepEqual(await countDerived(store), rows)
+        },
+      })
+    }),
+    { numRuns: 4 },
+  )
+})
+
+/** Rows that follow from no event, and some that are missing. */
+async function spoil(store: Store): Promise<void> {
+  await store.command('TRUNCATE TABLE positions')
+  await store.command(
+    `INSERT INTO lots (wallet, mint, slot, tx_index, event_index, version) VALUES (1, 'm', 1, 0, 0, 7)`,
+  )
+}
+
+async function countDerived(store: Store): Promise<unknown> {
+  return store.query(
+    'SELECT (SELECT count() FROM lots) AS lots, (SELECT count() FROM positions) AS positions, (SELECT count() FROM wallet_metrics) AS metrics',
+  )
+}
+
+test.serial('events that are changed lead to the books of the changed events', async (t) => {
+  const { store } = testStore
+  await empty(store)
+  await track(store)
+  const chain = aChain({ seed: 11, slots: 30, wallets: WALLETS })
+  const priced: Chain = {
+    ...chain,
+    slots: chain.slots.map((slot) => ({ ...slot, records: slot.records.map(withPrice) })),
+  }
+  await run(store, chain, {
+    async afterwards(fold) {
+      t.deepEqual(await dump(store), expectedDump(chain))
+      await fold.amend([1, 2, 3, 4, 5, 2], async (wallets) => {
+        t.deepEqual(wallets, [1, 2, 3, 4, 5])
+        const rows = eventsOf(priced).flatMap((e) => (e.kind === 'swap' ? [swapRow(e, null)] : []))
+        await store.insert(
+          'swaps',
+          rows.map((row) => ({ ...row, version: 1 })),
+        )
+      })
+      t.deepEqual(await dump(store), expectedDump(priced))
+    },
+  })
+  t.notDeepEqual(expectedDump(priced), expectedDump(chain))
+})
+
+const withPrice = (record: WalletRecord): WalletRecord =>
+  record.kind === 'swap' && record.quoteMint === USDC
+    ? { ...record, solPriceUsdE9: record.solPriceUsdE9 ?? 140_000_000_000n }
+    : record
+
+test.serial(
+  'killed instead of any of its kinds of writes, and started again, a worker makes the same tables (K1)',
+  async (t) => {
+    t.timeout(600_000)
+    const { store } = testStore
+    const chain = aChain({ seed: 4, slots: 8, wallets: 4, lateShare: 0.25 })
+    const expected = expectedDump(chain)
+    const options = {
+      step: 4,
+      async afterwards(
+        _fold: RunningBooks,
+        log: EventLog,
+        settled: (slot: number) => Promise<void>,
+      ) {
+        await log.appendRefolds([{ wallet: 2, revision: 50 }])
+        await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
+        await settled(1e9)
+      },
+    }
+    const life = dyingStore(store, Number.POSITIVE_INFINITY)
+    await empty(store)
+    await track(store)
+    await run(life.store, chain, options)
+    t.deepEqual(await dump(store), expected)
+    // A write differs from another of its kind by what was stored before it.
+    const kinds = life.writes.map((write, at) => `${life.writes[at - 1]} | ${write}`)
+    const points = kinds.flatMap((kind, at) => (kinds.indexOf(kind) === at ? [at + 1] : []))
+    t.true(points.length > 20)
+    for (const n of points) {
+      await empty(store)
+      await track(store)
+      const dying = dyingStore(store, n)
+      await run(dying.store, chain, { ...options, kill: dying.death })
+      // The log in one process is lost with it: slots come again from the stored marker on, late records only if they had not been stored.
+      const from = (await readStorageMarker(store))?.slot ?? -1
+      const late = n % 2 === 0 ? chain.late : await lateNotStored(store, chain)
+      await run(store, chain, { ...options, step: 1000, from, late })
+      t.deepEqual(await dump(store), expected, `killed instead of write ${n}: ${kinds[n - 1]}`)
+    }
+    t.log(`${points.length} points of ${kinds.length}`)
+  },
+)
+
+const brokers = process.env.KAFKA_BROKERS?.split(',')
+const onKafka = brokers ? test.serial : test.skip
+onKafka(
+  `a worker joins while the log grows, another leaves: the tables end up the same${brokers ? '' : ' (skipped: KAFKA_BROKERS is not set)'}`,
+  async (t) => {
+    t.timeout(300_000)
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 21, slots: 90, wallets: WALLETS, lateShare: 0.1 })
+    const topicPrefix = `test-${randomUUID()}-`
+    let tell: () => void = () => {}
+    const watched: Store = {
+      ...store,
+      async insert(table, rows, options) {
+        await store.insert(table, rows, options)
+        if (table === 'progress') tell()
+      },
+    }
+    const start = async () => {
+      const registry = createRegistry()
+      const config = { brokers: brokers ?? [], topicPrefix, ssl: false, sasl: null }
+      const log = await createKafkaLog(config, { logger, registry }, { partitions: PARTITIONS })
+      const fold = await startFold({
+        store: watched,
+        log,
+        logger,
+        registry,
+        now: () => 0,
+        windowMs: 1,
+        onBug: (error) => t.fail(String(error)),
+      })
+      return {
+        log,
+        async stop() {
+          await fold.stop()
+          await log.close()
+          const taken = await registry.getSingleMetric('fold_records_total')?.get()
+          return taken?.values.reduce((sum, { value }) => sum + value, 0) ?? 0
+        },
+      }
+    }
+    /** Appends slots without waiting for the workers. */
+    const append = async (log: EventLog, from: number, to: number) => {
+      for (let at = from; at < to; at += 1) {
+        const slot = chain.slots[at]
+        if (slot) await log.appendSlot(slot)
+        for (const { afterSlots, records } of chain.late)
+          if (afterSlots === at) await log.appendLate(records, 'stream')
+      }
+    }
+    const stored = async (slot: number) => {
+      for (;;) {
+        const next = new Promise<void>((resolve) => {
+          tell = resolve
+        })
+        if (((await readStorageMarker(store))?.slot ?? -1) >= slot) return
+        await next
+      }
+    }
+
+    const first = await start()
+    const growing = append(first.log, 0, 45)
+    const second = await start()
+    await growing
+    const { log } = second
+    await append(log, 45, 60)
+    const leaving = first.stop()
+    await append(log, 60, 100)
+    const takenByFirst = await leaving
+    await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
+    await stored(1e9)
+    const takenBySecond = await second.stop()
+    t.deepEqual(await dump(store), expectedDump(chain))
+    t.true(takenByFirst > 0 && takenBySecond > 0)
+  },
+)
+
+/** What came late and is not wholly stored. */
+async function lateNotStored(store: Store, chain: Chain): Promise<Chain['late']> {
+  const families = {
+    swap: 'swaps',
+    token_transfer: 'transfers',
+    sol_transfer: 'sol_transfers',
+    balance: 'sol_balances',
+    undecoded: 'undecoded',
+  } as const
+  const parts = Object.entries(families).map(
+    ([kind, table]) =>
+      `SELECT '${kind}' AS kind, slot, tx_index, wallet, ${table === 'sol_balances' || table === 'undecoded' ? 0 : 'event_index'} AS event_index FROM ${table}`,
+  )
+  parts.push(`SELECT 'kept', slot, tx_index, 0, 0 FROM transactions`)
+  const rows = await store.query<Record<string, unknown>>(parts.join(' UNION ALL '))
+  const stored = new Set(rows.map((row) => Object.values(row).join('/')))
+  return chain.late.filter(({ records }) =>
+    records.some((r) => {
+      const eventIndex = 'eventIndex' in r ? r.eventIndex : 0
+      const wallet = r.kind === 'kept' ? 0 : r.wallet
+      return !stored.has([r.kind, r.slot, r.txIndex, wallet, eventIndex].join('/'))
+    }),
+  )
+}
+
+test.serial(
+  'while the store is away the worker waits, then goes on, and loses nothing',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 5, slots: 20, wallets: WALLETS })
+    let calls = 0
+    const flaky = <T>(run: () => Promise<T>): Promise<T> => {
+      calls += 1
+      if (calls % 4 === 0)
+        throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
+      return run()
+    }
+    await run(
+      {
+        ...store,
+        query: async (sql, params) => flaky(() => store.query(sql, params)),
+        insert: async (table, rows, options) => {
+          await flaky(() => store.insert(table, rows, options))
+          // The answer is lost, the rows are not: the same block comes again with its token.
+          if (calls % 5 === 0)
+            throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
+        },
+      },
+      chain,
+    )
+    t.deepEqual(await dump(store), expectedDump(chain))
+    t.deepEqual(
+      await store.query(
+        'SELECT count() = uniqExact(slot, tx_index, wallet, event_index) AS once FROM swaps',
+      ),
+      [{ once: 1 }],
+    )
+  },
+)
+
+test.serial(
+  'late swaps and gaps are stored in the places that a follower of the log sees, over restarts too (rules F4, K2)',
+  async (t) => {
+    const { store } = testStore
+    await empty(store)
+    await track(store)
+    const chain = aChain({ seed: 9, slots: 40, wallets: WALLETS, lateShare: 0.4 })
+    const log = newLog()
+    const order = new LateOrder(log.epoch)
+    const places = new Map<string, Row>()
+    await log.consume({ mode: 'follow', sinceMs: 1000 }, async ({ partition, records }) => {
+      for (const entry of records) {
+        if (entry.kind === 'marker') order.pass(partition, entry.marker.slot)
+        const mark = order.markOf(partition, entry)
+        if (mark === null || entry.kind !== 'record' || entry.record.kind !== 'swap') continue
+        const row = lateRow(entry.record, mark)
+        const key = [row.slot, row.tx_index, row.wallet, row.event_index].join('/')
+        if (!places.has(key)) places.set(key, row)
+      }
+    })
+    const start = () =>
+      startFold({
+        onBug: (error) => t.fail(String(error)),
+        store,
+        log,
+        logger,
+        registry: createRegistry(),
+        windowMs: 1,
+      })
+    let fold = await start()
+    for (const [at, slot] of chain.slots.entries()) {
+      const late = chain.late.filter(({ afterSlots }) => afterSlots === at)
+      for (const { records } of late) {
+        await log.appendLate(records, 'stream')
+        await fold.stop() // between two late ones behind one marker
+        fold = await start()
+        await log.appendLate(records, 'stream')
+      }
+      await log.appendSlot(slot)
+    }
+    const { marker } = chain.slots.at(-1)!
+    const next = { ...marker, slot: marker.slot + 9, parent: marker.slot + 8 }
+    await log.appendSlot({ marker: next, records: [] })
+    while ((await readStorageMarker(store))?.slot !== next.slot) await fold.between(async () => {})
+    await fold.stop()
+    await log.close()
+    const read = (table: string, columns: string, key: string) =>
+      store.query<Row>(`SELECT ${columns} FROM ${table} FINAL ORDER BY ${key}`)
+    const number = (row: Row) =>
+      Object.fromEntries(Object.entries(row).map(([column, value]) => [column, Number(value)]))
+    const stored = (
+      await read('late_swaps', '* EXCEPT inserted_at', 'epoch, passed_slot, partition, offset')
+    ).map(number)
+    const byPlace = (a: Row, b: Row) =>
+      Number(a.passed_slot) - Number(b.passed_slot) ||
+      Number(a.partition) - Number(b.partition) ||
+      Number(a.offset) - Number(b.offset)
+    t.true(stored.length > 5)
+    t.deepEqual(stored, [...places.values()].map(number).sort(byPlace))
+    t.deepEqual((await read('slot_gaps', 'to_slot, from_slot', 'to_slot')).map(number), [
+      { to_slot: marker.slot + 8, from_slot: marker.slot },
+    ])
+  },
+)
+
+async function countRows(store: Store): Promise<unknown> {
+  return store.query(
+    'SELECT (SELECT count() FROM swaps) AS swaps, (SELECT count() FROM transfers) AS transfers, (SELECT count() FROM sol_transfers) AS sol_transfers, (SELECT count() FROM sol_balances) AS sol_balances, (SELECT count() FROM transactions) AS transactions',
+  )
+}
+
+test.serial(
+  'with a salt positions hold what is served, folded from the perturbed swaps, and metrics coarsened sums; with another salt, or none, every wallet is folded anew (rules I2, I2a, C14)',
+  async (t) => {
+    const { store } = testStore
+    const chain = aChain({ seed: 11, slots: 60, wallets: WALLETS, lateShare: 0.1 })
+    const told = expectedDump(chain).positions
+    const saltedPositions = (salt: string) => {
+      const figures = servedFigures(chain, salt)
+      return asRead(
+        'positions',
+        told.map((row) => served(row, figures.get(`${row.wallet}/${row.mint}`))),
+      )
+    }
+    await empty(store)
+    await track(store)
+    await run(store, chain, { salt: 'a salt of this test', cache: new WalletCache({ maxOpen: 3 }) })
+    t.deepEqual((await dump(store)).positions, saltedPositions('a salt of this test'))
+    t.notDeepEqual(saltedPositions('a salt of this test'), told)
+    const again = { from: lastSlot(chain), late: [] }
+    // Killed before it saved: no snapshot tells by which salt the books were made.
+    await store.command('TRUNCATE TABLE fold_snapshots')
+    await run(store, chain, { ...again, salt: 'another salt of it' })
+    const salted = await dump(store)
+    t.deepEqual(salted.positions, saltedPositions('another salt of it'))
+    t.deepEqual(salted.wallet_metrics, expectedDump(chain, true).wallet_metrics)
+    t.deepEqual(salted.first_buys, expectedDump(chain, true).first_buys)
+    await store.command('TRUNCATE TABLE fold_snapshots')
+    await run(store, chain, again)
+    t.deepEqual(await dump(store), expectedDump(chain))
+  },
+)

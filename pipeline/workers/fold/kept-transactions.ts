@@ -1,0 +1,123 @@
+import { type Address, addressBytes } from '../../domain/address.ts'
+import type { Row, Store } from '../../store/store.ts'
+
+/** Where a transaction is on the chain. */
+export interface TransactionPlace {
+  readonly slot: number
+  readonly txIndex: number
+}
+
+/** Those of `places` of which the bytes are stored. */
+export async function findKept(
+  store: Store,
+  places: readonly TransactionPlace[],
+): Promise<TransactionPlace[]> {
+  const found: TransactionPlace[] = []
+  for (let at = 0; at < places.length; at += 1000) {
+    const some = places.slice(at, at + 1000).map(({ slot, txIndex }) => `(${slot}, ${txIndex})`)
+    const rows = await store.query<{ slot: string; tx_index: number }>(
+      `SELECT DISTINCT slot, tx_index FROM transactions WHERE (slot, tx_index) IN (${some.join(', ')}) LIMIT 1000`,
+    )
+    for (const { slot, tx_index } of rows) found.push({ slot: Number(slot), txIndex: tx_index })
+  }
+  return found
+}
+
+/** Stores rows of `keptRow` in inserts of bounded size. */
+export async function storeKept(store: Store, rows: readonly Row[]): Promise<void> {
+  let some: Row[] = []
+  let size = 0
+  for (const [at, row] of rows.entries()) {
+    some.push(row)
+    size += String(row.base64).length
+    if (size < BASE64_PER_INSERT && at < rows.length - 1) continue
+    await store.insert('transactions', some, { columns: KEPT_COLUMNS })
+    some = []
+    size = 0
+  }
+}
+
+const BASE64_PER_INSERT = 4 * 1024 * 1024
+
+/** `base64` is a column of inserts alone, which ClickHouse takes only where the columns are named. */
+const KEPT_COLUMNS = [
+  'slot',
+  'tx_index',
+  'block_time',
+  'signature',
+  'format',
+  'base64',
+  'decoder_version',
+] as const
+
+/** A stored transaction. */
+export interface KeptRow extends TransactionPlace {
+  /** Unix seconds of the block. */
+  readonly blockTime: number
+  /** Null when there are none: the transaction was too large. */
+  readonly bytes: Uint8Array | null
+}
+
+/**
+ * The stored transactions up to slot `to`, in the order of the chain, each once, in pages; with `naming` only those that name the address, as a key or as the
+ * owner of a token balance (and perhaps some that do not). `passed` of `total` tells how far it is.
+ */
+export async function* readKept(
+  store: Store,
+  options: {
+    readonly to: number
+    readonly naming: Address | null
+    readonly rowsPerPage: number
+  },
+): AsyncGenerator<{ rows: KeptRow[]; passed: number; total: number | null }> {
+  const { to, naming, rowsPerPage } = options
+  const [count] = await store.query<{ total: string }>(
+    'SELECT uniqExact(slot, tx_index) AS total FROM transactions WHERE slot <= {to:UInt64}',
+    { to },
+  )
+  const names = naming === null ? {} : { key: hex(addressBytes(naming)), address: naming }
+  let after = { slot: -1, txIndex: 0 }
+  for (let passed = 0; ; ) {
+    const places = await store.query<{ slot: string; tx_index: number }>(
+      `SELECT slot, tx_index FROM transactions WHERE ${beyond(after)} AND slot <= {to:UInt64}
+       ORDER BY slot, tx_index LIMIT 1 BY slot, tx_index LIMIT ${rowsPerPage}`,
+      { to },
+    )
+    const last = places.at(-1)
+    if (last === undefined) return
+    const end = { slot: Number(last.slot), txIndex: last.tx_index }
+    const rows = await store.query<{
+      slot: string
+      tx_index: number
+      block_time: number
+      format: string
+      base64: string
+    }>(
+      `SELECT slot, tx_index, block_time, format, base64Encode(bytes) AS base64 FROM transactions
+       WHERE ${beyond(after)} AND slot <= ${end.slot} AND (slot, tx_index) <= (${end.slot}, ${end.txIndex})
+       ${naming === null ? '' : 'AND (position(bytes, unhex({key:String})) > 0 OR position(bytes, {address:String}) > 0)'}
+       ORDER BY slot, tx_index LIMIT 1 BY slot, tx_index`,
+      names,
+    )
+    passed += places.length
+    yield {
+      passed,
+      total: count === undefined ? null : Number(count.total),
+      rows: rows.map((row) => ({
+        slot: Number(row.slot),
+        txIndex: row.tx_index,
+        blockTime: row.block_time,
+        bytes: row.format === 'yellowstone' ? Buffer.from(row.base64, 'base64') : null,
+      })),
+    }
+    after = end
+  }
+}
+
+function beyond({ slot, txIndex }: TransactionPlace): string {
+  return slot < 0 ? 'true' : `slot >= ${slot} AND (slot, tx_index) > (${slot}, ${txIndex})`
+}
+
+function hex(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('hex')
+}

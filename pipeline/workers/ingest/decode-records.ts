@@ -1,0 +1,87 @@
+import type { Decoder } from '../../decode/decoder.ts'
+import type { Address } from '../../domain/address.ts'
+import { KEPT_FORMAT, type KeptTransaction, MAX_KEPT_BYTES } from '../../domain/event.ts'
+import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
+import type { Transaction } from '../../domain/transaction.ts'
+import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
+import { persist } from '../../ingest/rpc/persist.ts'
+import type { Logger } from '../../runtime/logger.ts'
+
+export interface DecodeDeps {
+  readonly decimals: MintDecimals
+  readonly logger: Logger
+  /** Ends what waits for decimals: the call then rejects with `Stopped`. */
+  readonly stop: AbortSignal
+}
+
+/**
+ * The records of a transaction, whether it came live or from history, in event-key order; prices are not in them yet. The transaction itself comes last, when
+ * it gave an event or could not be decoded (rule K4). A promise only where decimals that no transaction told have to be asked for (rule J8).
+ */
+export function decodeRecords(
+  decoder: Decoder,
+  tx: Transaction,
+  blockTime: number,
+  deps: DecodeDeps,
+): readonly WalletRecord[] | Promise<readonly WalletRecord[]> {
+  const decoded = decoder.decode(tx, blockTime, deps.decimals.of)
+  return decoded.kind === 'decoded'
+    ? withKept(tx, decoded.records)
+    : decodeWith(decoder, decoded.mints, tx, blockTime, deps)
+}
+
+/** Adds the bytes, where the transaction is one to be kept, under the lowest wallet that it gave something. */
+function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly WalletRecord[] {
+  const first = records.find(({ kind }) => kind !== 'balance')
+  if (first === undefined || first.kind === 'balance') return records
+  const { slot, txIndex, wallet, blockTime, signature } = first
+  const encoded = tx.encoded()
+  const isKept = encoded.length <= MAX_KEPT_BYTES
+  const kept: KeptTransaction = {
+    kind: 'kept',
+    slot,
+    txIndex,
+    wallet,
+    blockTime,
+    signature,
+    format: isKept ? KEPT_FORMAT.yellowstone : KEPT_FORMAT.tooLarge,
+    bytes: isKept ? encoded : NO_BYTES,
+  }
+  return [...records, kept]
+}
+
+const NO_BYTES = new Uint8Array()
+
+async function decodeWith(
+  decoder: Decoder,
+  mints: readonly Address[],
+  tx: Transaction,
+  blockTime: number,
+  deps: DecodeDeps,
+): Promise<readonly WalletRecord[]> {
+  await persist(() => deps.decimals.load(mints), deps)
+  const decoded = decoder.decode(tx, blockTime, deps.decimals.of)
+  const records =
+    decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)
+  return withKept(tx, records)
+}
+
+/**
+ * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
+ * whose events cannot be told a record that says so (rule K7).
+ */
+function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
+  const guessed = decoder.decode(tx, blockTime, () => 0)
+  const records: DecodedRecord[] = []
+  let last = 0
+  for (const record of guessed.kind === 'decoded' ? guessed.records : []) {
+    if (record.kind === 'balance' || record.kind === 'undecoded') records.push(record)
+    else if (record.wallet !== last) {
+      const { slot, txIndex, wallet, signature } = record
+      const place = { slot, txIndex, wallet, blockTime, signature }
+      records.push({ kind: 'undecoded', ...place, programId: null, reason: 'unknown_decimals' })
+      last = record.wallet
+    }
+  }
+  return records
+}

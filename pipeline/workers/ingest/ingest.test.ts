@@ -1,0 +1,366 @@
+import { isDeepStrictEqual } from 'node:util'
+import test from 'ava'
+import { ALL_TROUBLE } from '../../../infra/simulator/options.ts'
+import { type Simulator, startSimulator } from '../../../infra/simulator/simulator.ts'
+import { createDecoder } from '../../decode/decoder.ts'
+import type { KeptTransaction } from '../../domain/event.ts'
+import type { SlotRecords, WalletRecord } from '../../domain/slot.ts'
+import { createWallets } from '../../domain/wallets.ts'
+import { createRpc } from '../../ingest/rpc/rpc.ts'
+import { createIngestMetrics } from '../../ingest/telemetry.ts'
+import { normalize } from '../../ingest/wire/raw-transaction.ts'
+import type { EventLog, LateOrigin } from '../../log/log.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { startIngest } from './ingest.ts'
+
+const START = 405_000_000
+
+/** A log that keeps what is appended. */
+function recordingLog() {
+  const slots: SlotRecords[] = []
+  const late: { records: readonly WalletRecord[]; origin: LateOrigin }[] = []
+  const kept: KeptTransaction[] = []
+  /** Kept transactions stand apart: the market does not tell them. */
+  const others = (records: readonly WalletRecord[]) =>
+    records.filter((record) => {
+      if (record.kind === 'kept') kept.push(record)
+      return record.kind !== 'kept'
+    })
+  let wake: () => void = () => {}
+  const log: Pick<EventLog, 'appendSlot' | 'appendLate'> = {
+    async appendSlot(slot) {
+      slots.push({ ...slot, records: others(slot.records) })
+      wake()
+    },
+    async appendLate(records, origin) {
+      late.push({ records: others(records), origin })
+      wake()
+    },
+  }
+  return {
+    log: log as EventLog, // ingest appends, nothing else
+    slots,
+    late,
+    kept,
+    async until(done: () => boolean): Promise<void> {
+      while (!done()) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    },
+  }
+}
+
+/** The service's ingest on a simulator, from `head` on. */
+function ingestOf(
+  simulator: Simulator,
+  log: EventLog,
+  head: number | null,
+  options: Partial<Parameters<typeof startIngest>[0]> = {},
+) {
+  return startIngest({
+    config: {
+      endpoint: simulator.endpoint,
+      xToken: null,
+      rpcUrl: simulator.rpcUrl,
+      pricePool: simulator.solPricePool,
+      priceMaxAgeSeconds: 3600,
+    },
+    wallets: createWallets(simulator.wallets),
+    log,
+    checkpoint: async () =>
+      head === null ? null : { slot: head, parent: head - 1, blockTime: 1, solPrice: null },
+    logger: createLogger('silent'),
+    registry: createRegistry(),
+    ...options,
+  })
+}
+
+/** What the market meant to happen in a slot, and what was recorded of it; prices apart, they are the pool's. */
+const meant = (simulator: Simulator, slot: number) => {
+  const { events, balances } = simulator.truth(slot)
+  return inOrder([...events, ...balances])
+}
+const inOrder = (records: readonly WalletRecord[]) =>
+  records
+    .map((record) => (record.kind === 'swap' ? { ...record, solPriceUsdE9: null } : record))
+    .sort(
+      (a, b) =>
+        a.slot - b.slot ||
+        a.txIndex - b.txIndex ||
+        a.wallet - b.wallet ||
+        ('eventIndex' in a ? a.eventIndex : 99) - ('eventIndex' in b ? b.eventIndex : 99),
+    )
+
+/** Slots with a block, from RPC. */
+async function producedSlots(simulator: Simulator, from: number, to: number): Promise<number[]> {
+  const rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
+  return rpc.getBlocks(from, to)
+}
+
+test.serial(
+  'every slot of the chain arrives on the log in order, with exactly the records that the market meant',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const recorded = recordingLog()
+    const head = START
+    const ingest = await ingestOf(simulator, recorded.log, head)
+    simulator.advance(101)
+    await ingest.ready
+    await recorded.until(() => recorded.slots.length >= 100)
+    await ingest.stop()
+    t.is(ingest.status()?.slot, recorded.slots.at(-1)?.marker.slot)
+    recorded.slots.forEach(({ marker, records }, at) => {
+      t.deepEqual([marker.slot, marker.parent], [head + 1 + at, head + at])
+      t.is(marker.blockTime, simulator.market.timeOf(marker.slot))
+      t.deepEqual(inOrder(records), meant(simulator, marker.slot))
+    })
+    t.deepEqual(
+      recorded.late.flatMap(({ records }) => records).filter(({ slot }) => slot > head),
+      [],
+    )
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'with everything going wrong at once the log gets exactly the slots and records of the chain',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      trouble: ALL_TROUBLE,
+      replaySlots: 60,
+    })
+    const recorded = recordingLog()
+    const head = START - 1
+    const ingest = await ingestOf(simulator, recorded.log, head, {
+      limits: {
+        patienceMs: 300,
+        recheckSlots: 24,
+        restartRecheckSlots: 24,
+        backoffMs: 20,
+        maxBackoffMs: 100,
+      },
+    })
+    const end = START + 120
+    while (simulator.slot < end + 20) {
+      simulator.advance(1)
+      await recorded.until(() => (recorded.slots.at(-1)?.marker.slot ?? head) > simulator.slot - 40)
+    }
+    const expected = await producedSlots(simulator, START, end)
+    const records = () => {
+      const all = [...recorded.slots, ...recorded.late].flatMap((one) => one.records)
+      const once = new Map(all.map((record) => [keyOf(record), record]))
+      return inOrder([...once.values()].filter((record) => record.kind !== 'undecoded'))
+    }
+    const upToEnd = () => records().filter((record) => record.slot >= START && record.slot <= end)
+    const truth = expected.flatMap((slot) => meant(simulator, slot))
+    await recorded.until(() => {
+      const complete = upToEnd().length >= truth.length
+      return complete && (recorded.slots.at(-1)?.marker.slot ?? 0) > end
+    })
+    await ingest.stop()
+    const slots = recorded.slots.map(({ marker }) => marker.slot).filter((slot) => slot <= end)
+    t.deepEqual(slots, expected)
+    const got = new Map(upToEnd().map((record) => [keyOf(record), record]))
+    const wanted = new Map(truth.map((record) => [keyOf(record), record]))
+    // Only what differs: a whole history is no message.
+    t.deepEqual(
+      [...got]
+        .filter(([key, record]) => !isDeepStrictEqual(record, wanted.get(key)))
+        .map(([, record]) => record),
+      [],
+    )
+    t.deepEqual(
+      [...wanted].filter(([key]) => !got.has(key)).map(([, record]) => record),
+      [],
+    )
+    t.true(recorded.late.length > 0)
+
+    // Of everything that gave an event the bytes are there, and give the same records again (rule K4).
+    const decoder = createDecoder(createWallets(simulator.wallets))
+    const bytes = new Map(recorded.kept.map((one) => [`${one.slot}/${one.txIndex}`, one]))
+    const again = [...bytes.values()].flatMap(({ slot, blockTime, bytes }) => {
+      const tx = normalize({ kind: 'kept', slot, bytes })
+      if (tx.kind === 'malformed') throw new Error(tx.reason)
+      const decoded = decoder.decode(tx, blockTime)
+      return decoded.kind === 'decoded' ? decoded.records : []
+    })
+    const events = (all: readonly WalletRecord[]) =>
+      inOrder(all.filter((r) => 'eventIndex' in r && r.slot >= START && r.slot <= end))
+    t.deepEqual(events(again), events(truth))
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'a checkpoint that the server cannot replay is reached over RPC, in order; past the longest gap live data goes on',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      replaySlots: 20,
+      trouble: { skippedSlots: true, forks: true },
+    })
+    const head = (await producedSlots(simulator, START - 200, START - 100))[0] ?? 0
+    for (const maxGapSlots of [3000, 100]) {
+      const recorded = recordingLog()
+      const gaps: unknown[] = []
+      const ingest = await ingestOf(simulator, recorded.log, head, {
+        limits: { maxGapSlots, recheckSlots: 0 },
+        onGap: async (gap) => void gaps.push(gap),
+      })
+      const last = () => recorded.slots.at(-1)?.marker.slot ?? 0
+      const before = simulator.confirmedSlot
+      while (last() < before) {
+        simulator.advance(1)
+        await new Promise(setImmediate)
+      }
+      await ingest.stop()
+      const got = recorded.slots.map(({ marker }) => marker.slot)
+      const first = maxGapSlots === 3000 ? head + 1 : (got[0] ?? 0)
+      t.deepEqual(got, await producedSlots(simulator, first, last()))
+      for (const { marker, records } of recorded.slots) {
+        t.deepEqual(inOrder(records), meant(simulator, marker.slot))
+      }
+      const parent = recorded.slots[0]?.marker.parent
+      const gap = { kind: 'gap', fromSlot: head + 1, toSlot: parent }
+      t.deepEqual(gaps, maxGapSlots === 3000 ? [] : [gap])
+    }
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'a log that is down makes ingest wait with bounded memory, and gets everything in order when it is back',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const recorded = recordingLog()
+    let back: () => void = () => {}
+    const down = new Promise<void>((resolve) => {
+      back = resolve
+    })
+    const registry = createRegistry()
+    const log: EventLog = {
+      ...recorded.log,
+      appendSlot: async (slot) => {
+        await down
+        await recorded.log.appendSlot(slot)
+      },
+    }
+    const ingest = await ingestOf(simulator, log, START, {
+      registry,
+      limits: { maxWaitingSlots: 8 },
+    })
+    const streamsEnded = async () => {
+      const { values = [] } = (await registry.getSingleMetric('ingest_streams_total')?.get()) ?? {}
+      return values.find(({ labels }) => labels.end === 'behind')?.value ?? 0
+    }
+    while ((await streamsEnded()) === 0) {
+      simulator.advance(1)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    simulator.advance(50)
+    t.is(ingest.status(), null)
+    back()
+    await recorded.until(() => recorded.slots.at(-1)?.marker.slot === simulator.confirmedSlot)
+    t.deepEqual(
+      recorded.slots.map(({ marker }) => marker.slot),
+      recorded.slots.map((_, at) => START + 1 + at),
+    )
+    await ingest.stop()
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'prices of the pool go with the markers, one a second, and with every swap against a quote coin',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
+    const recorded = recordingLog()
+    const ingest = await ingestOf(simulator, recorded.log, START)
+    simulator.advance(301)
+    await recorded.until(() => recorded.slots.length >= 300)
+    await ingest.stop()
+    const markers = recorded.slots.map(({ marker }) => marker)
+    t.true(markers.some(({ solPrice }) => solPrice !== null))
+    const bySecond = new Map<number, bigint>()
+    for (const { slot, blockTime, solPrice } of markers) {
+      if (solPrice === null) continue
+      t.true(solPrice.time <= blockTime, `the price of slot ${slot} is not of the future`)
+      t.is(bySecond.get(solPrice.time) ?? solPrice.usdE9, solPrice.usdE9)
+      bySecond.set(solPrice.time, solPrice.usdE9)
+    }
+    const swaps = recorded.slots.flatMap(({ marker, records }) =>
+      records.flatMap((record) => (record.kind === 'swap' ? [{ marker, record }] : [])),
+    )
+    t.true(swaps.some(({ record }) => record.solPriceUsdE9 !== null))
+    for (const { marker, record } of swaps) {
+      t.is(record.solPriceUsdE9, record.quoteMint ? (marker.solPrice?.usdE9 ?? null) : null)
+    }
+    await simulator.close()
+  },
+)
+
+test.serial(
+  'what comes over RPC, where no pool is, has the newest price that is stored, also one beyond the checkpoint (C1)',
+  async (t) => {
+    const simulator = await startSimulator({
+      clock: { kind: 'manual', startSlot: START },
+      replaySlots: 10,
+    })
+    const recorded = recordingLog()
+    const time = simulator.market.timeOf(START - 90)
+    const ingest = await ingestOf(simulator, recorded.log, START - 100, {
+      poolPrices: async () => [{ time, usdE9: 99_000_000_000n }],
+    })
+    simulator.advance(1)
+    await recorded.until(() => recorded.slots.length >= 80)
+    await ingest.stop()
+    await simulator.close()
+    const swaps = recorded.slots
+      .flatMap(({ records }) => records)
+      .flatMap((record) => (record.kind === 'swap' && record.slot < START - 20 ? [record] : []))
+    t.true(swaps.some((swap) => swap.blockTime >= time))
+    for (const { blockTime, quoteMint, solPriceUsdE9 } of swaps)
+      t.is(solPriceUsdE9, blockTime >= time && quoteMint ? 99_000_000_000n : null)
+  },
+)
+
+test.serial(
+  'what a start cannot reach, or is refused by, is named with its variable',
+  async (t) => {
+    const simulator = await startSimulator({ clock: { kind: 'manual' }, xToken: 'right' })
+    const config = {
+      endpoint: simulator.endpoint,
+      xToken: 'wrong',
+      rpcUrl: simulator.rpcUrl,
+      pricePool: simulator.solPricePool,
+      priceMaxAgeSeconds: 3600,
+    }
+    const { log } = recordingLog()
+    const nobody = 'http://127.0.0.1:32998'
+    const cases = [
+      [config, 'bad_config', /^YELLOWSTONE_X_TOKEN: /],
+      [{ ...config, endpoint: nobody }, 'unreachable', /^YELLOWSTONE_ENDPOINT: /],
+      [{ ...config, rpcUrl: nobody }, 'unreachable', /^SOLANA_RPC_URL: .*ECONNREFUSED/],
+    ] as const
+    for (const [wrong, code, message] of cases) {
+      await t.throwsAsync(ingestOf(simulator, log, START, { config: wrong }), { code, message })
+    }
+    const ingest = await ingestOf(simulator, log, null, { config: { ...config, xToken: 'right' } })
+    simulator.advance(5)
+    await ingest.ready
+    await ingest.stop()
+    await simulator.close()
+  },
+)
+
+const keyOf = (record: WalletRecord) =>
+  [
+    record.slot,
+    record.txIndex,
+    record.wallet,
+    'eventIndex' in record ? record.eventIndex : record.kind,
+  ].join('/')

@@ -1,0 +1,327 @@
+import test from 'ava'
+import { createWatchlistReader } from '../../../api/rows/watchlist-reader.ts'
+import { fillWithHistory } from '../../../infra/simulator/fill-store.ts'
+import { WSOL } from '../../domain/quote.ts'
+import { ServiceError } from '../../domain/service-error.ts'
+import { createLogger } from '../../runtime/logger.ts'
+import { createRegistry } from '../../runtime/telemetry.ts'
+import { migrate } from '../../store/migrate.ts'
+import { readWatchlist } from '../../store/read-watchlist.ts'
+import type { Row, Store } from '../../store/store.ts'
+import { slowWatchlist } from '../../testing/slow-watchlist.ts'
+import { readStoredHistory } from '../../testing/stored-history.ts'
+import { openTestStore, type TestStore } from '../../testing/test-store.ts'
+import type { WatchedToken } from '../../trending/watched-token.ts'
+import { createTrendingMetrics } from '../telemetry.ts'
+import { type PoolSource, startTrending } from './trending.ts'
+import { readChanges, readPoolStates, readTold } from './trending-rows.ts'
+import { readReach, replayTicks } from './trending-ticks.ts'
+
+const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
+const logger = createLogger('silent')
+
+let testStore: TestStore
+test.before(async () => {
+  testStore = await openTestStore()
+  await migrate(testStore.store)
+})
+test.after.always(() => testStore.remove())
+
+/** Runs a worker until it has reached tick `until`, or is killed: at its insert number `killAt`, before or after it is done. Tells which. */
+async function run(
+  store: Store,
+  until: number,
+  kill: { readonly at: number; readonly isDone: boolean } | null = null,
+): Promise<'reached' | 'killed'> {
+  let inserts = 0
+  let tell: (end: 'reached' | 'killed') => void = () => {}
+  const ended = new Promise<'reached' | 'killed'>((resolve) => {
+    tell = resolve
+  })
+  let bug: unknown
+  const mortal: Store = {
+    ...store,
+    async insert(table, rows, options) {
+      inserts += 1
+      const dies = inserts === kill?.at
+      if (!dies || kill?.isDone) await store.insert(table, rows, options)
+      if (dies) {
+        tell('killed')
+        throw new ServiceError('closed', 'killed')
+      }
+      if (table === 'progress' && rows.some((row: Row) => row.block_time === until)) tell('reached')
+    },
+  }
+  const trending = startTrending(
+    {
+      store: mortal,
+      logger,
+      metrics: createTrendingMetrics(createRegistry()),
+      isMine: () => true,
+      onBug: (error) => {
+        bug = error
+        tell('killed')
+      },
+      // What is not there yet does not come.
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => {
+          if (signal.aborted) resolve()
+          signal.addEventListener('abort', () => resolve())
+        }),
+    },
+    CONFIG,
+  )
+  const end = await ended
+  await trending.stop()
+  if (bug !== undefined) throw bug
+  return end
+}
+
+/** Storage passes a tick. */
+async function passTick(store: Store, tick: number): Promise<void> {
+  const reach = await readReach(store, null)
+  const [stands] = await store.query<{ partitions: number }>(
+    "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
+  )
+  await store.insert(
+    'progress',
+    Array.from({ length: stands?.partitions ?? 0 }, (_, partition) => ({
+      worker: 'fold',
+      partition,
+      partitions: stands?.partitions,
+      slot: (reach?.slot ?? 0) + 1000,
+      parent: 0,
+      block_time: tick + 1,
+    })),
+  )
+}
+
+/** A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be changed at any time. */
+function startByTurns(
+  store: Store,
+  onTick: () => void = () => {},
+  pools: PoolSource | null = null,
+) {
+  const process = { mine: true, ticks: [] as number[] }
+  let wake: () => void = () => {}
+  let tellAsleep: () => void = () => {}
+  let asleep = new Promise<void>((resolve) => {
+    tellAsleep = resolve
+  })
+  const trending = startTrending(
+    {
+      store,
+      logger,
+      metrics: createTrendingMetrics(createRegistry()),
+      pools,
+      isMine: () => process.mine,
+      async onTick({ at }) {
+        process.ticks.push(at)
+        onTick()
+      },
+      onBug: (error) => {
+        throw error
+      },
+      sleep: (_ms, signal) =>
+        new Promise((resolve) => {
+          wake = resolve
+          signal.addEventListener('abort', () => resolve())
+          tellAsleep()
+        }),
+    },
+    CONFIG,
+  )
+  return Object.assign(process, {
+    started: asleep,
+    async turn() {
+      await asleep
+      asleep = new Promise((resolve) => {
+        tellAsleep = resolve
+      })
+      wake()
+      await asleep
+    },
+    stop: () => trending.stop(),
+  })
+}
+
+const byMint = <T extends { readonly mint: string }>(tokens: readonly T[]) =>
+  tokens.toSorted((a, b) => (a.mint < b.mint ? -1 : 1))
+
+test.serial(
+  'over a simulated day the rows are those of the plain rule, whenever the worker is killed',
+  async (t) => {
+    const { store } = testStore
+    const { lastTime } = await fillWithHistory(store, { hours: 26 })
+    const reach = await readReach(store, null)
+    const through = reach?.tick ?? 0
+    t.true(through < lastTime && lastTime - through <= 70)
+    const from = through - 86_400
+    let kills = 0
+    const next = () => ({ at: 1 + (kills % 3), isDone: kills % 2 === 1 })
+    while ((await run(store, through, next())) === 'killed') kills += 1
+    t.log(`killed ${kills} times`)
+    t.true(kills >= 5)
+    const changes = await readChanges(store, 0, 2 ** 32 - 1)
+    const stored = await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds)
+    const expected = slowWatchlist(stored, { from, through, onlyWhenDue: true })
+    t.deepEqual(
+      changes.map(({ event, token }) => ({ event, token })),
+      expected,
+    )
+    t.true(new Set(changes.map(({ token }) => token.mint)).size > 20)
+    // A run over the same history without writing tells the same, and so do the books of the wallets of what is held.
+    const replayed = []
+    for await (const tick of replayTicks(store, CONFIG, { from, through }))
+      for (const change of tick.changes) replayed.push(change)
+    t.deepEqual(replayed, changes)
+    const listed = await readTold(store, through)
+    const books = await store.query<{ mint: string; wallet: number; cost: string }>(
+      `SELECT mint, wallet, toString(sum(cost)) AS cost FROM (
+       SELECT mint, wallet, toInt256(cost_lamports) AS cost FROM lots FINAL WHERE block_time <= {at:UInt32}
+       UNION ALL SELECT mint, wallet, -toInt256(cost_lamports) FROM disposals FINAL WHERE block_time <= {at:UInt32})
+     GROUP BY mint, wallet`,
+      { at: through },
+    )
+    for (const { mint, wallets, heldLamports } of listed)
+      t.is(
+        books
+          .filter((row) => row.mint === mint && wallets.includes(row.wallet))
+          .reduce((sum, { cost }) => sum + BigInt(cost), 0n),
+        heldLamports,
+      )
+    // What the API keeps up to date from tick to tick is the list as it reads it anew.
+    const read = createWatchlistReader(store, () => 0)
+    t.deepEqual(await read(), { at: through, rows: await readWatchlist(store, through) })
+    t.deepEqual(byMint(listed).length, (await read()).rows.length)
+  },
+)
+
+test.serial(
+  'what has changed of the past shows from the next tick on, and a stay that was told of keeps its entry',
+  async (t) => {
+    const { store } = testStore
+    const before = await readReach(store, null)
+    const listed = await readTold(store, before?.tick ?? 0)
+    const [token] = listed.filter(({ walletsHolding }) => walletsHolding > 1)
+    const wallet = token?.wallets[0] ?? 0
+    t.truthy(token)
+    // Its first holder turns out never to have bought it: a later decoding took the swaps back, and the wallet's books were made anew.
+    await store.command(
+      `INSERT INTO swaps SELECT * EXCEPT (version, is_deleted), 1 AS version, 1 AS is_deleted FROM swaps FINAL
+     WHERE wallet = {wallet:UInt32} AND base_mint = {mint:String}`,
+      { wallet, mint: token?.mint },
+    )
+    await store.insert('fold_snapshots', [
+      { wallet, revision: 1000, slot: 0, format: 1, state: '', version: 1000n * 2n ** 32n },
+    ])
+    const until = (before?.tick ?? 0) + 60
+    await passTick(store, until)
+    t.is(await run(store, until), 'reached')
+    const after = await readTold(store, until)
+    const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
+      from: until,
+      through: until,
+      onlyWhenDue: true,
+    })
+    const apart = (tokens: readonly WatchedToken[]) =>
+      byMint(tokens).map((one) => ({ ...one, at: 0, enteredAt: 0 }))
+    t.deepEqual(apart(after), apart(anew.map((change) => change.token)))
+    const entries = new Map(listed.map(({ mint, enteredAt }) => [mint, enteredAt]))
+    for (const { mint, enteredAt } of after) t.is(enteredAt, entries.get(mint) ?? enteredAt)
+  },
+)
+
+test.serial(
+  'of two processes each goes on from what the other wrote, and one that is no longer to compute stops after a stretch of ticks',
+  async (t) => {
+    const { store } = testStore
+    const first = (await readReach(store, null))?.tick ?? 0
+    const after = (ticks: readonly number[]) => ticks.map((at) => at - first)
+    const one = startByTurns(store, () => {
+      // Partitions move while it catches up.
+      if (one.ticks.length === 5) one.mine = false
+    })
+    await one.started
+    await passTick(store, first + 20)
+    await one.turn()
+    t.deepEqual(after(one.ticks), [10, 20])
+    await passTick(store, first + 40)
+    const other = startByTurns(store)
+    await other.started
+    t.deepEqual(after(other.ticks), [30, 40])
+    await passTick(store, first + 60)
+    await one.turn()
+    t.deepEqual(after(one.ticks), [10, 20, 50, 60])
+    await passTick(store, first + 30_000)
+    const before = one.ticks.length
+    await one.turn()
+    t.is(one.ticks.length, before + 2160)
+    await other.turn()
+    t.deepEqual(after(other.ticks.slice(2, 3)), [60 + 21_610])
+    t.is(other.ticks.at(-1), first + 30_000)
+    await one.stop()
+    await other.stop()
+  },
+)
+
+test.serial(
+  'what a process knew of pools ends with the first tick of one that follows none, also what it wrote of a tick before it died',
+  async (t) => {
+    const { store } = testStore
+    const first = (await readReach(store, null))?.tick ?? 0
+    let watched: readonly { readonly mint: string; readonly pool: string }[] = []
+    const known = new Set<string>()
+    const state = { slot: 1, quoteMint: WSOL, quoteReserve: 5n, price: { quote: 1n, base: 2n } }
+    let kill: (() => void) | null = null
+    const mortal: Store = {
+      ...store,
+      async insert(table, rows, options) {
+        if (table !== 'progress' || kill === null) return store.insert(table, rows, options)
+        kill()
+        throw new ServiceError('closed', 'killed')
+      },
+    }
+    const follows = startByTurns(mortal, undefined, {
+      watch(pools) {
+        watched = pools
+      },
+      newest(mint) {
+        const pool = known.has(mint) && watched.find((one) => one.mint === mint)?.pool
+        return pool ? { mint, pool, ...state } : undefined
+      },
+    })
+    await follows.started
+    const [a, b] = byMint(watched)
+    if (a === undefined || b === undefined) return t.fail()
+    const written = async () =>
+      (await readPoolStates(store, null, first, first + 30)).map(({ at, mint, pool }) => ({
+        after: at - first,
+        mint,
+        pool,
+      }))
+    known.add(a.mint)
+    await passTick(store, first + 10)
+    await follows.turn()
+    t.deepEqual(await written(), [{ after: 10, ...a }])
+    known.add(b.mint)
+    await passTick(store, first + 20)
+    await new Promise<void>((resolve) => {
+      kill = resolve
+      void follows.turn()
+    })
+    t.deepEqual(await written(), [
+      { after: 10, ...a },
+      { after: 20, ...b },
+    ])
+    const followsNone = startByTurns(store)
+    await followsNone.started
+    t.deepEqual(await written(), [
+      { after: 10, ...a },
+      { after: 20, ...a, pool: '' },
+      { after: 20, ...b, pool: '' },
+    ])
+    await follows.stop()
+    await followsNone.stop()
+  },
+)
