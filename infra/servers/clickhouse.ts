@@ -36,6 +36,10 @@ export const clickhouse: Server = {
         '--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM numbers(1000000) SETTINGS max_block_size = 1 FORMAT Null',
       ],
       dropsRoot: true,
+      env: {
+        CLICKHOUSE_DISK_KEY: secrets.clickhouseDiskKey,
+        CLICKHOUSE_FILES: join(dir, 'data/files/'),
+      },
     }
   },
   probe: (place) => query(place, `CREATE DATABASE IF NOT EXISTS ${DATABASE}`),

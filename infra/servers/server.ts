@@ -38,6 +38,8 @@ export interface Command {
   readonly args: readonly string[]
   /** The program starts as root and takes on the server's user itself. */
   readonly dropsRoot?: boolean
+  /** Added to its environment. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /**

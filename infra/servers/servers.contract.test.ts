@@ -114,6 +114,25 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   ])
     await t.throwsAsync(analyst.command({ query }), undefined, query)
 
+  // In this build `file()` needs no grant and is confined to no folder.
+  const text = 'an address that no analyst may see'
+  await clickhouse.command({
+    query: 'CREATE TABLE named (text String) ENGINE = MergeTree ORDER BY text',
+  })
+  await clickhouse.insert({ table: 'named', values: [{ text }], format: 'JSONEachRow' })
+  const parts = await clickhouse.query({
+    query: "SELECT path FROM system.parts WHERE table = 'named' AND active",
+    format: 'JSONEachRow',
+  })
+  const [part] = await parts.json<{ path: string }>()
+  const file = await analyst.query({
+    query: `SELECT hex(file('${part?.path}data.bin')) AS bytes`,
+    format: 'JSONEachRow',
+  })
+  const [read] = await file.json<{ bytes: string }>()
+  t.true(Buffer.from(read?.bytes ?? '', 'hex').length > text.length)
+  t.false(Buffer.from(read?.bytes ?? '', 'hex').includes(text), 'tables are encrypted on disk')
+
   // A tenth of a gigabyte for the service, out of four of which analysts want all.
   const work = async () => {
     await clickhouse.command({ query: 'INSERT INTO kept SELECT number FROM numbers(10000)' })

@@ -102,13 +102,13 @@ async function startServer(server: Server, dir: string, state: ServersState): Pr
   makeOwnFolder(place.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
   makeFolder(join(place.dir, 'data'), 0o700)
   giveTo(user, join(place.dir, 'data'))
-  const { file, args, dropsRoot } = await server.prepare({ ...place, user })
+  const { file, args, dropsRoot, env } = await server.prepare({ ...place, user })
   const log = openSync(logFile(place), 'a', 0o600)
   const child = spawn(file, args, {
     cwd: place.dir,
     detached: true,
     stdio: ['ignore', log, log],
-    env: { PATH: process.env.PATH, HOME: user ? place.dir : process.env.HOME },
+    env: { PATH: process.env.PATH, HOME: user ? place.dir : process.env.HOME, ...env },
     ...(user && !dropsRoot && { uid: user.uid, gid: user.gid }),
   })
   closeSync(log)

@@ -10,6 +10,7 @@ const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
 export type ServerName = (typeof SERVER_NAMES)[number]
 
 const newSecret = () => randomBytes(18).toString('hex')
+const newKey = () => randomBytes(32).toString('hex')
 const newRolePasswords = () => ({ ingest: newSecret(), workers: newSecret(), api: newSecret() })
 
 const State = z.object({
@@ -18,6 +19,8 @@ const State = z.object({
     clickhousePassword: z.string(),
     readerPassword: z.string().default(newSecret),
     redisPassword: z.string(),
+    /** AES-256, hex: what ClickHouse writes of tables is encrypted with it. */
+    clickhouseDiskKey: z.string().default(newKey),
     analystPassword: z.string().nullable(),
     /** Of the ClickHouse user of each role of the service. */
     rolePasswords: z.record(z.enum(ROLES), z.string()).default(newRolePasswords),
@@ -57,6 +60,7 @@ export function createState(portBase: number): ServersState {
       clickhousePassword: newSecret(),
       readerPassword: newSecret(),
       redisPassword: newSecret(),
+      clickhouseDiskKey: newKey(),
       analystPassword: null,
       rolePasswords: newRolePasswords(),
     },
