@@ -361,3 +361,22 @@ async function readSlowly(socket: Socket): Promise<number> {
   }
   return length
 }
+
+test('a target may be a whole URL; one that is neither that nor a path is refused', async (t) => {
+  const { port } = await serve(t, {}, (request, response) => response.end(`got ${request.url}`))
+  const ask = async (target: string) => {
+    const { socket, heard } = await open(
+      port,
+      `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    )
+    await once(socket, 'end')
+    socket.destroy()
+    const [head = '', body = ''] = heard().split('\r\n\r\n')
+    return [Number(head.slice(9, 12)), body.startsWith('{') ? JSON.parse(body).title : body]
+  }
+  t.deepEqual(await ask('http://a/trades?limit=2'), [200, 'got /trades?limit=2'])
+  t.deepEqual(await ask('HTTPS://a:1'), [200, 'got /'])
+  const refused = [400, 'The target of the request is no valid URL.']
+  for (const target of ['http://[::bad/', 'ftp://a/', 'http://a:99999/'])
+    t.deepEqual(await ask(target), refused, target)
+})

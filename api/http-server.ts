@@ -96,8 +96,14 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
       const answer: RequestListener = (request, response) => {
-        if (hasValidHost(request)) listener(request, response)
-        else refuseHost(response)
+        const target = originForm(request.url ?? '/')
+        if (target === null) refuse(response, 'The target of the request is no valid URL.')
+        else if (!hasValidHost(request))
+          refuse(response, 'A request needs exactly one valid Host field.')
+        else {
+          request.url = target
+          listener(request, response)
+        }
       }
       server.on('request', answer)
       // An expectation that is not known is ignored, as RFC 9110 10.1.1 allows: Node would answer
@@ -175,8 +181,18 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 /** `uri-host [":" port]` of RFC 9110 7.2; an IPv6 address is in brackets. */
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::\d*)?$/
 
-function refuseHost(response: ServerResponse): void {
-  const title = 'A request needs exactly one valid Host field.'
+/**
+ * The path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2); null when
+ * it is neither, nor `*`.
+ */
+function originForm(target: string): string | null {
+  if (target.startsWith('/') || target === '*') return target
+  if (!/^https?:/i.test(target) || !URL.canParse(target)) return null
+  const { pathname, search } = new URL(target)
+  return pathname + search
+}
+
+function refuse(response: ServerResponse, title: string): void {
   const { status, fields, body } = rendered(new ApiError('bad_request', { title }))
   response.writeHead(status, fields).end(body)
 }
