@@ -77,7 +77,7 @@ export interface ApiDeps {
   readonly now?: () => number
   /** With the simulator: what the dashboard's test wallet works with. */
   readonly testWallet?: TestWalletOptions | null
-  /** How long a request waits for a read of the store, in milliseconds; default 10000. */
+  /** How long a request waits for the store, in milliseconds; default 10000. */
   readonly readMs?: number
 }
 
@@ -145,7 +145,7 @@ export function createApi(deps: ApiDeps): Api {
   })
   const publicUrl = () => config.publicUrl ?? url
   let { jwtKeys } = config
-  const revocations = new Revocations({ store, redis, logger, now })
+  const revocations = new Revocations({ store, redis, logger, now, waitMs: readMs })
   const tokens = createTokens({
     keys: () => jwtKeys,
     issuer: publicUrl,

@@ -45,6 +45,29 @@ const statuses = (of: TestApi, tokens: readonly string[]) =>
 const sameKeys = () => ({ jwtKeys: api.config.jwtKeys, publicUrl: api.url })
 
 test.serial(
+  'while the store hangs a sign-out is 503 after the time of a read, and holds already',
+  async (t) => {
+    let hangs = true
+    const store: Store = {
+      ...opened.store,
+      insert: (table, rows) =>
+        hangs && table === 'token_generations'
+          ? new Promise(() => {})
+          : opened.store.insert(table, rows),
+    }
+    const own = await startApi(store, { config: sameKeys(), readMs: 500, now })
+    const token = await logIn(own, newWallet())
+    t.is((await everywhere(own, token)).status, 503)
+    t.deepEqual(await statuses(own, [token]), [401])
+    hangs = false
+    await own.close() // which writes it
+    const other = await startApi(opened.store, { config: own.config, now })
+    t.deepEqual(await statuses(other, [token]), [401])
+    await other.close()
+  },
+)
+
+test.serial(
   'signing out everywhere revokes every token issued until then, and none issued in the same millisecond after it',
   async (t) => {
     const [wallet, stranger] = [newWallet(), newWallet()]

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
 import { RevocationTable } from './revocation-table.ts'
@@ -26,6 +27,7 @@ export class Revocations {
   readonly #wallets: RevocationTable
   readonly #logger: Logger
   readonly #now: () => number
+  readonly #waitMs: number
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
   #reading: Promise<void> | null = null
@@ -41,8 +43,11 @@ export class Revocations {
     readonly redis: Redis | null
     readonly logger: Logger
     readonly now: () => number
+    /** How long a request waits for the store to take its row, in milliseconds. */
+    readonly waitMs: number
   }) {
-    const { store, redis, logger, now } = deps
+    const { store, redis, logger, now, waitMs } = deps
+    this.#waitMs = waitMs
     this.#tokens = new RevocationTable(store, { name: 'revoked_tokens', column: 'token_id' })
     this.#wallets = new RevocationTable(store, { name: 'token_generations', column: 'wallet' })
     this.#logger = logger
@@ -115,7 +120,10 @@ export class Revocations {
   }
 
   async #put(table: RevocationTable, text: string, until: number): Promise<void> {
-    const done = await Promise.allSettled([this.#set.add(text, until), table.put(text, until)])
+    const done = await Promise.allSettled([
+      this.#set.add(text, until),
+      inTime(table.put(text, until), this.#waitMs), // the table goes on with it
+    ])
     for (const one of done) if (one.status === 'rejected') throw one.reason
   }
 

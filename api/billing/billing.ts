@@ -103,7 +103,7 @@ export class Billing {
 
   /** Whether the wallet has Pro now, and until when; expired at the very second. */
   pro(wallet: string): Promise<ProStatus> {
-    return readPro(this.#deps.store, wallet, this.#now())
+    return inTime(readPro(this.#deps.store, wallet, this.#now()), READ_MS)
   }
 
   /** What the wallet's account topped up, newest first. */
@@ -126,3 +126,5 @@ function settle(settled: Map<string, number>, wallet: string, revision: number):
 }
 
 const MOST_SETTLED = 10_000
+/** How long a request waits for the store. */
+const READ_MS = 10_000
