@@ -51,7 +51,7 @@ async function startChain(t: ExecutionContext) {
 test.serial(
   'a customer logs in, pays, calls until 402, tops up, buys Pro, rotates the key and logs out',
   async (t) => {
-    t.timeout(180_000)
+    t.timeout(300_000)
     const { folder, simulator, env } = await startChain(t)
     const { pro, credits } = simulator.paymentAddresses
     const service = await startService(

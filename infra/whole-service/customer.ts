@@ -135,7 +135,7 @@ export class Feed {
 export async function until<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 180_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

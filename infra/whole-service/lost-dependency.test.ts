@@ -48,7 +48,7 @@ let spent = 0
 
 anyTest.before('servers, a market, and three processes', async (t) => {
   if (!enabled) return
-  t.timeout(120_000)
+  t.timeout(300_000)
   const servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = startSimulator()
   deployment = await deploy('embedded', truth.wallets, {
@@ -68,7 +68,7 @@ anyTest.before('servers, a market, and three processes', async (t) => {
 })
 
 anyTest.after.always('stop', async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   await follower?.stop()
   await deployment?.remove()
   await simulator?.kill()
@@ -218,7 +218,7 @@ const kill = (only: 'clickhouse' | 'redis' | 'kafka') => killServers(join(dir, '
 const PRODUCT = ['/trades?limit=5', '/wallets', '/wallets/W1/metrics']
 
 test(`without ClickHouse reads are refused, and everything goes on once it is back${why}`, async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
   // What was read before holds for a marker that does not move, 5 s at most.
@@ -238,7 +238,7 @@ test(`without ClickHouse reads are refused, and everything goes on once it is ba
 })
 
 test(`without Redis no call is answered for free, and none is charged twice${why}`, async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('redis')
   for (const path of PRODUCT) await isRefused(t, path)
@@ -253,7 +253,7 @@ test(`without Redis no call is answered for free, and none is charged twice${why
 })
 
 test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('kafka')
   for (const path of PRODUCT) await isAnswered(t, path)
@@ -267,7 +267,7 @@ test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
 })
 
 test(`without a stream reads go on, and what passed meanwhile comes afterwards${why}`, async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await simulator.kill()
   await slotsPass(SLOTS_AWAY)
@@ -278,7 +278,7 @@ test(`without a stream reads go on, and what passed meanwhile comes afterwards${
 })
 
 test(`after all that the books agree and every process stops cleanly${why}`, async (t) => {
-  t.timeout(60_000)
+  t.timeout(300_000)
   await follower.stop()
   const used = spent + follower.all().length
   let calls = 0

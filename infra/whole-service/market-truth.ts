@@ -1,4 +1,5 @@
 import type { Address } from '../../pipeline/domain/address.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket, GENESIS_MS, SLOT_MS } from '../simulator/market/market.ts'
 import { compressedSlots } from '../simulator/market/past.ts'
@@ -33,7 +34,7 @@ export function marketTruth(seed: number, historyHours = 0): MarketTruth {
       const trades: TradeItem[] = []
       for (let slot = fromSlot; slot <= toSlot; slot++) {
         for (const event of market.truth(slot).events) {
-          if (event.kind === 'swap') trades.push(tradeItem(event))
+          if (event.kind === 'swap') trades.push(tradeItem(serveSwap(event, null)))
         }
       }
       return trades

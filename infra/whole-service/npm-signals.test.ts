@@ -54,7 +54,7 @@ async function terminate(npmProcess: ChildProcess, program: ProcessIdentity | nu
 }
 
 test.serial('SIGTERM to `npm start` stops the service, whose process id is logged', async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   const env = {
     DATA_DIR: join(folder, 'data'),
     PORT: '0',
@@ -77,7 +77,7 @@ test.serial('SIGTERM to `npm start` stops the service, whose process id is logge
 })
 
 test.serial('SIGTERM to `npm run operator -- backfill` stops the backfill', async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   let asked = 0
   const rpc = createServer((socket) => {
     asked += 1

@@ -33,7 +33,7 @@ let deployment: Deployment
 
 anyTest.before('servers and a chain', async (t) => {
   if (!enabled) return
-  t.timeout(120_000)
+  t.timeout(300_000)
   servers = await startServers(join(dir, 'servers'), { portBase: PORT_BASE })
   simulator = await startSimulator({
     wallets: 3,
@@ -58,7 +58,7 @@ anyTest.before('servers and a chain', async (t) => {
 })
 
 anyTest.after.always('stop', async (t) => {
-  t.timeout(120_000)
+  t.timeout(300_000)
   await deployment?.remove()
   await simulator?.close()
   if (enabled) await stopServers(join(dir, 'servers'))
@@ -97,7 +97,7 @@ test(`a process whose user may create no table says who may${why}`, async (t) =>
 })
 
 test(`with the users of their roles three processes serve and bill customers${why}`, async (t) => {
-  t.timeout(180_000)
+  t.timeout(300_000)
   const redisUrl = await makeRedisUsers()
   for (const role of ROLES)
     deployment.start(role, {

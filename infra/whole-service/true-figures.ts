@@ -1,4 +1,4 @@
-import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 
 /** Runs one query of the operator and gives its rows. */
 export type AskOperator = <T>(sql: string) => Promise<T[]>
@@ -83,7 +83,7 @@ export async function readSwapLines(
   )
   const perturb = createPerturb(salt)
   const due = stored.map((row) => {
-    const served = perturbSwap(
+    const served = serveSwap(
       {
         slot: Number(row.slot),
         txIndex: Number(row.tx_index),
