@@ -6,7 +6,7 @@ import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
+import { aMarker, aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { startForwarder } from '../testing/forwarder.ts'
 import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
@@ -67,7 +67,7 @@ test('trades come each once and in order over cut connections and a restarted se
   await take(60)
   t.deepEqual(
     got.map((one) => (one.kind === 'trade' ? one.trade : one)),
-    swaps.map(tradeItem),
+    swaps.map((swap) => tradeItem(served(swap))),
   )
   t.true(notices.filter((type) => type === 'connected').length >= 3)
 
@@ -183,7 +183,7 @@ test('a connection that sent too many messages is cut, and the next one goes on 
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []
-  const trade = { channel: 'trades', data: tradeItem(aSwap({ slot: 10 })) }
+  const trade = { channel: 'trades', data: tradeItem(served(aSwap({ slot: 10 }))) }
   server.on('connection', (socket) => {
     socket.on('message', (data: Buffer) => {
       asked.push(JSON.parse(data.toString()).after)

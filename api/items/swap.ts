@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
+import type { ServedSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
 import type { PublishedSwap } from './trade.ts'
@@ -34,7 +35,7 @@ export type SwapItem = z.infer<typeof SwapItem>
 
 /** Renders a swap; fields in the contract's order. Without a quote it says WSOL and `"0"` (rule B7). */
 export function swapItem(
-  swap: PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>,
+  swap: ServedSwap<PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>>,
 ): SwapItem {
   return {
     block_time: swap.blockTime,

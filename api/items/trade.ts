@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
+import type { ServedSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import { alias, decimals, mint, program, rawAmount, side, time } from './fields.ts'
 
@@ -64,7 +65,7 @@ export type PublishedSwap = Pick<
 >
 
 /** Renders a swap as a trade; fields in the contract's order. */
-export function tradeItem(swap: PublishedSwap): TradeItem {
+export function tradeItem(swap: ServedSwap<PublishedSwap>): TradeItem {
   return {
     block_time: swap.blockTime,
     wallet: aliasOf(swap.wallet),

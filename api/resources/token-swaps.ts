@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { count, hasMore, mint, nextCursor } from '../items/fields.ts'
 import { SwapItem, swapItem } from '../items/swap.ts'
 import { readNewestSwaps } from '../rows/newest-swaps.ts'
@@ -84,7 +84,7 @@ export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
           limit,
           has_more: more,
           next_cursor: more && last !== undefined ? cursors.encode(`swaps:${mint}`, last) : null,
-          items: swaps.map((swap) => swapItem(perturbSwap(swap, perturb))),
+          items: swaps.map((swap) => swapItem(serveSwap(swap, perturb))),
         },
       }
     },

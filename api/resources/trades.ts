@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
-import { perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { BEGINNING, hasCome, lateBefore } from '../cursor.ts'
@@ -95,7 +95,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
           limit,
           has_more: more,
           next_cursor: more && last !== undefined ? cursors.encode('trades', last) : null,
-          items: swaps.map((swap) => tradeItem(perturbSwap(swap, perturb))),
+          items: swaps.map((swap) => tradeItem(serveSwap(swap, perturb))),
         },
       }
     },

@@ -9,7 +9,7 @@ import { createMemoryMeter } from '../credits/memory.ts'
 import type { BlockRenewal } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { aMarker, aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
 import { Connection, passingOf } from './connection.ts'
@@ -52,7 +52,7 @@ async function startClient(balance: number) {
     log,
     cursors,
     logger: pino({ level: 'silent' }),
-    render: (swap: Swap) => JSON.stringify(tradeItem(swap)),
+    render: (swap: Swap) => JSON.stringify(tradeItem(served(swap))),
     history: { marker: async () => null, cameBefore: async () => new Set<string>() },
     metrics: createFeedMetrics(createRegistry()),
   })

@@ -4,12 +4,12 @@ import test from 'ava'
 import { WebSocket } from 'ws'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
-import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { USDC } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { BEGINNING, endOfSlot, lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
+import { aMarker, aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 
 type Started = Awaited<ReturnType<typeof startFeed>>
@@ -27,7 +27,7 @@ const message =
   (swap: Swap) => ({
     channel: 'trades',
     id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
-    data: tradeItem(swap),
+    data: tradeItem(served(swap)),
   })
 const subscribed = ({ cursors }: Started, slot: number | null, filter: object = {}) => ({
   type: 'subscribed',
@@ -350,7 +350,7 @@ test('after: what passed since a position is sent first, then live goes on witho
   ]
   t.deepEqual(
     got.map(({ data }) => data),
-    expected.map(tradeItem),
+    expected.map((swap) => tradeItem(served(swap))),
   )
   t.deepEqual(
     got.map(({ late }) => late),
@@ -372,7 +372,7 @@ test('after: what passed since a position is sent first, then live goes on witho
     const rest = (await client.take(got.length - place - 1)) as { data: object }[]
     t.deepEqual(
       rest.map(({ data }) => data),
-      expected.slice(place + 1).map(tradeItem),
+      expected.slice(place + 1).map((swap) => tradeItem(served(swap))),
     )
     t.deepEqual(await client.fence(), [])
   }
@@ -423,8 +423,8 @@ test('with a salt the socket sends what GET /trades lists with it (rule I2)', as
   const client = await service.connect('alice')
   const { cursor } = (await client.subscribe()) as { cursor: string }
   await service.log.appendSlot(slotOf(10, at(10)))
-  const sent = { ...message(service)(at(10)), data: tradeItem(perturbSwap(at(10), perturb)) }
-  t.notDeepEqual(sent.data, tradeItem(at(10)))
+  const sent = { ...message(service)(at(10)), data: tradeItem(serveSwap(at(10), perturb)) }
+  t.notDeepEqual(sent.data, tradeItem(served(at(10))))
   t.deepEqual(await client.take(1), [sent])
   await client.subscribe({ after: cursor })
   t.deepEqual(await client.take(1), [sent])

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
-import { type Perturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { type Perturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
@@ -129,7 +129,7 @@ class LiveFeed implements Feed {
     this.#storage = storage
     const { log, cursors, retentionHours = 24, perturb = null } = this.#deps
     const render = (swap: PublishedSwap & EventKey) =>
-      JSON.stringify(tradeItem(perturbSwap(swap, perturb)))
+      JSON.stringify(tradeItem(serveSwap(swap, perturb)))
     const history = createTradeHistory({
       store,
       storeOf,

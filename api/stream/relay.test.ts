@@ -13,7 +13,7 @@ import {
   lateBefore,
 } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
-import { aMarker, aSwap } from '../testing/a-swap.ts'
+import { aMarker, aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { stepsToNow } from './catch-up.ts'
 import { textOf } from './frame.ts'
@@ -24,7 +24,7 @@ import type { FeedEntry } from './trade-window.ts'
 const cursors = createCursorCodec(Buffer.alloc(32, 1))
 const logger = pino({ level: 'silent' })
 const newLog = () => createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
-const render = (swap: Swap) => JSON.stringify(tradeItem(swap))
+const render = (swap: Swap) => JSON.stringify(tradeItem(served(swap)))
 const history = { marker: async () => null, cameBefore: async () => new Set<string>() }
 const startRelay = (log: EventLog, options: RelayOptions = {}) =>
   createRelay(
@@ -40,7 +40,7 @@ const after = (parent: number, slot: number, ...records: Swap[]) => ({
 const message = (swap: Swap) => ({
   channel: 'trades',
   id: cursors.encode('trades', swap, lateBefore(0, swap.slot)),
-  data: tradeItem(swap),
+  data: tradeItem(served(swap)),
 })
 const read = (frame: Buffer): unknown => JSON.parse(textOf(frame))
 /** What somebody who comes from a position is sent. */

@@ -11,7 +11,7 @@ import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { lateBefore } from '../cursor.ts'
 import { tradeItem } from '../items/trade.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { aMarker, aSwap, BONK, JUP } from '../testing/a-swap.ts'
+import { aMarker, aSwap, BONK, JUP, served } from '../testing/a-swap.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { connect, type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
 
@@ -308,7 +308,7 @@ test('whenever and wherever a client goes away and comes back, it gets every tra
         t.deepEqual(await one.socket!.fence(true), [])
         cut(one)
         const expected = all.flatMap(({ swap }) =>
-          one.wants(swap) && !one.had.has(swap.blockTime) ? [tradeItem(swap)] : [],
+          one.wants(swap) && !one.had.has(swap.blockTime) ? [tradeItem(served(swap))] : [],
         )
         const byTime = (a: { block_time: number }, b: { block_time: number }) =>
           a.block_time - b.block_time

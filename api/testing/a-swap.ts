@@ -1,5 +1,6 @@
 import { address } from '../../pipeline/domain/address.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { SlotMarker } from '../../pipeline/domain/slot.ts'
 
@@ -34,6 +35,9 @@ export function aSwap(fields: Partial<Swap> = {}): Swap {
 export function aMarker(slot: number, parent = slot - 1): SlotMarker {
   return { slot, parent, blockTime: 1_790_000_000 + slot, solPrice: null }
 }
+
+/** A swap as customers see it without `PRIVACY_SALT`. */
+export const served = <T extends Parameters<typeof serveSwap>[0]>(swap: T) => serveSwap(swap, null)
 
 export const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
 export const JUP = address('JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN')

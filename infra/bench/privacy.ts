@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { createPerturb, perturbSwap } from '../../pipeline/domain/perturbation.ts'
+import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket } from '../simulator/market/market.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
@@ -107,7 +107,7 @@ function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack):
     const newest = own.slice(-MOST_TRADES).reverse()
     let candidates = [...byWallet.keys()]
     for (const [place, swap] of newest.entries()) {
-      const served = perturbSwap(swap, perturb)
+      const served = serveSwap(swap, perturb)
       // The socket tells when it happened, whatever the trade says.
       const seen =
         attack.byPrice || attack === HISTORY ? served : { ...served, blockTime: swap.blockTime }

@@ -1,5 +1,6 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
+import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { TradeItem } from '../whole-service/customer.ts'
 import { tradeItem } from '../whole-service/trade-item.ts'
 
@@ -27,7 +28,7 @@ export function wrongInFeed(
   { isEmbedded, mayMiss }: FollowedOptions,
 ): string[] {
   const swaps = [...truth].sort(compareEventKeys)
-  const texts = swaps.map((swap) => JSON.stringify(tradeItem(swap)))
+  const texts = swaps.map((swap) => JSON.stringify(tradeItem(serveSwap(swap, null))))
   const wrong: string[] = []
   const left = countEach(texts)
   let place = -1

@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createPerturb, perturbSwap } from './perturbation.ts'
+import { createPerturb, serveSwap } from './perturbation.ts'
 
 const aKey = fc.record(
   {
@@ -22,7 +22,7 @@ test('a served swap has amounts within 10% of the true ones by one factor, and a
       fc.string({ minLength: 16 }),
       (key, base, quote, salt) => {
         const swap = { ...key, blockTime: 1_700_000_000, baseAmount: base, quoteAmount: quote }
-        const served = perturbSwap(swap, createPerturb(salt))
+        const served = serveSwap(swap, createPerturb(salt))
         const earlier = swap.blockTime - served.blockTime
         t.true(earlier >= 3 && earlier <= 16)
         for (const [was, is] of [
@@ -37,7 +37,7 @@ test('a served swap has amounts within 10% of the true ones by one factor, and a
         // One factor: the price stays, up to the unit that rounding takes.
         const difference = served.baseAmount * quote - served.quoteAmount * base
         t.true(difference <= quote + base && difference >= -(quote + base))
-        t.deepEqual(perturbSwap(swap, createPerturb(salt)), served)
+        t.deepEqual(serveSwap(swap, createPerturb(salt)), served)
         t.deepEqual({ ...served, ...swap }, swap)
       },
     ),
@@ -55,7 +55,7 @@ test('without a salt what is served is what happened', (t) => {
     quoteAmount: 7n,
   }
   t.is(createPerturb(null), null)
-  t.is(perturbSwap(swap, null), swap)
+  t.is<object, object>(serveSwap(swap, null), swap)
 })
 
 test('another salt, and any other part of the key, perturb otherwise; factors and times spread over their ranges', (t) => {

@@ -45,20 +45,27 @@ export function perturbAmount(amount: bigint, { factorPpm }: Perturbation): bigi
   return served === 0n && amount > 0n ? 1n : served
 }
 
-/** A swap as it is served, of the fields that are perturbed. Identity without a salt. */
-export function perturbSwap<
+declare const served: unique symbol
+
+/** A swap with the amounts and the time that customers may see. Only `serveSwap` returns one. */
+export type ServedSwap<T> = T & { readonly [served]: true }
+
+/**
+ * Applies the privacy filter to a swap (rule I2). Without a salt amounts and time stay as they are.
+ */
+export function serveSwap<
   T extends EventKey & {
     readonly blockTime: number
     readonly baseAmount: bigint
     readonly quoteAmount: bigint
   },
->(swap: T, perturb: Perturb | null): T {
-  if (perturb === null) return swap
+>(swap: T, perturb: Perturb | null): ServedSwap<T> {
+  if (perturb === null) return swap as ServedSwap<T> // nothing is filtered
   const perturbation = perturb(swap)
   return {
     ...swap,
     blockTime: swap.blockTime - perturbation.earlierSeconds,
     baseAmount: perturbAmount(swap.baseAmount, perturbation),
     quoteAmount: perturbAmount(swap.quoteAmount, perturbation),
-  }
+  } as ServedSwap<T> // filtered
 }

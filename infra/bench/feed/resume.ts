@@ -1,6 +1,7 @@
 import { BEGINNING, createCursorCodec, type FeedPosition } from '../../../api/cursor.ts'
 import { tradeItem } from '../../../api/items/trade.ts'
 import { createTradeHistory } from '../../../api/stream/history.ts'
+import { serveSwap } from '../../../pipeline/domain/perturbation.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
@@ -32,7 +33,7 @@ export async function measureResume(
       epoch: 0,
       retentionHours: 24,
       cursors: createCursorCodec(Buffer.alloc(32, 1)),
-      render: (swap) => JSON.stringify(tradeItem(swap)),
+      render: (swap) => JSON.stringify(tradeItem(serveSwap(swap, null))),
     })
     const all = { wallets: null, mints: null }
     const walk = async (account: string, limit: number) => {

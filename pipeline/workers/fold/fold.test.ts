@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { addressFromBytes } from '../../domain/address.ts'
 import type { WalletEvent } from '../../domain/event.ts'
 import { compareEventKeys } from '../../domain/event-key.ts'
-import { createPerturb, perturbAmount, perturbSwap } from '../../domain/perturbation.ts'
+import { createPerturb, perturbAmount, serveSwap } from '../../domain/perturbation.ts'
 import { USDC } from '../../domain/quote.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
@@ -167,7 +167,7 @@ function servedFigures(chain: Chain, salt: string): Map<string, Row> {
   const figures = new Map<string, Row>()
   for (const event of eventsOf(chain)) {
     if (event.kind !== 'swap' || perturb === null) continue
-    const { baseAmount, blockTime } = perturbSwap(event, perturb)
+    const { baseAmount, blockTime } = serveSwap(event, perturb)
     const value = perturbAmount(swapValueLamports(event) ?? 0n, perturb(event))
     const key = `${event.wallet}/${event.baseMint}`
     const before = figures.get(key) ?? {}
