@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Answer } from './resources/resource.ts'
+import type { Answer } from './answer.ts'
 import type { StoredSlot } from './storage-position.ts'
 
 /** An answer as bytes, ready to be sent to everybody who asks the same. */

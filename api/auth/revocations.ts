@@ -5,7 +5,7 @@ import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createMemorySet, createRedisSet, type ExpiringSet } from './expiring-set.ts'
 import { RevocationTable } from './revocation-table.ts'
-import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './tokens.ts'
+import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
 
 /**
  * Dashboard tokens that were revoked before their end: one by one, by id, or all tokens of a

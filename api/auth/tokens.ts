@@ -4,19 +4,7 @@ import { z } from 'zod'
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 import type { JwtKeys } from './jwt-keys.ts'
 import type { Revocations } from './revocations.ts'
-
-/** Who is logged in, and by which token. */
-export interface Session {
-  readonly wallet: Address
-  /** The token's `jti`. */
-  readonly tokenId: string
-  /** The public key (`x`) that verified the token. */
-  readonly verifiedBy: string
-  /** Unix seconds. */
-  readonly expiresAt: number
-  /** The generation of the wallet's tokens that it belongs to: see `Revocations`; 0: the first. */
-  readonly generation: number
-}
+import { CLOCK_SKEW_SECONDS, type Session, TOKEN_SECONDS } from './session.ts'
 
 /** Tokens of the dashboard (rule E2). */
 export interface Tokens {
@@ -36,11 +24,6 @@ export interface Tokens {
   /** Makes every token of a wallet that was issued until now invalid everywhere, at once. */
   revokeAll(wallet: Address): Promise<void>
 }
-
-/** How long a token lives, in seconds. */
-export const TOKEN_SECONDS = 12 * 3600
-/** How far the clock of the process that issued a token may be ahead, in seconds. */
-export const CLOCK_SKEW_SECONDS = 5
 
 /**
  * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type of their own; issuer and audience checked; nothing but the key id is

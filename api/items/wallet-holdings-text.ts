@@ -1,14 +1,7 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { digestOf, JsonText } from '../rendered.ts'
+import type { HeldRows } from '../rows/held-rows.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
-
-/** What a wallet holds now, in order. When something changes there is another one, with other `serials`, and this one's rows are not to be asked for any more. */
-export interface HeldRows {
-  /** Of each row a number that no other row ever has; this list never changes. */
-  readonly serials: readonly number[]
-  row(index: number): HeldPositionRow
-  firstTradeTime(index: number): number
-}
 
 /**
  * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may hold thousands of tokens, of which only the ages change, once a second: what was

@@ -1,5 +1,5 @@
 import type { Middleware } from 'koa'
-import type { Session } from '../auth/tokens.ts'
+import type { Session } from '../auth/session.ts'
 
 /** What the middleware learns of a request on its way. */
 export interface RequestState {

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Perturb } from '../../pipeline/domain/perturbation.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Session } from '../auth/tokens.ts'
+import type { Answer } from '../answer.ts'
+import type { Session } from '../auth/session.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
 import type { JsonText } from '../rendered.ts'
@@ -86,13 +87,6 @@ export interface RequestContext {
   readonly network?: string | undefined
   /** Of a resource with a price: queries wait for the turn of the account that asks. */
   readonly store: Store
-}
-
-export interface Answer {
-  readonly status?: number
-  /** Undefined with 204. A `JsonText` goes out as it is, and is released with the one answer that it is lent to: not where answers are kept (`isHot`, `mintOf`). */
-  readonly body: unknown
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Declares a resource whose handler gets what its schemas give; `read` is for what depends on several parameters. */

@@ -13,7 +13,8 @@ import {
 } from './kafka-client.ts'
 import { groupIdOf } from './kafka-offsets.ts'
 import type { BatchHandler, ConsumeOptions, Consumer, LogRecord } from './log.ts'
-import { decodeMessage, type LogMessage } from './record.ts'
+import type { LogMessage } from './log-message.ts'
+import { decodeMessage } from './record.ts'
 import type { LogMetrics } from './telemetry.ts'
 
 interface Deps {

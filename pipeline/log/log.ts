@@ -1,5 +1,5 @@
 import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
-import type { RecordMessage } from './record.ts'
+import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
  * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
@@ -35,9 +35,6 @@ export interface EventLog {
   ping(): Promise<void>
   close(): Promise<void>
 }
-
-/** `stream`: seen on the live stream, goes to sockets marked late; `backfill`: fetched history, never goes to a socket. */
-export type LateOrigin = 'stream' | 'backfill'
 
 /** What every consumer may say. */
 interface ConsumerHooks {

@@ -5,8 +5,8 @@ import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/sl
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
-import type { BatchHandler, ConsumeOptions, EventLog, LateOrigin, LogRecord } from './log.ts'
-import type { LogMessage } from './record.ts'
+import type { BatchHandler, ConsumeOptions, EventLog, LogRecord } from './log.ts'
+import type { LateOrigin, LogMessage } from './log-message.ts'
 import { createLogMetrics } from './telemetry.ts'
 import { PARTITIONS, partitionOf } from './topics.ts'
 

@@ -1,7 +1,7 @@
 import { type Address, parseAddress } from '../domain/address.ts'
 import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { SlotMarker } from '../domain/slot.ts'
-import type { LogMessage } from './record.ts'
+import type { LogMessage } from './log-message.ts'
 
 /**
  * Reads what `JSON.parse` made of an entry of format versions 1 and 2: exactly the fields of its kind, each of its type; null for anything else. Written by hand

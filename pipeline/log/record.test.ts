@@ -5,7 +5,8 @@ import { type Address, address, parseAddress } from '../domain/address.ts'
 import { MAX_KEPT_BYTES } from '../domain/event.ts'
 import type { WalletRecord } from '../domain/slot.ts'
 import { aRefold, aSlotMarker, aSwap, aWalletRecord } from '../testing/arbitraries.ts'
-import { decodeMessage, encodeMessage, FORMAT_VERSION, type LogMessage } from './record.ts'
+import type { LogMessage } from './log-message.ts'
+import { decodeMessage, encodeMessage, FORMAT_VERSION } from './record.ts'
 
 /** What `readEntry` accepts, as a schema. */
 const natural = z.int().min(0)

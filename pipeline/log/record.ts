@@ -1,21 +1,6 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
-import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
-import type { LateOrigin } from './log.ts'
+import type { LogMessage } from './log-message.ts'
 import { readEntry } from './read-entry.ts'
-
-/** What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to fold one anew. */
-export type LogMessage =
-  | { readonly kind: 'marker'; readonly marker: SlotMarker }
-  | ({ readonly kind: 'record' } & RecordMessage)
-  | { readonly kind: 'refold'; readonly refold: Refold }
-
-/** A record with what is known of how it came here. */
-export interface RecordMessage {
-  readonly record: WalletRecord
-  readonly late: LateOrigin | null
-  /** `DECODER_VERSION` of the process that made the record; where it is absent, that is this one. */
-  readonly decoderVersion?: number
-}
 
 /**
  * What the bytes of an entry are. `malformed`: not ours, or damaged; whoever reads passes it by. `newer`: written by a later version of the

@@ -10,7 +10,7 @@ import type {
 import type { DecodedRecord, SlotMarker } from '../../domain/slot.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
 import type { LateMark } from '../../log/late-order.ts'
-import type { LateOrigin } from '../../log/log.ts'
+import type { LateOrigin } from '../../log/log-message.ts'
 import type { Row } from '../../store/store.ts'
 
 /** Tables that the decoder's records go to. */
