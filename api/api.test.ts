@@ -5,6 +5,7 @@ import bs58 from 'bs58'
 import { WebSocket } from 'ws'
 import type { Swap } from '../pipeline/domain/event.ts'
 import { USDC } from '../pipeline/domain/quote.ts'
+import { VERSION } from '../pipeline/runtime/version.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
@@ -178,6 +179,7 @@ test.serial(
       unknown
     >
     t.deepEqual(status, {
+      version: VERSION,
       ingest: { slot, block_time: aMarker(slot).blockTime },
       storage: { slot, block_time: 1_700_000_000 + slot },
       metrics: { slot },

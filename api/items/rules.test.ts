@@ -388,7 +388,7 @@ test("C15: entry_mcap is the supply at the price of the first buy and that time'
   t.is(mcap([swap('buy', A, NO_QUOTE)(0, 1n, 0n), first], 10n ** 15n), null)
 })
 
-test('C18: lots know transfers and holdings do not; what comes back comes at no cost; the README says so', (t) => {
+test('C18: lots know transfers and holdings do not; what comes back comes at no cost; the documents say so', (t) => {
   // Airdropped and sold: all profit, nothing ever held.
   const airdrop = [token('in')(0, 5n), sell(1, 5n, 10n)]
   t.is(metrics(airdrop).pnl.pnl_sol, 10e-9)
@@ -398,9 +398,9 @@ test('C18: lots know transfers and holdings do not; what comes back comes at no 
   t.is(metrics(staked).pnl.sol_invested_open, 0)
   t.is(metrics([...staked, sell(3, 5n, 10n)]).pnl.pnl_sol, 10e-9)
   t.is(holdingItem(position(staked), 9).position.tokens_held, 5e-6)
-  const readme = readFileSync(join(import.meta.dirname, '../../../README.md'), 'utf8')
+  const readme = readFileSync(join(import.meta.dirname, '../../../docs/endpoints.md'), 'utf8')
   t.regex(readme, /swaps alone.*lots.*transfers.*airdrops/s)
-  t.regex(readme, /comes back at\s+zero cost/)
+  t.regex(readme, /comes\s+back at\s+zero cost/)
   t.regex(readme, /[Pp]egged coins other than USDC and USDT/)
 })
 

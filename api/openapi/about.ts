@@ -1,6 +1,3 @@
-/** The major version of the API, as `API-Version` says it, and what was added since. */
-export const VERSION = '1.0.0'
-
 /** What every reader of the documents has to know first. Markdown. */
 export const ABOUT = `Activity and performance of a fixed set of tracked Solana wallets, each known by its alias \`W1\` ... \`Wn\` alone.
 

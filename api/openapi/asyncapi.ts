@@ -1,10 +1,11 @@
 import type { z } from 'zod'
+import { VERSION } from '../../pipeline/runtime/version.ts'
 import { EXAMPLE_SIGNAL } from '../items/signal.ts'
 import { EXAMPLE_TRADE } from '../items/trade.ts'
 import { EXAMPLE_WATCHLIST_ITEM } from '../items/watchlist.ts'
 import { CLIENT_MESSAGES, CLOSE_CODES, SERVER_MESSAGES } from '../stream/messages.ts'
 import { MAX_MESSAGE_BYTES } from '../stream/protocol.ts'
-import { VERSION } from './about.ts'
+
 import { type JsonSchema, JsonSchemas } from './json-schemas.ts'
 
 /** A message as the document has it. */

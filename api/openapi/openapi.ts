@@ -1,7 +1,8 @@
 import type { z } from 'zod'
+import { VERSION } from '../../pipeline/runtime/version.ts'
 import { PROBLEMS, type ProblemCode } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
-import { ABOUT, VERSION } from './about.ts'
+import { ABOUT } from './about.ts'
 import { JsonSchemas } from './json-schemas.ts'
 import { Problem } from './problem.ts'
 

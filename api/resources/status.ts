@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { VERSION } from '../../pipeline/runtime/version.ts'
 import { count, seconds, time } from '../items/fields.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { NONE } from './parameters.ts'
@@ -20,6 +21,7 @@ const Stage = z
 
 const StatusAnswer = z
   .strictObject({
+    version: z.string().meta({ description: 'Version of the service', examples: ['1.0.0'] }),
     ingest: Stage,
     storage: Stage,
     metrics: z
@@ -53,6 +55,7 @@ export function status(deps: {
       description:
         'Each `slot` is the newest one wholly past that stage; all are null before the first. Ages end at `storage.block_time`, and `ETag` names `storage.slot`. `lag_seconds` is now less the block time of the slot that the feed has sent. Free, and not counted by the rate limits.',
       example: {
+        version: '1.0.0',
         ingest: { slot: 432104870, block_time: 1790000000 },
         storage: { slot: 432104869, block_time: 1790000000 },
         metrics: { slot: 432104869 },
@@ -69,6 +72,7 @@ export function status(deps: {
       const sent = feed.sent()
       return {
         body: {
+          version: VERSION,
           ingest: told(feed.sealed()),
           storage: told(stored),
           metrics: { slot: stored?.slot ?? null },

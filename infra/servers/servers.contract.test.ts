@@ -306,7 +306,7 @@ anyTest(
   (t) => {
     const root = join(import.meta.dirname, '../../..')
     const dockerIgnored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
-    for (const readme of ['README.md', 'infra/servers/README.md']) {
+    for (const readme of ['docs/operating.md', 'infra/servers/README.md']) {
       const text = readFileSync(join(root, readme), 'utf8')
       const lines = [...text.matchAll(/^.*servers -- start .*> (\S+\.env).*$/gm)]
       t.is(lines.length, 1, readme)

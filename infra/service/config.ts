@@ -20,14 +20,16 @@ const operatorEnv = {
   OPERATOR_CONFIRM_CREDITS: envInteger(0, 1_000_000_000_000, 1_000_000).default(1_000_000),
 }
 
-const serviceEnv = {
+/** Every environment variable of the service, with its reader. */
+export const serviceEnv = {
   ...pipelineEnv,
   ...apiEnv,
   ...billingEnv,
   ...simulatorEnv,
   ...operatorEnv,
 }
-type ServiceEnv = EnvOf<typeof serviceEnv>
+/** The values that these readers give. */
+export type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (rules J1, J2). */
 export interface ServiceConfig {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
+import { VERSION } from '../../pipeline/runtime/version.ts'
 import { loadConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
@@ -21,6 +22,10 @@ async function stop(service: Service): Promise<void> {
   process.exit(0)
 }
 
+if (process.argv.includes('--version')) {
+  process.stdout.write(`${VERSION}\n`)
+  process.exit(0)
+}
 try {
   let stopping = false
   const starting = startService(loadConfig(readSecretFiles(process.env)))

@@ -10,12 +10,15 @@ export function envText<T>(
   example: string,
   read: (text: string) => T | undefined,
 ): EnvType<T> {
-  return z.string().transform((text, context) => {
-    const value = read(text)
-    if (value !== undefined) return value
-    context.addIssue({ code: 'custom', message: `expected ${expected}, for example ${example}` })
-    return z.NEVER
-  })
+  return z
+    .string()
+    .transform((text, context) => {
+      const value = read(text)
+      if (value !== undefined) return value
+      context.addIssue({ code: 'custom', message: `expected ${expected}, for example ${example}` })
+      return z.NEVER
+    })
+    .meta({ description: expected })
 }
 
 export function envInteger(min: number, max: number, example: number): EnvType<number> {

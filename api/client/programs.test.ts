@@ -9,12 +9,12 @@ import { openEmbeddedStore } from '../testing/open-stores.ts'
 import { startApi } from '../testing/start-api.ts'
 
 /*
- * The README's programs, in a folder of a stranger that has this package.
+ * The programs of docs/feed.md, in a folder of a stranger that has this package.
  */
 
 const ROOT = join(import.meta.dirname, '../../..')
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const PAGE = readFileSync(join(ROOT, 'docs/feed.md'), 'utf8')
 
 const folder = mkdtempSync(join(tmpdir(), 'readme-'))
 test.after.always('remove', () => rmSync(folder, { recursive: true, force: true }))
@@ -140,9 +140,9 @@ async function outcome(command: string, args: string[], env: NodeJS.ProcessEnv =
   return { code: ended.code ?? 0, stdout: ended.stdout, stderr: ended.stderr }
 }
 
-/** The README's first block of a language. */
+/** The first program of `docs/feed.md` in a language. */
 function program(language: string): string {
-  const code = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(README)?.[1]
-  if (code === undefined) throw new Error(`the README has no program in ${language}`)
+  const code = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'ms').exec(PAGE)?.[1]
+  if (code === undefined) throw new Error(`docs/feed.md has no program in ${language}`)
   return code
 }
