@@ -77,7 +77,7 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
     unset: 'none',
   },
   KAFKA_BROKERS: { group: 'storage', text: 'Kafka brokers.', unset: 'a log in memory' },
-  KAFKA_TOPIC_PREFIX: { group: 'storage', text: 'Prefix of topic names.' },
+  KAFKA_TOPIC_PREFIX: { group: 'storage', text: 'Prefix of topic names.', unset: 'none' },
   KAFKA_SSL: { group: 'storage', text: 'Whether Kafka is reached over TLS.' },
   KAFKA_SASL: { group: 'storage', text: 'Credentials for Kafka.', unset: 'none' },
   CLICKHOUSE_URL: {
@@ -206,15 +206,29 @@ export function configurationPage(): string {
   const keys = Object.keys(serviceEnv) as (keyof ServiceEnv)[]
   const groups = Object.entries(GROUPS).map(([group, title]) => {
     const rows = keys.filter((key) => ENTRIES[key].group === group).map(rowOf)
-    return `## ${title}\n\n| variable | without it | expects | meaning |\n| --- | --- | --- | --- |\n${rows.join('\n')}\n`
+    return `## ${title}\n\n${table([['variable', 'without it', 'expects', 'meaning'], ...rows])}\n`
   })
   return `${INTRODUCTION}\n${groups.join('\n')}`
 }
 
-function rowOf(key: keyof ServiceEnv): string {
+function rowOf(key: keyof ServiceEnv): string[] {
   const { text, unset } = ENTRIES[key]
   const { fallback, expected } = describe(serviceEnv[key])
-  return `| \`${key}\` | ${unset ?? `\`${fallback}\``} | ${expected} | ${text} |`
+  return [`\`${key}\``, unset ?? `\`${fallback}\``, expected, text]
+}
+
+/** A Markdown table with columns aligned, as the formatter writes it; the first row is its head. */
+function table(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  )
+  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)))
+  lines.splice(
+    1,
+    0,
+    widths.map((width) => '-'.repeat(width)),
+  )
+  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 /** The default and the expectation that a variable's schema holds. */
