@@ -5,31 +5,38 @@ import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
 
 /**
- * Where the whole change of a quote coin went, in raw units, above zero for what came in: `change` is the sum of all the rest. What is in no event has a
- * name of its own here. WSOL counts lamports of the system account and of WSOL accounts together.
+ * A breakdown of the whole change of a quote coin, in raw units; above zero is incoming. `change`
+ * is the sum of all other fields. Fields name even what becomes no event. SOL of the system account
+ * and of WSOL accounts counts together.
  */
 export interface QuoteAccount {
   readonly change: bigint
-  /** Quotes of swaps; the two of a token-for-token pair cancel. */
+  /** Quote amounts of swaps. The two swaps of a token-for-token pair cancel out. */
   readonly swaps: bigint
   /** Quote coins that moved beside the quote of a swap (rules B6, B6a, B7). */
   readonly besideSwaps: bigint
-  /** Quote coins against each other (rule B8). */
+  /** Quote coins exchanged for each other (rule B8). */
   readonly conversions: bigint
-  /** SOL transfers, and terminals' fees. */
+  /** SOL transfers and the fees of terminals. */
   readonly transfers: bigint
-  /** USDC and USDT that no swap explains: they give no transfers (rule B12). */
+  /** USDC and USDT that no swap explains. They become no transfers (rule B12). */
   readonly dollarTransfers: bigint
   readonly networkFee: bigint
   readonly tips: bigint
   readonly rent: bigint
-  /** Put on accounts that the transaction created (rule B13). */
+  /** SOL put on accounts that the transaction created (rule B13). */
   readonly ontoCreated: bigint
-  /** Lamports that programs credited or debited without an instruction (rule B13), as far as no swap counts them. */
+  /**
+   * Lamports that programs credited or debited without an instruction (rule B13) and that no swap
+   * counts.
+   */
   readonly direct: bigint
 }
 
-/** The accounts of WSOL, USDC and USDT of a decoded wallet, in that order. A check on the decoder, not a part of its way. */
+/**
+ * Returns the breakdowns of WSOL, USDC and USDT for a decoded wallet, in that order. A check on the
+ * decoder, used by tests only.
+ */
 export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet): QuoteAccount[] {
   const { trail, terminalFee } = decoded
   const changes = balanceChanges(facts, wallet)
@@ -50,7 +57,7 @@ export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet)
   let { direct } = sol
   if (trail.whole !== null) {
     const whole = wholeFlows(facts, wallet, changes)
-    // What decides over the whole transaction leaves nothing outside, of SOL only when SOL is a part of it.
+    // A decision over the whole transaction covers everything; SOL only when SOL takes part in it.
     const withSol = trail.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
     if (withSol) direct -= whole[SOL]! - sol.flows
     const target = trail.whole === 'conversion' ? conversions : insideSwaps

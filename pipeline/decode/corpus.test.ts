@@ -19,7 +19,7 @@ const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
 const wallets = createWallets(feePayers(recorded))
 
-/** Every wallet of every successful recorded transaction, with what the decoder read for it. */
+/** Every wallet of every successful recorded transaction, with its decoding result. */
 function* decodedWallets() {
   for (const { tx, signature } of recorded) {
     const named = tx.failed ? null : namedWallets(tx, wallets)
@@ -32,7 +32,7 @@ function* decodedWallets() {
 }
 
 onCorpus(
-  'of every base, balance change = swap legs + transfers, for every fee payer recorded (B12)',
+  'the balance change of every base is swap legs plus transfers, for every recorded fee payer (B12)',
   (t) => {
     for (const { signature, facts, wallet, decoded } of decodedWallets()) {
       const sums = balanceChanges(facts, wallet).map(() => 0n)
@@ -48,11 +48,14 @@ onCorpus(
   },
 )
 
-/** Recorded transactions in which tokens change hands without a transfer: SetAuthority, and one from before token balances were kept. */
+/**
+ * Recorded transactions in which tokens change hands without a transfer: by SetAuthority, and one
+ * from before nodes kept token balances.
+ */
 const WITHOUT_TRANSFER = ['2vYBas6Px', '2mTostoa2', '3ACX53v5Z']
 
 onCorpus(
-  'what instructions moved is what balances show, token by token, for every account owner recorded (B5)',
+  'moves by instructions equal balance changes, token by token, for every recorded account owner (B5)',
   (t) => {
     for (const { tx, signature } of recorded) {
       if (tx.failed || WITHOUT_TRANSFER.some((start) => signature.startsWith(start))) continue
@@ -76,7 +79,7 @@ onCorpus(
 )
 
 onCorpus(
-  'every lamport, USDC and USDT of every fee payer recorded is accounted for by name',
+  'every lamport, USDC and USDT of every recorded fee payer is accounted for by name',
   (t) => {
     for (const { signature, facts, wallet, decoded } of decodedWallets()) {
       for (const account of accountFor(facts, wallet, decoded)) {
@@ -88,7 +91,7 @@ onCorpus(
   },
 )
 
-onCorpus('the same transaction through each encoding gives the same records', (t) => {
+onCorpus('a transaction gives the same records in each encoding', (t) => {
   const decoder = createDecoder(wallets)
   for (const { tx, json, encoding, blockTime } of recorded) {
     if (encoding !== 'json') continue
@@ -97,7 +100,7 @@ onCorpus('the same transaction through each encoding gives the same records', (t
   }
 })
 
-onCorpus("who else is tracked changes nothing of a wallet's records (A)", (t) => {
+onCorpus('the records of a wallet do not depend on which other wallets are tracked (A)', (t) => {
   const everybody = createDecoder(wallets)
   for (const { tx, blockTime } of recorded) {
     const payer = addressFromBytes(tx.accountKeys[0]!)

@@ -28,7 +28,7 @@ import {
 } from './swaps-of-flows.ts'
 import { callsAccepted, isAccepted } from './traded-programs.ts'
 
-/** A swap with where it was made. */
+/** A swap, with the program and pool it went through. */
 export interface DecodedSwap extends FlowSwap {
   readonly program: string
   readonly programId: Address
@@ -36,31 +36,31 @@ export interface DecodedSwap extends FlowSwap {
   readonly confidence: Confidence
 }
 
-/** What one transaction was for one wallet. Mints by their number in `facts.movements.mints`. */
+/** The result of one transaction for one wallet. Mints are numbers in `facts.movements.mints`. */
 export interface DecodedWallet {
-  /** In instruction order; of one instruction sells before buys, each by mint. */
+  /** In instruction order. Within one instruction: sells before buys, each by mint address. */
   readonly swaps: readonly DecodedSwap[]
-  /** Lamports beside the swaps that went to a terminal or bot (rule B13a). */
+  /** Lamports that a terminal or bot took beside the swaps (rule B13a). */
   readonly terminalFee: bigint
-  /** Signed base amounts by mint number that no swap explains (rule B12); NFTs left out. */
+  /** Signed base amounts by mint number that no swap explains, without NFTs (rule B12). */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
-  /** SOL transfers in lamports, none of them below zero (rule B13). */
+  /** SOL transfers in lamports, zero or more (rule B13). */
   readonly sol: { readonly received: bigint; readonly sent: bigint }
   readonly trail: Trail
 }
 
-/** How the decoder came to its result, for the account of every lamport in `accounting.ts`. */
+/** Intermediate results of decoding, from which `accounting.ts` explains every lamport. */
 export interface Trail {
   readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
-  /** Instructions beside the swap instructions that exchanged quote coins. */
+  /** Instructions outside the swap instructions that exchanged quote coins. */
   readonly conversions: readonly Range[]
-  /** What was decided over the whole transaction, when no instruction alone told it. */
+  /** What the whole transaction was, when no single instruction showed it. */
   readonly whole: 'swap' | 'conversion' | null
-  /** Lamports sent onto accounts that the transaction created, not counted as sent. */
+  /** Lamports sent onto accounts that the transaction created; they do not count as sent. */
   readonly ontoCreated: bigint
 }
 
-/** Decodes a successful transaction for one wallet that it names (rules B2-B13a). */
+/** Decodes a successful transaction for one wallet that it names (rules B2 to B13a). */
 export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
   settleUntoldCredits(facts, wallet)
   const signed = hasSigned(facts, wallet)
@@ -78,7 +78,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
       const swaps = outcome.swaps.map((swap) => place(facts, wallet, span, swap))
       bySpan.push(swaps.sort(bySideAndMint(facts)))
     } else if (outcome.kind === 'none') {
-      // No swap of it: its SOL is a transfer (rule B13).
+      // The span gave no swap, so its SOL is a transfer (rule B13).
       const net = flows[SOL]!
       if (net > 0n) received += net
       else sent -= net
@@ -120,7 +120,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
 
 const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
 
-/** Balance changes of bases less what swaps explain (rule B12). */
+/** Balance changes of bases, less what swaps explain (rule B12). */
 function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]) {
   const rest = [...changes]
   for (const { mint, amount, side } of swaps) rest[mint]! += side === 'buy' ? -amount : amount
@@ -137,7 +137,7 @@ function hasSigned({ tx, named }: Facts, wallet: number): boolean {
   return at !== -1 && at < tx.signerCount
 }
 
-/** The swap that balance changes tell when nothing known was called (rule B10). */
+/** The swap that balance changes show when no known venue was called (rule B10), else null. */
 function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap | null {
   if (facts.swapCalls.length > 0 || !callsAccepted(facts)) return null
   const swap = singleSwap(whole)
@@ -164,7 +164,10 @@ function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): De
   }
 }
 
-/** The program of the top-level instruction that moved the base of the wallet first; failing that, of the first one that may be a trade. */
+/**
+ * The program of the first top-level instruction that moved the base of the wallet, preferring one
+ * that may be a trade. If none moved it, the program of the first one that may be a trade.
+ */
 function outermostMover(facts: Facts, wallet: number, mint: number, range: Range): Address {
   const { tx, tree } = facts
   let top: number | undefined

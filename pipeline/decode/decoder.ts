@@ -10,19 +10,23 @@ import { REGISTRY, type Registry } from './registry.ts'
 import { whyUndecoded } from './undecoded.ts'
 import { Decimals, hasEvents, type RecordKey, walletEvents } from './wallet-events.ts'
 
-/** Turns transactions into what tracked wallets did. Pure; throws on no data. */
+/** Decodes transactions into records of tracked wallets. Pure: never throws, whatever the data. */
 export interface Decoder {
   /**
-   * The records of a transaction in event-key order, each wallet's balance after its events; none when it names no tracked wallet. `blockTime` in unix
-   * seconds. `decimalsOf` tells decimals of mints that the transaction does not; where it is silent too, the answer is `needs_decimals` and the
-   * caller decodes again when it knows them (rule J8).
+   * Returns the records of a transaction in event-key order. The balance record of a wallet follows
+   * the wallet's events. The list is empty when the transaction names no tracked wallet.
+   *
+   * `blockTime` is in unix seconds. `decimalsOf` gives the decimals of mints that the transaction
+   * does not state. If it does not know one either, the result is `needs_decimals`: look the
+   * decimals up, then decode again (rule J8).
    */
   decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): Decoded
 }
 
-/** Decimals of a mint; undefined when not known yet. */
+/** Returns the decimals of a mint; undefined when they are not known yet. */
 export type DecimalsOf = (mint: Address) => number | undefined
 
+/** The result of decoding: the records, or the mints whose decimals are missing. */
 export type Decoded =
   | { readonly kind: 'decoded'; readonly records: readonly DecodedRecord[] }
   | { readonly kind: 'needs_decimals'; readonly mints: readonly Address[] }
@@ -30,7 +34,10 @@ export type Decoded =
 const NOTHING: Decoded = { kind: 'decoded', records: [] }
 const NOBODY_KNOWS: DecimalsOf = () => undefined
 
-/** A decoder for a set of tracked wallets, with the programs of the table unless told others. Its cost a transaction does not grow with the number of wallets. */
+/**
+ * Returns a decoder for a set of tracked wallets. Its cost per transaction does not depend on the
+ * number of wallets.
+ */
 export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): Decoder {
   return {
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
@@ -85,7 +92,9 @@ function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): De
   return records
 }
 
-/** The wallet's own lamports after the transaction, when its own key is among the account keys (rule B14). */
+/**
+ * Adds the wallet's own lamports after the transaction, if its key is an account key (rule B14).
+ */
 function addBalance(
   records: DecodedRecord[],
   tx: Transaction,

@@ -1,31 +1,39 @@
 import { type Address, addressBytes, addressFromBytes } from '../domain/address.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { sameBytes } from './bytes.ts'
-import type { Move } from './movements.ts'
+import type { Move } from './move.ts'
 import { PLUMBING } from './plumbing.ts'
 import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
-/** What is a payment to whom. */
+/** What counts as a payment to the service: a mint and the addresses that receive it. */
 export interface PaymentTerms {
   readonly mint: Address
-  /** Addresses that are paid: owners of token accounts, associated or not. */
+  /** Payment addresses: owners of token accounts, associated or not. */
   readonly owners: readonly Address[]
 }
 
-/** What one wallet paid to one payment address in one transaction, over all of its instructions (rule E5). */
+/**
+ * What one wallet paid to one payment address in one transaction, summed over all instructions
+ * (rule E5).
+ */
 export interface PaidDeposit {
   readonly owner: Address
-  /** Owner of the token accounts that the tokens came from, whoever signed for them. */
+  /** Owner of the token accounts that the tokens came from, whoever signed. */
   readonly wallet: Address
   /** Raw units that arrived, after the mint's transfer fee. Above zero. */
   readonly amount: bigint
 }
 
 /**
- * Reads what a transaction paid, by wallet and payment address: transfers at any depth, of either token program, from accounts to accounts as they were
- * owned at that moment. What the payment address sends back to the wallet in the same transaction is taken off. A failed transaction pays nothing; neither do other
- * mints, freshly minted tokens, and moves between accounts of the payment address. Pure; throws on no data.
+ * Returns the deposits of a transaction, one for each pair of wallet and payment address.
+ *
+ * Counts transfers at any depth, of either token program. Ownership is taken at the moment of each
+ * transfer. What the payment address sends back to the wallet in the same transaction is
+ * subtracted. Failed transactions, other mints, freshly minted tokens, and moves between accounts
+ * of the payment address count for nothing.
+ *
+ * Pure: never throws, whatever the data.
  */
 export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[] {
   const { mint, owners } = terms
@@ -53,7 +61,7 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
   return sumUp(transfers, owners)
 }
 
-/** Number that the one mint of interest has in moves. */
+/** Mint number of the one mint of interest. */
 const MINT = 0
 
 const TOKEN_PROGRAMS = PLUMBING.flatMap((program) =>
@@ -79,7 +87,7 @@ function sumUp(
   return [...sums.values()].filter(({ amount }) => amount > 0n)
 }
 
-/** What an instruction does to amounts of the mint; null for everything else. */
+/** The move that an instruction makes of the mint; null if it makes none. */
 function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Move | null {
   const move = (kind: 'token' | 'mint' | 'burn', from: number, to: number, fee: bigint): Move => ({
     at,
@@ -110,14 +118,17 @@ function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Mo
   }
 }
 
-/** Owners of the token accounts of one mint at the step in hand, by index in `accountKeys`. */
+/** Current owners of the token accounts of one mint, by index in `accountKeys`. */
 class TokenAccounts {
   readonly #tx: Transaction
   readonly #mintKey: Uint8Array
-  /** Null: of a balance that names no owner. */
+  /** The owner is null when the balance names none. */
   readonly #owners = new Map<number, Address | null>()
 
-  /** As before the first step. An account that comes into being later has the owner that it will have, until it is opened. */
+  /**
+   * Initialises the owners to those before the first instruction. An account that is opened later
+   * starts with its final owner.
+   */
   constructor(tx: Transaction, mint: Address) {
     this.#tx = tx
     this.#mintKey = addressBytes(mint)

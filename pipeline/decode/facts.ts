@@ -1,7 +1,8 @@
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { type InstructionTree, instructionTree } from './instruction-tree.ts'
-import { Movements, type Step } from './movements.ts'
+import type { AssetInstruction } from './movement-context.ts'
+import { Movements } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
 import { NO_ORDERS, type OrderBook, type PlacedStep, readOrders } from './orders.ts'
 import type { Credit, EntryPoints, Program } from './program.ts'
@@ -11,7 +12,7 @@ import { readTokenInstruction } from './token-program.ts'
 
 /** A call of a swap entry point of a venue or router (rule B4). */
 export interface SwapCall {
-  /** Place of the instruction. */
+  /** Index of the instruction. */
   readonly at: number
   readonly program: Program
 }
@@ -21,7 +22,7 @@ export interface Facts {
   readonly tx: Transaction
   readonly named: NamedWallets
   readonly tree: InstructionTree
-  /** Known program of the instruction at each place; null for every other program. */
+  /** Known program of the instruction at each index; null for any other program. */
   readonly programs: readonly (KnownProgram | null)[]
   readonly orders: OrderBook
   readonly movements: Movements
@@ -29,7 +30,7 @@ export interface Facts {
   readonly swapCalls: readonly SwapCall[]
 }
 
-/** Reads a transaction's instructions: who called whom, what is a swap, what moved. */
+/** Reads the instructions of a transaction: the call tree, the swap entry points and all moves. */
 export function readFacts(
   tx: Transaction,
   named: NamedWallets,
@@ -39,7 +40,7 @@ export function readFacts(
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
   const programs = knownPrograms(tx, registry)
-  const steps: Step[] = []
+  const steps: AssetInstruction[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
   const credits = new Map<number, Credit>()
   const orderSteps: PlacedStep[] = []
@@ -85,7 +86,7 @@ export function readFacts(
   return { tx, named, tree, programs, orders, movements, swapCalls }
 }
 
-/** Looks each program of a transaction up once. */
+/** Looks up each program of a transaction once. */
 function knownPrograms(
   { instructions, accountKeys }: Transaction,
   registry: Registry,
@@ -100,7 +101,10 @@ function knownPrograms(
   })
 }
 
-/** Whether two mints moved by instructions from place `first` up to, not including, `end`; SOL and WSOL are one. */
+/**
+ * Whether instructions from index `first` up to, but not including, `end` moved two mints. SOL and
+ * WSOL count as one.
+ */
 export function movesTwoMints({ moves }: Movements, first: number, end: number): boolean {
   let mint: number | null = null
   for (const move of moves) {
@@ -113,8 +117,8 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
 }
 
 /**
- * Whether instructions of this transaction may have moved anything at all: tokens and SOL move by the token programs and the System program, and with what else there
- * is (votes, oracles, games) the rest of the decoder need not bother.
+ * Whether the transaction may have moved any tokens or SOL, that is, whether it calls a token
+ * program or the System program. Votes and oracle updates do not, so the decoder skips them.
  */
 export function mayMove({ instructions, accountKeys }: Transaction, registry: Registry): boolean {
   let last = -1

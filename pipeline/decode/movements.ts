@@ -1,9 +1,7 @@
-import type { Transaction } from '../domain/transaction.ts'
-import type { Wallets } from '../domain/wallets.ts'
 import { AccountStates } from './account-states.ts'
 import { MintTable, NO_MINT, QUOTES, SOL } from './mint-table.ts'
-import type { NamedWallets } from './named-wallets.ts'
-import type { OrderBook } from './orders.ts'
+import type { Move } from './move.ts'
+import type { MovementContext } from './movement-context.ts'
 import type { Credit } from './program.ts'
 import { isTip } from './registry.ts'
 import type { SystemInstruction } from './system-program.ts'
@@ -12,71 +10,26 @@ import type { TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
 /**
- * One thing that moved, in order of execution. Native SOL and WSOL are one coin, mint `SOL`. `from` and `to` are the tracked wallets that
- * owned source and destination at that moment, 0 for everybody else; a wallet's own system account and its WSOL accounts are one pool.
+ * All moves of a transaction, for every tracked wallet that it names. Applies the instructions in
+ * order and tracks the owner of each account while it does.
  */
-export interface Move {
-  /** Place of the instruction. */
-  readonly at: number
-  /**
-   * `token`, `mint`, `burn`: the token programs'. `sol`: System transfers. `unwrap`: what a WSOL account held when it was closed in favour of
-   * somebody else. `credit`: lamports that a venue put on an account directly. Not flows (rule B3): `rent` put on or given back by
-   * accounts, `tip`.
-   */
-  readonly kind: 'token' | 'mint' | 'burn' | 'sol' | 'unwrap' | 'credit' | 'rent' | 'tip'
-  readonly mint: number
-  /** Account indexes; -1 where tokens come out of or go into nothing. */
-  readonly source: number
-  readonly destination: number
-  readonly from: number
-  readonly to: number
-  readonly sent: bigint
-  /** `sent` less the mint's transfer fee. Settled once the whole transaction is read. */
-  received: bigint
-  /** A System transfer onto an account, not a WSOL account, that this transaction creates (rule B13). */
-  readonly ontoCreated: boolean
-}
-
-/** A System or token instruction as read, with its place. */
-export type Step = { readonly at: number } & (
-  | { readonly program: 'system'; readonly instruction: SystemInstruction }
-  | {
-      readonly program: 'token'
-      readonly instruction: TokenInstruction
-      readonly token2022: boolean
-    }
-)
-
-/** What movements are read from. */
-export interface MovementContext {
-  readonly tx: Transaction
-  readonly wallets: Wallets
-  readonly named: NamedWallets
-  readonly orders: OrderBook
-  /** In order of execution. */
-  readonly steps: readonly Step[]
-  /** Direct credits by the place of the venue's instruction. */
-  readonly credits: ReadonlyMap<number, Credit>
-}
-
-/** Everything that moved in a transaction, for all wallets that it names: reads the steps in order and keeps whose each account is. */
 export class Movements {
   readonly mints: MintTable
   readonly moves: Move[] = []
-  /** Wallet that owns the account of a token balance. */
+  /** Resolves the tracked wallet that owns the account of a token balance. */
   readonly owners: TokenOwners
-  /** Credits whose amount the venue did not tell, with their weights (rule B5). */
+  /** Credits whose amount the venue did not state, with their weights (rule B5). */
   readonly untold: { readonly move: Move; readonly weight: bigint }[] = []
-  /** Mints that something minted or burned. */
+  /** Mints of which tokens were minted or burned. */
   readonly mintedOrBurned: number[] = []
-  /** Token transfers between accounts of which nothing told the mint. */
+  /** Number of token transfers whose mint could not be determined. */
   unreadable = 0
   /** Whether USDC or USDT moved from or to a tracked wallet. */
   dollarsMoved = false
 
   private readonly context: MovementContext
   private readonly states: AccountStates
-  /** Mints of which Token-2022 moved amounts without telling a fee. */
+  /** Mints that Token-2022 transferred without stating the fee. */
   private readonly feeMints: number[] = []
 
   constructor(context: MovementContext) {
@@ -95,7 +48,7 @@ export class Movements {
     if (this.feeMints.length > 0) settleTransferFees(tx, this.moves, this.feeMints)
   }
 
-  /** Lamports of accounts that programs closed on their own (rule B3). */
+  /** Lamports of accounts that programs closed without an instruction (rule B3). */
   closedByPrograms(): bigint {
     return this.states.closedByPrograms()
   }
@@ -152,7 +105,8 @@ export class Movements {
     if (step.kind === 'withdraw_nonce') {
       rent = amount
     } else if (step.kind === 'create' || created > at) {
-      // On a WSOL account of one's own, rent stays in the pool; on somebody else's, what exceeds its rent is a flow.
+      // A wallet's rent on its own WSOL account stays in its SOL pool. On someone else's WSOL
+      // account, only what exceeds the rent is a flow.
       if (!states.isWsol(destination)) rent = amount
       else if (from !== to || from === 0) rent = least(amount, states.missingWsolRent(destination))
     } else if (from !== 0 && isTip(context.tx.accountKeys[destination]!)) {
@@ -232,7 +186,10 @@ export class Movements {
     }
   }
 
-  /** CloseAccount gives all lamports away: those that a WSOL account wraps, and its rent. */
+  /**
+   * Applies CloseAccount, which pays out all lamports: the SOL that a WSOL account wraps, and the
+   * rent.
+   */
   private close(at: number, account: number, destination: number): void {
     const { states } = this
     const all = states.lamports(account)
@@ -249,7 +206,8 @@ export class Movements {
     const rent = isWsol ? least(states.wsolRent(account), all) : all
     if (all > rent) this.sol(at, 'unwrap', account, destination, from, to, all - rent)
     if (rent > 0n) {
-      // Rent on a WSOL account belongs to its owner's pool; on any other account it is outside of it.
+      // The rent of a WSOL account belongs to its owner's SOL pool. The rent of any other account
+      // does not.
       const payer = isWsol ? from : 0
       this.sol(at, 'rent', account, destination, payer, states.pool(destination), rent)
     }

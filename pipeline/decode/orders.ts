@@ -3,30 +3,36 @@ import type { OrderStep, Program } from './program.ts'
 
 /** What order programs did in a transaction (rule B2a). */
 export interface OrderBook {
-  /** Owner of each escrow token account: it counts as his own. */
+  /**
+   * Owner of each escrow token account, by account index. The escrow counts as the owner's account.
+   */
   readonly escrows: ReadonlyMap<number, number>
   readonly fills: readonly Fill[]
 }
 
-/** A stretch of top-level instructions that is one swap instruction of the order's owner. */
+/** A fill of an order: a range of top-level instructions that is one swap of the order's owner. */
 export interface Fill {
   readonly owner: number
   readonly program: Program
-  /** First and last top-level instruction, as places. */
+  /** Indexes of the first and the last top-level instruction. */
   readonly first: number
   readonly last: number
 }
 
-/** A step of an order program, with the top-level instruction in which it is. */
+/** An action of an order program, and the index of its top-level instruction. */
 export interface PlacedStep {
   readonly top: number
   readonly program: Program
   readonly step: OrderStep
 }
 
+/** The activity of a transaction that calls no order program. */
 export const NO_ORDERS: OrderBook = { escrows: new Map(), fills: [] }
 
-/** Joins the steps of each order: a fill, or a flash fill from the step that takes to the step that settles. */
+/**
+ * Groups the actions of each order into fills. A flash fill reaches from the action that takes to
+ * the action that settles.
+ */
 export function readOrders(steps: readonly PlacedStep[], named: NamedWallets): OrderBook {
   const owners = new Map<number, number>()
   for (const { step } of steps) {

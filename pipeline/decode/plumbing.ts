@@ -1,12 +1,17 @@
 import { type Address, address } from '../domain/address.ts'
 
-/** A program of the chain itself or around it, on which nothing is traded (rule B10). */
+/**
+ * A program on which nothing is traded: part of the chain, or infrastructure around it (rule B10).
+ */
 export type Plumbing =
   | { readonly kind: 'system'; readonly id: Address }
   | { readonly kind: 'token'; readonly id: Address; readonly token2022: boolean }
   | { readonly kind: 'other_plumbing'; readonly id: Address }
 
-/** System, Token, Token-2022, Associated Token, Memo (two versions), Compute Budget, Lighthouse, signature precompiles. */
+/**
+ * System, Token, Token-2022, Associated Token, Memo (two versions), Compute Budget, Lighthouse,
+ * signature precompiles.
+ */
 export const PLUMBING: readonly Plumbing[] = [
   { kind: 'system', id: address('11111111111111111111111111111111') },
   { kind: 'token', id: address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'), token2022: false },

@@ -31,11 +31,11 @@ import { swapsOfFlows } from './swaps-of-flows.ts'
 
 function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
 }
 
-test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (t) => {
+test('tokens and lamports are conserved in every transaction (B12, B13)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       const wallets = trackedNames('w', 'friend', 'pool')
@@ -62,10 +62,10 @@ test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (
   )
 })
 
-test('wraps, rent, tips, NFTs and moves between own accounts change no event, wherever they stand (B2, B3, B8a)', (t) => {
+test('wraps, rent, tips, NFTs and moves between own accounts change no event, in any position (B2, B3, B8a)', (t) => {
   const loud = fc.array(fc.oneof(swap, unknown, other), { maxLength: 5 })
   fc.assert(
-    // One quiet thing at a time: two NFTs would be an amount.
+    // Adds one silent action only: two NFTs of one mint would be an amount.
     fc.property(loud, quiet, fc.nat(5), (plain, added, place) => {
       const noisy = [...plain]
       noisy.splice(place, 0, added)
@@ -75,7 +75,7 @@ test('wraps, rent, tips, NFTs and moves between own accounts change no event, wh
   )
 })
 
-test('a failed transaction leaves the balance alone, whatever it would have done (B1, B14)', (t) => {
+test('a failed transaction gives a balance record and nothing else (B1, B14)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       const tx = storyOf(list).build({ failed: true })
@@ -88,7 +88,7 @@ test('a failed transaction leaves the balance alone, whatever it would have done
   )
 })
 
-test('swap instructions are read one by one: two stories together give the swaps of both (B9)', (t) => {
+test('swap instructions are independent: two stories together give the swaps of both (B9)', (t) => {
   const swaps = (list: readonly Action[]) =>
     eventsOf(list).flatMap((event) => (event.kind === 'swap' ? { ...event, eventIndex: 0 } : []))
   fc.assert(
@@ -99,7 +99,7 @@ test('swap instructions are read one by one: two stories together give the swaps
   )
 })
 
-test("who else is tracked changes nothing of a wallet's events (A)", (t) => {
+test('the events of a wallet do not depend on which other wallets are tracked (A)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       t.deepEqual(eventsOf(list, 'friend', 'pool', 'stranger'), eventsOf(list))
@@ -108,7 +108,7 @@ test("who else is tracked changes nothing of a wallet's events (A)", (t) => {
   )
 })
 
-test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) => {
+test('amounts do not depend on the depth or the caller of a venue call (B4, B5)', (t) => {
   fc.assert(
     fc.property(
       exchanged,
@@ -132,7 +132,7 @@ test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) 
   )
 })
 
-test('an account of one mint or several: the events are the same (B2)', (t) => {
+test('one account of a mint or several give the same events (B2)', (t) => {
   fc.assert(
     fc.property(base, amount, amount, amount, (m, first, second, price) => {
       const sale =
@@ -164,7 +164,7 @@ function largestOf(values: readonly bigint[]): bigint {
 
 const flow = fc.bigInt(-1_000_000_000n, 1_000_000_000n)
 
-test('the quote of a swap opposes its base and none that does is worth more (B6)', (t) => {
+test('the quote of a swap is the opposing quote coin of the highest worth (B6)', (t) => {
   fc.assert(
     fc.property(fc.tuple(flow, flow, flow), flow, (quotes, coin) => {
       const outcome = swapsOfFlows([...quotes, coin], true, () => [0n, 0n, 0n])
@@ -181,7 +181,7 @@ test('the quote of a swap opposes its base and none that does is worth more (B6)
   t.pass()
 })
 
-test('token for token takes the first quote of the route worth at least 90% of the largest, whatever else moved (B7)', (t) => {
+test('token for token takes the first quote coin of the route worth at least 90% of the largest (B7)', (t) => {
   const through = fc.tuple(...[0, 1, 2].map(() => fc.bigInt(0n, 1_000_000_000n)))
   fc.assert(
     fc.property(
@@ -211,7 +211,7 @@ test('token for token takes the first quote of the route worth at least 90% of t
   )
 })
 
-test('flows without a clean quote: a sell or several swaps of those who signed and gave, else nothing (B6a, B8)', (t) => {
+test('flows without an opposing quote are swaps only if the wallet signed and gave something (B6a, B8)', (t) => {
   const flows = fc.array(fc.oneof(fc.constant(0n), flow), { minLength: 3, maxLength: 8 })
   fc.assert(
     fc.property(flows, fc.boolean(), (list, signed) => {
@@ -246,7 +246,7 @@ test('flows without a clean quote: a sell or several swaps of those who signed a
   t.pass()
 })
 
-test("a terminal's fee is at most one twentieth of the SOL swapped, pairs counted once (B13a)", (t) => {
+test("a terminal's fee is at most 5% of the SOL swapped, where a pair counts once (B13a)", (t) => {
   const sol = (a: bigint) => ({
     side: 'buy' as const,
     mint: 3,
@@ -263,7 +263,7 @@ test("a terminal's fee is at most one twentieth of the SOL swapped, pairs counte
   t.pass()
 })
 
-test('which unknown program made a swap changes nothing but its address (B10)', (t) => {
+test('an unknown program changes nothing of a swap but the program address (B10)', (t) => {
   fc.assert(
     fc.property(
       exchanged,

@@ -57,10 +57,10 @@ import { titan } from './venues/titan.ts'
 import { tokenSwap } from './venues/token-swap.ts'
 import { zerofi } from './venues/zerofi.ts'
 
-/** A program that the decoder knows: traded on, or part of the chain's own plumbing. */
+/** A program that the decoder knows: traded on, or infrastructure. */
 export type KnownProgram = Program | Plumbing
 
-/** Every program of the table in rules of section H. To add one: write its file in `venues/`, name it here. */
+/** Every program of the table in section H of the rules. `README.md` says how to add one. */
 export const PROGRAMS: readonly Program[] = [
   pumpfun,
   pumpswap,
@@ -118,13 +118,13 @@ export const PROGRAMS: readonly Program[] = [
   ...notTrading,
 ]
 
-/** Looks programs up by their keys. */
+/** Looks up programs by their keys. */
 export interface Registry {
-  /** The known program behind 32 key bytes; null for every other. */
+  /** The known program with these 32 key bytes; null for any other. */
   programOf(key: Uint8Array): KnownProgram | null
 }
 
-/** A registry of the given programs and the chain's plumbing. */
+/** Returns a registry of the given programs and the infrastructure programs. */
 export function createRegistry(programs: readonly Program[]): Registry {
   const known: readonly KnownProgram[] = [...PLUMBING, ...programs]
   const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
@@ -139,7 +139,9 @@ export function createRegistry(programs: readonly Program[]): Registry {
 /** The registry of `PROGRAMS`. */
 export const REGISTRY: Registry = createRegistry(PROGRAMS)
 
-/** The program of the table, or of the chain's plumbing, behind 32 key bytes; null for every other. */
+/**
+ * The program of `PROGRAMS` or infrastructure program with these 32 key bytes; null for any other.
+ */
 export function knownProgram(key: Uint8Array): KnownProgram | null {
   return REGISTRY.programOf(key)
 }

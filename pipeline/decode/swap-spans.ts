@@ -3,13 +3,19 @@ import { movesTwoMints } from './facts.ts'
 import type { Range } from './net-flows.ts'
 import type { Program } from './program.ts'
 
-/** One swap instruction as a wallet sees it: a top-level instruction with its calls, or, for the owner of an order, the stretch that fills it. */
+/**
+ * The instructions of one swap of a wallet: a top-level instruction with its inner instructions or,
+ * for the owner of an order, the top-level instructions that fill the order.
+ */
 export interface SwapSpan extends Range {
-  /** The order program whose fill this is (rule B2a). */
+  /** The order program when the span is a fill (rule B2a), else null. */
   readonly fill: Program | null
 }
 
-/** The swap instructions of a transaction for one wallet, in order; they do not overlap (rules B2a, B4). */
+/**
+ * Returns the swap spans of a transaction for one wallet, in order and without overlap (rules B2a,
+ * B4).
+ */
 export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
   const { tree } = facts
   const spans: { first: number; end: number; fill: Program | null }[] = []
@@ -57,7 +63,10 @@ export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: 
   return (mover ?? venues[0])?.program.name ?? 'unknown'
 }
 
-/** Whether a router of the span called a venue that is not in the table: a direct callee, of no known program, that moved two mints. */
+/**
+ * Whether a router within the span directly called an unknown program that moved two mints. Such a
+ * program is a venue missing from the table.
+ */
 function routesElsewhere(facts: Facts, span: SwapSpan): boolean {
   const { tree, swapCalls } = facts
   const { instructions } = facts.tx

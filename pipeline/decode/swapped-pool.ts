@@ -3,8 +3,11 @@ import type { Facts } from './facts.ts'
 import type { Range } from './net-flows.ts'
 
 /**
- * The pool, bonding curve or pair account through which the base of a swap went: of the venue calls within the range that moved it from or to the wallet the first
- * whose program tells its pools; where a router kept the base in between, the first that moved it at all. Null when there is none.
+ * Returns the pool, bonding curve or pair account of a swap; null when none is known.
+ *
+ * Among the venue calls within the range that moved the base from or to the wallet, the first whose
+ * program tells its pool decides. Where a router kept the base in between, it is the first call
+ * that moved the base at all.
  */
 export function swappedPool(
   { tx, tree, swapCalls, movements }: Facts,

@@ -9,9 +9,11 @@ import {
 } from '../program.ts'
 
 /**
- * boop.fun bonding curves. A sell pays the recipient out of the curve's SOL vault; as far as no System transfer shows it, the balance tells how much. Not swaps: creation,
- * graduation, fees.
- * Source: sevenlabs-hq/carbon `decoders/boop-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * boop.fun bonding curves. A sell pays the recipient out of the curve's SOL vault. Where no System
+ * transfer shows the amount, the balance does. Not swaps: creation, graduation, fees.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/boop-decoder` at 9dc3c3a5 (2026-04-30), generated from the
+ * IDL on chain.
  */
 export const boop: Program = {
   name: 'boop',

@@ -9,9 +9,13 @@ import {
 } from '../program.ts'
 
 /**
- * Moonshot (Moonit) bonding curves. A sell takes lamports from the curve and credits the sender directly. Its trade event goes to the logs and does not say whether
- * its amount is before or after fees, so that the balance tells what the seller got. Not swaps: `token_mint`, `migrate_funds`.
- * Source: sevenlabs-hq/carbon `decoders/moonshot-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Moonshot (Moonit) bonding curves. A sell takes lamports from the curve and credits the sender
+ * directly. Its trade event goes to the logs and does not say whether its amount is before or after
+ * fees. The amount received is therefore read from the balance. Not swaps: `token_mint`,
+ * `migrate_funds`.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/moonshot-decoder` at 9dc3c3a5 (2026-04-30), generated from
+ * the IDL on chain.
  */
 export const moonshot: Program = {
   name: 'moonshot',
