@@ -6,7 +6,7 @@ import { example } from '../testing/example-venue.ts'
 import { Scene, trackedNames } from '../testing/scene.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
-import { createRegistry, PROGRAMS, REGISTRY } from './registry.ts'
+import { createProgramRegistry, PROGRAMS, REGISTRY } from './registry.ts'
 
 /** The folder of the sources, relative to the compiled test. */
 const SOURCES = join(import.meta.dirname, '../../../pipeline')
@@ -38,7 +38,7 @@ test('once a program is in the registry, its swaps are high instead of delta_onl
     )
   }
   t.deepEqual(swaps(), [{ program: 'unknown', confidence: 'delta_only' }])
-  t.deepEqual(swaps(createRegistry([...PROGRAMS, example])), [
+  t.deepEqual(swaps(createProgramRegistry([...PROGRAMS, example])), [
     { program: 'example', confidence: 'high' },
   ])
 })

@@ -1,14 +1,14 @@
 import type { TokenBalance } from '../domain/transaction.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
  * Balance changes of a wallet by mint number over the whole transaction, in raw units: the post
  * balances of accounts it owns after, less the pre balances of accounts it owned before. Escrows of
  * its orders count as its own (rules B2, B2a). The entry of SOL is zero: see `solChange`.
  */
-export function balanceChanges(facts: Facts, wallet: number): Flows {
+export function balanceChanges(facts: TransactionFacts, wallet: number): Flows {
   const { tx } = facts
   const { mints, owners } = facts.movements
   const changes: Flows = new Array(mints.addresses.length).fill(0n)
@@ -47,7 +47,7 @@ export interface SolChange {
 }
 
 /** Breaks down the SOL change of a wallet (rule B3). */
-export function solChange(facts: Facts, wallet: number): SolChange {
+export function solChange(facts: TransactionFacts, wallet: number): SolChange {
   const { tx, named } = facts
   const { mints, owners, moves } = facts.movements
   let change = 0n
@@ -80,7 +80,7 @@ export function solChange(facts: Facts, wallet: number): SolChange {
  * and rent. Rent of accounts that programs closed without an instruction is left out too (rules B3,
  * B10).
  */
-export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows {
+export function wholeFlows(facts: TransactionFacts, wallet: number, changes: Flows): Flows {
   const { flows, direct } = solChange(facts, wallet)
   const returned = direct > 0n ? least(direct, facts.movements.closedByPrograms()) : 0n
   const whole = [...changes]
@@ -93,8 +93,8 @@ export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows 
  * beyond everything else that moved SOL, by their weights; the last one takes the remainder (rule
  * B5).
  */
-export function settleUntoldCredits(facts: Facts, wallet: number): void {
-  const credits = facts.movements.untold.filter(({ move }) => move.to === wallet)
+export function settleUnstatedCredits(facts: TransactionFacts, wallet: number): void {
+  const credits = facts.movements.unstatedCredits.filter(({ move }) => move.to === wallet)
   if (credits.length === 0) return
   const { direct } = solChange(facts, wallet)
   let left = direct - least(facts.movements.closedByPrograms(), direct)
@@ -113,7 +113,7 @@ export function settleUntoldCredits(facts: Facts, wallet: number): void {
  * Whether exactly one unit of a mint without decimals moved. That is an NFT, which is neither
  * swapped nor transferred (rule B8a).
  */
-export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
+export function isNft(facts: TransactionFacts, mint: number, amount: bigint): boolean {
   return (
     mint >= QUOTES &&
     (amount === 1n || amount === -1n) &&
@@ -122,7 +122,7 @@ export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
 }
 
 /** Returns the flows with those of NFTs set to zero. */
-export function withoutNfts(facts: Facts, flows: Flows): Flows {
+export function withoutNfts(facts: TransactionFacts, flows: Flows): Flows {
   return flows.map((flow, mint) => (isNft(facts, mint, flow) ? 0n : flow))
 }
 

@@ -5,15 +5,15 @@ import { normalizeGrpc } from '../ingest/wire/normalize-grpc.ts'
 import { aTransaction } from '../testing/a-transaction.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
 import { toGrpcUpdate } from '../testing/encodings.ts'
-import { accountFor } from './accounting.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
-import { readFacts } from './facts.ts'
 import { QUOTES } from './mint-table.ts'
 import { namedWallets } from './named-wallets.ts'
 import { netFlows } from './net-flows.ts'
+import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
+import { readFacts } from './transaction-facts.ts'
 
 const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
@@ -82,7 +82,7 @@ onCorpus(
   'every lamport, USDC and USDT of every recorded fee payer is accounted for by name',
   (t) => {
     for (const { signature, facts, wallet, decoded } of decodedWallets()) {
-      for (const account of accountFor(facts, wallet, decoded)) {
+      for (const account of reconcileQuotes(facts, wallet, decoded)) {
         const { change, ...parts } = account
         const sum = Object.values(parts).reduce((total, part) => total + part, 0n)
         t.is(sum, change, signature)

@@ -4,13 +4,12 @@ import type { Confidence } from '../domain/event.ts'
 import {
   balanceChanges,
   isNft,
-  settleUntoldCredits,
+  settleUnstatedCredits,
   wholeFlows,
   withoutNfts,
 } from './balance-changes.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
-import { type Flows, netFlows, passedThrough, type Range } from './net-flows.ts'
+import { type Flows, type InstructionRange, netFlows, passedThrough } from './net-flows.ts'
 import {
   conversions,
   isTerminalFee,
@@ -26,7 +25,8 @@ import {
   singleSwap,
   swapsOfFlows,
 } from './swaps-of-flows.ts'
-import { callsAccepted, isAccepted } from './traded-programs.ts'
+import { callsTradedProgram, mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /** A swap, with the program and pool it went through. */
 export interface DecodedSwap extends FlowSwap {
@@ -46,14 +46,14 @@ export interface DecodedWallet {
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
   /** SOL transfers in lamports, zero or more (rule B13). */
   readonly sol: { readonly received: bigint; readonly sent: bigint }
-  readonly trail: Trail
+  readonly trail: DecodingTrace
 }
 
-/** Intermediate results of decoding, from which `accounting.ts` explains every lamport. */
-export interface Trail {
+/** Intermediate results of decoding, from which `reconciliation.ts` explains every lamport. */
+export interface DecodingTrace {
   readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
   /** Instructions outside the swap instructions that exchanged quote coins. */
-  readonly conversions: readonly Range[]
+  readonly conversions: readonly InstructionRange[]
   /** What the whole transaction was, when no single instruction showed it. */
   readonly whole: 'swap' | 'conversion' | null
   /** Lamports sent onto accounts that the transaction created; they do not count as sent. */
@@ -61,8 +61,8 @@ export interface Trail {
 }
 
 /** Decodes a successful transaction for one wallet that it names (rules B2 to B13a). */
-export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
-  settleUntoldCredits(facts, wallet)
+export function decodeWallet(facts: TransactionFacts, wallet: number): DecodedWallet {
+  settleUnstatedCredits(facts, wallet)
   const signed = hasSigned(facts, wallet)
   const changes = balanceChanges(facts, wallet)
   const spans = swapSpans(facts, wallet)
@@ -88,7 +88,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
   const converted = conversions(facts, wallet, spans)
   let outside = solTransfersOutside(facts, wallet, [...spans, ...converted])
   const convertsAlone = converted.length > 0 || trail.some((span) => span.outcome === 'conversion')
-  let whole: Trail['whole'] = null
+  let whole: DecodingTrace['whole'] = null
   if (bySpan.length === 0 && changes.some((change) => change !== 0n)) {
     const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
     const single = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
@@ -96,7 +96,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
       whole = 'swap'
       bySpan.push([single])
       if (single.quote?.mint === SOL) outside = NO_TRANSFERS
-    } else if (!convertsAlone && isConversion(flows) && callsAccepted(facts)) {
+    } else if (!convertsAlone && isConversion(flows) && callsTradedProgram(facts)) {
       whole = 'conversion'
       outside = NO_TRANSFERS
       received = 0n
@@ -121,7 +121,7 @@ export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
 const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
 
 /** Balance changes of bases, less what swaps explain (rule B12). */
-function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]) {
+function unexplained(facts: TransactionFacts, changes: Flows, swaps: readonly DecodedSwap[]) {
   const rest = [...changes]
   for (const { mint, amount, side } of swaps) rest[mint]! += side === 'buy' ? -amount : amount
   const transfers: { mint: number; amount: bigint }[] = []
@@ -132,14 +132,14 @@ function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]
   return transfers
 }
 
-function hasSigned({ tx, named }: Facts, wallet: number): boolean {
+function hasSigned({ tx, named }: TransactionFacts, wallet: number): boolean {
   const at = named.atKey.indexOf(wallet)
   return at !== -1 && at < tx.signerCount
 }
 
 /** The swap that balance changes show when no known venue was called (rule B10), else null. */
-function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap | null {
-  if (facts.swapCalls.length > 0 || !callsAccepted(facts)) return null
+function wholeSwap(facts: TransactionFacts, wallet: number, whole: bigint[]): DecodedSwap | null {
+  if (facts.swapCalls.length > 0 || !callsTradedProgram(facts)) return null
   const swap = singleSwap(whole)
   if (swap === null || facts.movements.mintedOrBurned.includes(swap.mint)) return null
   return {
@@ -154,7 +154,12 @@ function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap |
   }
 }
 
-function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): DecodedSwap {
+function place(
+  facts: TransactionFacts,
+  wallet: number,
+  span: SwapSpan,
+  swap: FlowSwap,
+): DecodedSwap {
   return {
     program: programName(facts, span, wallet, swap.mint),
     programId: span.fill?.id ?? outermostMover(facts, wallet, swap.mint, span),
@@ -168,7 +173,12 @@ function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): De
  * The program of the first top-level instruction that moved the base of the wallet, preferring one
  * that may be a trade. If none moved it, the program of the first one that may be a trade.
  */
-function outermostMover(facts: Facts, wallet: number, mint: number, range: Range): Address {
+function outermostMover(
+  facts: TransactionFacts,
+  wallet: number,
+  mint: number,
+  range: InstructionRange,
+): Address {
   const { tx, tree } = facts
   let top: number | undefined
   for (const { at, mint: moved, from, to } of facts.movements.moves) {
@@ -176,19 +186,19 @@ function outermostMover(facts: Facts, wallet: number, mint: number, range: Range
     if (from !== wallet && to !== wallet) continue
     const candidate = tree.top[at]!
     if (top === undefined) top = candidate
-    if (isAccepted(facts.programs[candidate]!)) {
+    if (mayTrade(facts.programs[candidate]!)) {
       top = candidate
       break
     }
   }
-  top ??= tree.tops.find((place) => place >= range.first && isAccepted(facts.programs[place]!))
+  top ??= tree.tops.find((place) => place >= range.first && mayTrade(facts.programs[place]!))
   const { programIndex } = tx.instructions[top ?? range.first]!
   return addressFromBytes(tx.accountKeys[programIndex]!)
 }
 
 function bySideAndMint({
   movements: { mints },
-}: Facts): (a: DecodedSwap, b: DecodedSwap) => number {
+}: TransactionFacts): (a: DecodedSwap, b: DecodedSwap) => number {
   return (a, b) => {
     if (a.side !== b.side) return a.side === 'sell' ? -1 : 1
     return mints.addresses[a.mint]! < mints.addresses[b.mint]! ? -1 : 1

@@ -4,11 +4,11 @@ import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
-import { mayMove, readFacts } from './facts.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
 import { REGISTRY, type Registry } from './registry.ts'
-import { whyUndecoded } from './undecoded.ts'
-import { Decimals, hasEvents, type RecordKey, walletEvents } from './wallet-events.ts'
+import { mayMoveAssets, readFacts } from './transaction-facts.ts'
+import { undecodedCause } from './undecoded.ts'
+import { hasEvents, KnownDecimals, type RecordKey, walletEvents } from './wallet-events.ts'
 
 /** Decodes transactions into records of tracked wallets. Pure: never throws, whatever the data. */
 export interface Decoder {
@@ -44,7 +44,7 @@ export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): 
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
       // A failed transaction moved nothing, but its fee changed balances (rules B1, B14).
-      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx, registry))) {
+      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMoveAssets(tx, registry))) {
         return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
       }
       return decodeNamed(tx, named, wallets, registry, blockTime, decimalsOf)
@@ -61,8 +61,8 @@ function decodeNamed(
   decimalsOf: DecimalsOf,
 ): Decoded {
   const facts = readFacts(tx, named, wallets, registry)
-  const undecoded = whyUndecoded(facts)
-  const decimals = new Decimals(facts.movements.mints, decimalsOf)
+  const undecoded = undecodedCause(facts)
+  const decimals = new KnownDecimals(facts.movements.mints, decimalsOf)
   const records: DecodedRecord[] = []
   let signature: string | null = null
   const keyOf = (wallet: number): RecordKey => {

@@ -1,8 +1,8 @@
 import { type Address, addressBytes, addressFromBytes } from '../domain/address.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { sameBytes } from './bytes.ts'
+import { INFRASTRUCTURE_PROGRAMS } from './infrastructure-programs.ts'
 import type { Move } from './move.ts'
-import { PLUMBING } from './plumbing.ts'
 import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
@@ -64,7 +64,7 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
 /** Mint number of the one mint of interest. */
 const MINT = 0
 
-const TOKEN_PROGRAMS = PLUMBING.flatMap((program) =>
+const TOKEN_PROGRAMS = INFRASTRUCTURE_PROGRAMS.flatMap((program) =>
   program.kind === 'token' ? [{ key: addressBytes(program.id), token2022: program.token2022 }] : [],
 )
 

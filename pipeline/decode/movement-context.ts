@@ -1,8 +1,8 @@
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import type { NamedWallets } from './named-wallets.ts'
-import type { OrderBook } from './orders.ts'
-import type { Credit } from './program.ts'
+import type { OrderActivity } from './orders.ts'
+import type { DirectCredit } from './program.ts'
 import type { SystemInstruction } from './system-program.ts'
 import type { TokenInstruction } from './token-program.ts'
 
@@ -21,9 +21,9 @@ export interface MovementContext {
   readonly tx: Transaction
   readonly wallets: Wallets
   readonly named: NamedWallets
-  readonly orders: OrderBook
+  readonly orders: OrderActivity
   /** In order of execution. */
   readonly steps: readonly AssetInstruction[]
   /** Direct credits, by the index of the venue's instruction. */
-  readonly credits: ReadonlyMap<number, Credit>
+  readonly credits: ReadonlyMap<number, DirectCredit>
 }

@@ -2,8 +2,8 @@ import { AccountStates } from './account-states.ts'
 import { MintTable, NO_MINT, QUOTES, SOL } from './mint-table.ts'
 import type { Move } from './move.ts'
 import type { MovementContext } from './movement-context.ts'
-import type { Credit } from './program.ts'
-import { isTip } from './registry.ts'
+import type { DirectCredit } from './program.ts'
+import { isTipAccount } from './registry.ts'
 import type { SystemInstruction } from './system-program.ts'
 import { TokenOwners } from './token-owners.ts'
 import type { TokenInstruction } from './token-program.ts'
@@ -19,7 +19,7 @@ export class Movements {
   /** Resolves the tracked wallet that owns the account of a token balance. */
   readonly owners: TokenOwners
   /** Credits whose amount the venue did not state, with their weights (rule B5). */
-  readonly untold: { readonly move: Move; readonly weight: bigint }[] = []
+  readonly unstatedCredits: { readonly move: Move; readonly weight: bigint }[] = []
   /** Mints of which tokens were minted or burned. */
   readonly mintedOrBurned: number[] = []
   /** Number of token transfers whose mint could not be determined. */
@@ -84,11 +84,11 @@ export class Movements {
     return this.push(at, kind, SOL, source, destination, from, to, amount, amount, ontoCreated)
   }
 
-  private credit(at: number, { source, destination, lamports, weight }: Credit): void {
+  private credit(at: number, { source, destination, lamports, weight }: DirectCredit): void {
     const to = this.context.named.atKey[destination]!
     if (to === 0) return
     const move = this.sol(at, 'credit', source, destination, 0, to, lamports ?? 0n)
-    if (lamports === null) this.untold.push({ move, weight })
+    if (lamports === null) this.unstatedCredits.push({ move, weight })
     else this.states.shift(source, destination, lamports)
   }
 
@@ -109,7 +109,7 @@ export class Movements {
       // account, only what exceeds the rent is a flow.
       if (!states.isWsol(destination)) rent = amount
       else if (from !== to || from === 0) rent = least(amount, states.missingWsolRent(destination))
-    } else if (from !== 0 && isTip(context.tx.accountKeys[destination]!)) {
+    } else if (from !== 0 && isTipAccount(context.tx.accountKeys[destination]!)) {
       states.shift(source, destination, amount)
       this.sol(at, 'tip', source, destination, from, to, amount)
       return

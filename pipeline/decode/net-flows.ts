@@ -1,12 +1,12 @@
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import type { Move } from './move.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /** Signed raw amounts by mint number; above zero is incoming. */
 export type Flows = bigint[]
 
 /** A range of instruction indexes: `first` inclusive, `end` exclusive. */
-export interface Range {
+export interface InstructionRange {
   readonly first: number
   readonly end: number
 }
@@ -17,7 +17,11 @@ export function isFlow(move: Move): boolean {
 }
 
 /** Net flows of a wallet by mint, within a range of instructions (rule B5). */
-export function netFlows(facts: Facts, wallet: number, { first, end }: Range): Flows {
+export function netFlows(
+  facts: TransactionFacts,
+  wallet: number,
+  { first, end }: InstructionRange,
+): Flows {
   const flows: Flows = new Array(facts.movements.mints.addresses.length).fill(0n)
   for (const move of facts.movements.moves) {
     if (move.at < first) continue
@@ -37,7 +41,11 @@ export function netFlows(facts: Facts, wallet: number, { first, end }: Range): F
  * what the selling hops of a route paid (rule B7). A pass-through account receives the coin before
  * it sends it on. The system account and the WSOL accounts of the wallet are one account.
  */
-export function passedThrough(facts: Facts, wallet: number, { first, end }: Range): bigint[] {
+export function passedThrough(
+  facts: TransactionFacts,
+  wallet: number,
+  { first, end }: InstructionRange,
+): bigint[] {
   const moves = facts.movements.moves.filter(
     (move) => move.at >= first && move.at < end && move.mint < QUOTES && isFlow(move),
   )
@@ -74,6 +82,6 @@ function ends(move: Move, wallet: number): [number, number] {
  * Worth of an amount of a quote coin in USD x 10^9, for ranking only: 1 SOL counts as 150 USD (rule
  * B6).
  */
-export function rank(quote: number, amount: bigint): bigint {
+export function quoteRank(quote: number, amount: bigint): bigint {
   return quote === SOL ? amount * 150n : amount * 1_000n
 }

@@ -1,17 +1,17 @@
 import type { NamedWallets } from './named-wallets.ts'
-import type { OrderStep, Program } from './program.ts'
+import type { OrderAction, Program } from './program.ts'
 
 /** What order programs did in a transaction (rule B2a). */
-export interface OrderBook {
+export interface OrderActivity {
   /**
    * Owner of each escrow token account, by account index. The escrow counts as the owner's account.
    */
   readonly escrows: ReadonlyMap<number, number>
-  readonly fills: readonly Fill[]
+  readonly fills: readonly OrderFill[]
 }
 
 /** A fill of an order: a range of top-level instructions that is one swap of the order's owner. */
-export interface Fill {
+export interface OrderFill {
   readonly owner: number
   readonly program: Program
   /** Indexes of the first and the last top-level instruction. */
@@ -20,20 +20,23 @@ export interface Fill {
 }
 
 /** An action of an order program, and the index of its top-level instruction. */
-export interface PlacedStep {
+export interface PlacedOrderAction {
   readonly top: number
   readonly program: Program
-  readonly step: OrderStep
+  readonly step: OrderAction
 }
 
 /** The activity of a transaction that calls no order program. */
-export const NO_ORDERS: OrderBook = { escrows: new Map(), fills: [] }
+export const NO_ORDERS: OrderActivity = { escrows: new Map(), fills: [] }
 
 /**
  * Groups the actions of each order into fills. A flash fill reaches from the action that takes to
  * the action that settles.
  */
-export function readOrders(steps: readonly PlacedStep[], named: NamedWallets): OrderBook {
+export function readOrders(
+  steps: readonly PlacedOrderAction[],
+  named: NamedWallets,
+): OrderActivity {
   const owners = new Map<number, number>()
   for (const { step } of steps) {
     if (step.owner === null) continue
@@ -42,7 +45,7 @@ export function readOrders(steps: readonly PlacedStep[], named: NamedWallets): O
   }
   const escrows = new Map<number, number>()
   const taken = new Map<number, number>()
-  const fills: Fill[] = []
+  const fills: OrderFill[] = []
   for (const { top, program, step } of steps) {
     const owner = owners.get(step.order)
     if (owner === undefined) continue

@@ -15,14 +15,14 @@ export interface Program {
   /** Recognises swap entry points (rule B4). Omitted by programs that are not traded on. */
   readonly isSwap?: EntryPoints
   /** Lamports that a swap credits to an account without a transfer instruction (rule B5). */
-  readonly readCredit?: (call: Call) => Credit | null
+  readonly readCredit?: (call: ProgramCall) => DirectCredit | null
   /**
    * Index in `accountKeys` of the pool whose vault is an end of a move inside one of the program's
    * swaps. Null when no vault is.
    */
   readonly poolOf?: PoolReader
   /** What an instruction of an order program does to an order (rule B2a). */
-  readonly readOrder?: (instruction: Instruction) => OrderStep | null
+  readonly readOrder?: (instruction: Instruction) => OrderAction | null
 }
 
 /**
@@ -44,7 +44,7 @@ export type PoolReader = (
 ) => number | null
 
 /** An instruction and its inner instructions: `instructions[at]`, then those before index `end`. */
-export interface Call {
+export interface ProgramCall {
   readonly accountKeys: readonly Uint8Array[]
   readonly instructions: readonly Instruction[]
   readonly at: number
@@ -52,7 +52,7 @@ export interface Call {
 }
 
 /** Lamports that a venue credited directly. Accounts are indexes in `accountKeys`. */
-export interface Credit {
+export interface DirectCredit {
   readonly source: number
   readonly destination: number
   /**
@@ -67,7 +67,7 @@ export interface Credit {
  * What one instruction of an order program does to one order. Accounts are indexes in
  * `accountKeys`.
  */
-export interface OrderStep {
+export interface OrderAction {
   /**
    * `take` and `settle` are the two ends of a flash fill. `fill` is both at once. `other` places,
    * cancels or withdraws.
@@ -122,9 +122,9 @@ export const opaqueSwaps: EntryPoints = () => 'two_mints'
 /**
  * Account layout of one instruction of an order program. Numbers are positions in its account list.
  */
-export interface OrderForm {
+export interface OrderLayout {
   readonly name: string
-  readonly kind: OrderStep['kind']
+  readonly kind: OrderAction['kind']
   readonly order: number
   readonly owner: number | null
   readonly escrows: readonly number[]
@@ -132,8 +132,8 @@ export interface OrderForm {
 
 /** Returns the `readOrder` of an Anchor program, given the layouts of its instructions. */
 export function orderReader(
-  forms: readonly OrderForm[],
-): (instruction: Instruction) => OrderStep | null {
+  forms: readonly OrderLayout[],
+): (instruction: Instruction) => OrderAction | null {
   const byDiscriminator = forms.map((form) => ({ ...form, prefix: anchorDiscriminator(form.name) }))
   return ({ data, accounts }) => {
     const form = byDiscriminator.find(({ prefix }) => startsWith(data, prefix))
@@ -151,7 +151,7 @@ export function orderReader(
 }
 
 /** Positions of a pool and its vaults in the account list of a swap instruction. */
-export interface PoolForm {
+export interface PoolLayout {
   readonly pool: number
   readonly vaults: readonly number[]
 }
@@ -161,7 +161,7 @@ export interface PoolForm {
  * with.
  */
 export function poolReader(
-  forms: readonly (PoolForm & { readonly prefixes: readonly Uint8Array[] })[],
+  forms: readonly (PoolLayout & { readonly prefixes: readonly Uint8Array[] })[],
 ): PoolReader {
   return ({ data, accounts }, move) => {
     for (const { prefixes, pool, vaults } of forms) {

@@ -17,17 +17,17 @@ import {
   swap,
   unknown,
 } from '../testing/stories.ts'
-import { accountFor } from './accounting.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
-import { readFacts } from './facts.ts'
 import { QUOTES } from './mint-table.ts'
 import { namedWallets } from './named-wallets.ts'
-import { rank } from './net-flows.ts'
+import { quoteRank } from './net-flows.ts'
+import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
 import { isTerminalFee } from './sol-transfers.ts'
 import { swapsOfFlows } from './swaps-of-flows.ts'
+import { readFacts } from './transaction-facts.ts'
 
 function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
@@ -50,7 +50,7 @@ test('tokens and lamports are conserved in every transaction (B12, B13)', (t) =>
         for (let m = QUOTES; m < rest.length; m++) {
           if (!isNft(facts, m, rest[m]!)) t.is(rest[m], 0n)
         }
-        for (const { change, ...parts } of accountFor(facts, wallet, decoded)) {
+        for (const { change, ...parts } of reconcileQuotes(facts, wallet, decoded)) {
           t.is(
             Object.values(parts).reduce((sum, part) => sum + part, 0n),
             change,
@@ -169,12 +169,12 @@ test('the quote of a swap is the opposing quote coin of the highest worth (B6)',
     fc.property(fc.tuple(flow, flow, flow), flow, (quotes, coin) => {
       const outcome = swapsOfFlows([...quotes, coin], true, () => [0n, 0n, 0n])
       const opposing = quotes.flatMap((q, m) =>
-        q !== 0n && q > 0n !== coin > 0n ? rank(m, q < 0n ? -q : q) : [],
+        q !== 0n && q > 0n !== coin > 0n ? quoteRank(m, q < 0n ? -q : q) : [],
       )
       const quote = outcome.kind === 'swaps' ? outcome.swaps[0]!.quote : null
       if (coin === 0n || opposing.length === 0) return quote === null
       const best = largestOf(opposing)
-      return quote !== null && rank(quote.mint, quote.amount) === best
+      return quote !== null && quoteRank(quote.mint, quote.amount) === best
     }),
     { numRuns: 2000 },
   )
@@ -193,7 +193,7 @@ test('token for token takes the first quote coin of the route worth at least 90%
         const outcome = swapsOfFlows([...quotes, -sold, bought], false, () => passed)
         if (outcome.kind !== 'swaps' || outcome.swaps.length !== 2) return false
         const [sell, buy] = outcome.swaps
-        const ranks = passed.map((a, m) => rank(m, a))
+        const ranks = passed.map((a, m) => quoteRank(m, a))
         const largest = largestOf(ranks)
         const first = ranks.findIndex((worth) => 10n * worth >= 9n * largest)
         const quote = largest === 0n ? null : { mint: first, amount: passed[first]! }

@@ -1,6 +1,6 @@
 import { addressBytes } from '../domain/address.ts'
 import { createKeyTable } from '../domain/key-table.ts'
-import { PLUMBING, type Plumbing } from './plumbing.ts'
+import { INFRASTRUCTURE_PROGRAMS, type InfrastructureProgram } from './infrastructure-programs.ts'
 import type { Program } from './program.ts'
 import { TIP_ACCOUNTS } from './tips.ts'
 import { aldrin } from './venues/aldrin.ts'
@@ -58,7 +58,7 @@ import { tokenSwap } from './venues/token-swap.ts'
 import { zerofi } from './venues/zerofi.ts'
 
 /** A program that the decoder knows: traded on, or infrastructure. */
-export type KnownProgram = Program | Plumbing
+export type KnownProgram = Program | InfrastructureProgram
 
 /** Every program of the table in section H of the rules. `README.md` says how to add one. */
 export const PROGRAMS: readonly Program[] = [
@@ -125,8 +125,8 @@ export interface Registry {
 }
 
 /** Returns a registry of the given programs and the infrastructure programs. */
-export function createRegistry(programs: readonly Program[]): Registry {
-  const known: readonly KnownProgram[] = [...PLUMBING, ...programs]
+export function createProgramRegistry(programs: readonly Program[]): Registry {
+  const known: readonly KnownProgram[] = [...INFRASTRUCTURE_PROGRAMS, ...programs]
   const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
   return {
     programOf(key) {
@@ -137,7 +137,7 @@ export function createRegistry(programs: readonly Program[]): Registry {
 }
 
 /** The registry of `PROGRAMS`. */
-export const REGISTRY: Registry = createRegistry(PROGRAMS)
+export const REGISTRY: Registry = createProgramRegistry(PROGRAMS)
 
 /**
  * The program of `PROGRAMS` or infrastructure program with these 32 key bytes; null for any other.
@@ -149,6 +149,6 @@ export function knownProgram(key: Uint8Array): KnownProgram | null {
 const tips = createKeyTable(TIP_ACCOUNTS.map(addressBytes))
 
 /** Whether the 32 key bytes are an account that takes tips (rule B3). */
-export function isTip(key: Uint8Array): boolean {
+export function isTipAccount(key: Uint8Array): boolean {
   return tips.get(key) !== 0
 }

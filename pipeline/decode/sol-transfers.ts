@@ -1,9 +1,9 @@
 import { withoutNfts } from './balance-changes.ts'
-import type { Facts } from './facts.ts'
 import { SOL } from './mint-table.ts'
-import { netFlows, type Range } from './net-flows.ts'
+import { type InstructionRange, netFlows } from './net-flows.ts'
 import { type FlowSwap, isConversion } from './swaps-of-flows.ts'
-import { isAccepted } from './traded-programs.ts'
+import { mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /** SOL that a wallet sent and received outside its swaps, in lamports. */
 export interface SolTransfers {
@@ -25,9 +25,9 @@ const LARGEST_RENT = 72_161_280n
  * the rent of accounts that the transaction created are left out.
  */
 export function solTransfersOutside(
-  facts: Facts,
+  facts: TransactionFacts,
   wallet: number,
-  ranges: readonly Range[],
+  ranges: readonly InstructionRange[],
 ): SolTransfers {
   let received = 0n
   let sent = 0n
@@ -60,11 +60,15 @@ export function solTransfersOutside(
  * Top-level instructions outside the spans that exchanged one quote coin of the wallet for another
  * (rule B8).
  */
-export function conversions(facts: Facts, wallet: number, spans: readonly Range[]): Range[] {
-  const found: Range[] = []
+export function conversions(
+  facts: TransactionFacts,
+  wallet: number,
+  spans: readonly InstructionRange[],
+): InstructionRange[] {
+  const found: InstructionRange[] = []
   if (!facts.movements.dollarsMoved) return found
   for (const first of facts.tree.tops) {
-    if (!isAccepted(facts.programs[first]!)) continue
+    if (!mayTrade(facts.programs[first]!)) continue
     if (spans.some((span) => first >= span.first && first < span.end)) continue
     const range = { first, end: facts.tree.end[first]! }
     if (isConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)

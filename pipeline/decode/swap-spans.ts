@@ -1,13 +1,13 @@
-import type { Facts } from './facts.ts'
-import { movesTwoMints } from './facts.ts'
-import type { Range } from './net-flows.ts'
+import type { InstructionRange } from './net-flows.ts'
 import type { Program } from './program.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
+import { movesTwoMints } from './transaction-facts.ts'
 
 /**
  * The instructions of one swap of a wallet: a top-level instruction with its inner instructions or,
  * for the owner of an order, the top-level instructions that fill the order.
  */
-export interface SwapSpan extends Range {
+export interface SwapSpan extends InstructionRange {
   /** The order program when the span is a fill (rule B2a), else null. */
   readonly fill: Program | null
 }
@@ -16,7 +16,7 @@ export interface SwapSpan extends Range {
  * Returns the swap spans of a transaction for one wallet, in order and without overlap (rules B2a,
  * B4).
  */
-export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
+export function swapSpans(facts: TransactionFacts, wallet: number): SwapSpan[] {
   const { tree } = facts
   const spans: { first: number; end: number; fill: Program | null }[] = []
   for (const { owner, program, first, last } of facts.orders.fills) {
@@ -40,7 +40,12 @@ export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
 }
 
 /** Name of the program of a swap of `mint` by `wallet` within a span (rule B11). */
-export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: number): string {
+export function programName(
+  facts: TransactionFacts,
+  span: SwapSpan,
+  wallet: number,
+  mint: number,
+): string {
   if (span.fill !== null) return 'jupiter'
   const calls = facts.swapCalls.filter(({ at }) => at >= span.first && at < span.end)
   const venues = calls.filter(({ program }) => program.kind === 'venue')
@@ -67,7 +72,7 @@ export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: 
  * Whether a router within the span directly called an unknown program that moved two mints. Such a
  * program is a venue missing from the table.
  */
-function routesElsewhere(facts: Facts, span: SwapSpan): boolean {
+function routesElsewhere(facts: TransactionFacts, span: SwapSpan): boolean {
   const { tree, swapCalls } = facts
   const { instructions } = facts.tx
   return swapCalls.some(({ at, program }) => {

@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from '../domain/address.ts'
-import type { Facts } from './facts.ts'
-import type { Range } from './net-flows.ts'
+import type { InstructionRange } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
  * Returns the pool, bonding curve or pair account of a swap; null when none is known.
@@ -10,10 +10,10 @@ import type { Range } from './net-flows.ts'
  * that moved the base at all.
  */
 export function swappedPool(
-  { tx, tree, swapCalls, movements }: Facts,
+  { tx, tree, swapCalls, movements }: TransactionFacts,
   wallet: number,
   mint: number,
-  range: Range,
+  range: InstructionRange,
 ): Address | null {
   let routed: number | null = null
   for (const { at, program } of swapCalls) {

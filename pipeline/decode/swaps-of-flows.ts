@@ -1,6 +1,6 @@
 import type { Side } from '../domain/event.ts'
 import { QUOTES } from './mint-table.ts'
-import { type Flows, rank } from './net-flows.ts'
+import { type Flows, quoteRank } from './net-flows.ts'
 
 /** A swap as derived from flows. Mints are mint numbers, amounts are raw units. */
 export interface FlowSwap {
@@ -90,14 +90,15 @@ function opposingQuote(flows: Flows, base: bigint): FlowSwap['quote'] {
     const flow = flows[mint]!
     if (flow === 0n || flow > 0n === base > 0n) continue
     const amount = flow < 0n ? -flow : flow
-    if (best === null || rank(mint, amount) > rank(best.mint, best.amount)) best = { mint, amount }
+    if (best === null || quoteRank(mint, amount) > quoteRank(best.mint, best.amount))
+      best = { mint, amount }
   }
   return best
 }
 
 /** The first of WSOL, USDC, USDT whose worth is at least 90% of the highest (rule B7). */
 function routeQuote(through: bigint[]): FlowSwap['quote'] {
-  const ranks = through.map((amount, mint) => rank(mint, amount))
+  const ranks = through.map((amount, mint) => quoteRank(mint, amount))
   let largest = 0n
   for (const worth of ranks) if (worth > largest) largest = worth
   if (largest === 0n) return null

@@ -1,5 +1,5 @@
-import type { Facts } from './facts.ts'
-import { isAccepted } from './traded-programs.ts'
+import { mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /** Why a transaction cannot be decoded (rule K7). */
 export type UndecodedReason =
@@ -18,10 +18,10 @@ export interface UndecodedCause {
 }
 
 /** Returns why a transaction cannot be decoded; null for nearly all. */
-export function whyUndecoded(facts: Facts): UndecodedCause | null {
+export function undecodedCause(facts: TransactionFacts): UndecodedCause | null {
   const { tx, tree } = facts
   if (!tx.innerKept) {
-    const caller = tree.tops.find((place) => isAccepted(facts.programs[place]!))
+    const caller = tree.tops.find((place) => mayTrade(facts.programs[place]!))
     if (caller !== undefined) {
       return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
     }

@@ -25,7 +25,7 @@ export function hasEvents({ swaps, transfers, sol }: DecodedWallet): boolean {
 export function walletEvents(
   key: RecordKey,
   { swaps, terminalFee, transfers, sol }: DecodedWallet,
-  decimals: Decimals,
+  decimals: KnownDecimals,
 ): WalletEvent[] {
   const events: WalletEvent[] = []
   const byMint = transfers
@@ -87,7 +87,7 @@ export function walletEvents(
  * Decimals of mints by mint number: from the transaction, else from the caller. Collects the mints
  * whose decimals neither knows.
  */
-export class Decimals {
+export class KnownDecimals {
   /** Mints whose decimals were needed and are unknown. */
   readonly missing = new Set<Address>()
   private readonly mints: MintTable

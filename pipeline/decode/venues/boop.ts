@@ -3,9 +3,9 @@ import { readU64, startsWith } from '../bytes.ts'
 import {
   anchorDiscriminator,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type Program,
+  type ProgramCall,
 } from '../program.ts'
 
 /**
@@ -26,7 +26,7 @@ export const boop: Program = {
 const SELL = anchorDiscriminator('sell_token')
 
 /** `sell_token` accounts: @4 bonding_curve_sol_vault, @7 recipient; data: sell_amount u64 @8. */
-function readCredit({ instructions, at }: Call): Credit | null {
+function readCredit({ instructions, at }: ProgramCall): DirectCredit | null {
   const { data, accounts } = instructions[at]!
   const source = accounts[4]
   const destination = accounts[7]

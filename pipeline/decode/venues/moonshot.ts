@@ -3,9 +3,9 @@ import { readU64, startsWith } from '../bytes.ts'
 import {
   anchorDiscriminator,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type Program,
+  type ProgramCall,
 } from '../program.ts'
 
 /**
@@ -28,7 +28,7 @@ export const moonshot: Program = {
 const SELL = anchorDiscriminator('sell')
 
 /** `sell` accounts: @0 sender, @2 curve_account; data: token_amount u64 @8. */
-function readCredit({ instructions, at }: Call): Credit | null {
+function readCredit({ instructions, at }: ProgramCall): DirectCredit | null {
   const { data, accounts } = instructions[at]!
   const [destination, , source] = accounts
   if (!startsWith(data, SELL) || source === undefined || destination === undefined) return null

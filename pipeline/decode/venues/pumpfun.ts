@@ -6,9 +6,9 @@ import {
   anchorDiscriminator,
   anchorEvent,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type Program,
+  type ProgramCall,
   poolReader,
 } from '../program.ts'
 
@@ -56,7 +56,7 @@ export const pumpfun: Program = {
 const TRADE_EVENT = Buffer.concat([ANCHOR_EVENT_CALL, anchorEvent('TradeEvent')])
 const WSOL_KEY = addressBytes(WSOL)
 
-function readCredit(call: Call): Credit | null {
+function readCredit(call: ProgramCall): DirectCredit | null {
   const { data, accounts } = call.instructions[call.at]!
   let source: number | undefined
   let destination: number | undefined
@@ -82,7 +82,7 @@ function readCredit(call: Call): Credit | null {
   return { source, destination, lamports: proceeds(event), weight: readU64(event, SOL_AMOUNT) }
 }
 
-function findTradeEvent({ instructions, at, end }: Call): Uint8Array | null {
+function findTradeEvent({ instructions, at, end }: ProgramCall): Uint8Array | null {
   const { programIndex } = instructions[at]!
   for (let i = at + 1; i < end; i++) {
     const inner = instructions[i]!

@@ -5,10 +5,10 @@ import { sameBytes, startsWith } from '../bytes.ts'
 import {
   anchorDiscriminator,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type PoolReader,
   type Program,
+  type ProgramCall,
 } from '../program.ts'
 
 /**
@@ -72,7 +72,7 @@ const WSOL_KEY = addressBytes(WSOL)
  * The lamports that a route pays are read from the balance. They are zero if its last hop is a
  * pool.
  */
-function readCredit({ instructions, at, accountKeys }: Call): Credit | null {
+function readCredit({ instructions, at, accountKeys }: ProgramCall): DirectCredit | null {
   const { data, accounts } = instructions[at]!
   if (!startsWith(data, MULTI_HOP)) return null
   const hop = accounts.length - PER_HOP

@@ -1,15 +1,15 @@
 import { balanceChanges, solChange, wholeFlows } from './balance-changes.ts'
 import type { DecodedWallet } from './decode-wallet.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
  * A breakdown of the whole change of a quote coin, in raw units; above zero is incoming. `change`
  * is the sum of all other fields. Fields name even what becomes no event. SOL of the system account
  * and of WSOL accounts counts together.
  */
-export interface QuoteAccount {
+export interface QuoteReconciliation {
   readonly change: bigint
   /** Quote amounts of swaps. The two swaps of a token-for-token pair cancel out. */
   readonly swaps: bigint
@@ -37,7 +37,11 @@ export interface QuoteAccount {
  * Returns the breakdowns of WSOL, USDC and USDT for a decoded wallet, in that order. A check on the
  * decoder, used by tests only.
  */
-export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet): QuoteAccount[] {
+export function reconcileQuotes(
+  facts: TransactionFacts,
+  wallet: number,
+  decoded: DecodedWallet,
+): QuoteReconciliation[] {
   const { trail, terminalFee } = decoded
   const changes = balanceChanges(facts, wallet)
   const flows = netFlows(facts, wallet, { first: 0, end: facts.tx.instructions.length })

@@ -4,8 +4,8 @@ import { type InstructionTree, instructionTree } from './instruction-tree.ts'
 import type { AssetInstruction } from './movement-context.ts'
 import { Movements } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
-import { NO_ORDERS, type OrderBook, type PlacedStep, readOrders } from './orders.ts'
-import type { Credit, EntryPoints, Program } from './program.ts'
+import { NO_ORDERS, type OrderActivity, type PlacedOrderAction, readOrders } from './orders.ts'
+import type { DirectCredit, EntryPoints, Program } from './program.ts'
 import type { KnownProgram, Registry } from './registry.ts'
 import { readSystemInstruction } from './system-program.ts'
 import { readTokenInstruction } from './token-program.ts'
@@ -18,13 +18,13 @@ export interface SwapCall {
 }
 
 /** What happened in a transaction, read once for all tracked wallets that it names. */
-export interface Facts {
+export interface TransactionFacts {
   readonly tx: Transaction
   readonly named: NamedWallets
   readonly tree: InstructionTree
   /** Known program of the instruction at each index; null for any other program. */
   readonly programs: readonly (KnownProgram | null)[]
-  readonly orders: OrderBook
+  readonly orders: OrderActivity
   readonly movements: Movements
   /** In order of execution. */
   readonly swapCalls: readonly SwapCall[]
@@ -36,14 +36,14 @@ export function readFacts(
   named: NamedWallets,
   wallets: Wallets,
   registry: Registry,
-): Facts {
+): TransactionFacts {
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
   const programs = knownPrograms(tx, registry)
   const steps: AssetInstruction[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
-  const credits = new Map<number, Credit>()
-  const orderSteps: PlacedStep[] = []
+  const credits = new Map<number, DirectCredit>()
+  const orderSteps: PlacedOrderAction[] = []
   for (let at = 0; at < instructions.length; at++) {
     const instruction = instructions[at]!
     const { data, accounts } = instruction
@@ -120,7 +120,10 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
  * Whether the transaction may have moved any tokens or SOL, that is, whether it calls a token
  * program or the System program. Votes and oracle updates do not, so the decoder skips them.
  */
-export function mayMove({ instructions, accountKeys }: Transaction, registry: Registry): boolean {
+export function mayMoveAssets(
+  { instructions, accountKeys }: Transaction,
+  registry: Registry,
+): boolean {
   let last = -1
   for (const { programIndex } of instructions) {
     if (programIndex === last) continue
