@@ -13,7 +13,7 @@ const T = 1_790_000_000
 const SOL = 1_000_000_000n
 const MAX_AGE = 3600
 
-/** Seconds between two events: now and then just where something ends. */
+/** Seconds between two events, often close to the end of a period. */
 const aGap = fc.oneof(
   { weight: 8, arbitrary: fc.nat(12) },
   { weight: 4, arbitrary: fc.nat(700) },
@@ -100,13 +100,16 @@ function summed<S extends { readonly gap: number }>(steps: readonly S[], from: n
   })
 }
 
-/** A tick has one picture of a token. */
+/** Keeps one snapshot per tick and token. */
 function once(pictures: readonly PoolPicture[]): PoolPicture[] {
   const byKey = new Map(pictures.map((picture) => [`${picture.at} ${picture.mint}`, picture]))
   return [...byKey.values()]
 }
 
-/** Runs an engine as a reader of stored rows would: ranges of `ticksPerRead` ticks, a token that is not known with its whole past. */
+/**
+ * Runs an engine as a reader of stored rows does: in ranges of `ticksPerRead` ticks, loading the
+ * whole history of an unknown token.
+ */
 function run(
   stored: StoredHistory,
   of: {
@@ -114,7 +117,7 @@ function run(
     readonly through: number
     readonly ticksPerRead: number
     readonly told?: readonly WatchedToken[]
-    /** Tokens loaded anew before each range. */
+    /** Tokens that are loaded again before each range. */
     readonly reloads?: readonly string[]
     readonly onTick?: (tick: ComputedTick, engine: TrendingEngine) => void
   },
@@ -171,7 +174,7 @@ const endOf = ({ events }: StoredHistory) => {
 }
 
 for (const salt of [null, 'a salt of this test'])
-  test(`the engine tells what the plain rule tells, however it is read, ${salt === null ? 'as it happened' : 'with PRIVACY_SALT'}`, (t) => {
+  test(`the engine agrees with the slow reference, in any reading ranges, ${salt === null ? 'without' : 'with'} PRIVACY_SALT`, (t) => {
     fc.assert(
       fc.property(
         aStored(salt),
@@ -188,7 +191,7 @@ for (const salt of [null, 'a salt of this test'])
     )
   })
 
-test('an engine that begins anywhere goes on as one that has run all the time, told what is written or not', (t) => {
+test('an engine that starts at any tick continues like one that ran all the time', (t) => {
   fc.assert(
     fc.property(
       aStored(null),
@@ -209,7 +212,8 @@ test('an engine that begins anywhere goes on as one that has run all the time, t
           run(stored, { from: cut, through, ticksPerRead, told: [...told.values()] }),
           later,
         )
-        // Told nothing, it says so of what is on the list as it begins; the time of entry is the true one.
+        // Without written rows, it reports listed tokens as entered at its first tick, with their
+        // true time of entry.
         const anew = slowWatchlist(stored, { from: cut, through, onlyWhenDue: true })
         t.deepEqual(run(stored, { from: cut, through, ticksPerRead }), anew)
       },
