@@ -7,31 +7,34 @@ import type { MintFacts } from '../trending/token-book.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { Momentum, WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 
-/** Everything that is stored. */
+/** All stored rows that the watchlist depends on. */
 export interface StoredHistory {
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
   readonly facts: ReadonlyMap<string, MintFacts>
-  /** By time. */
+  /** Ordered by time. */
   readonly solPrices: readonly { readonly time: number; readonly usdE9: bigint }[]
-  /** By `at`. */
+  /** Ordered by `at`. */
   readonly pools: readonly PoolPicture[]
   readonly perturb: Perturb | null
   readonly solPriceMaxAgeSeconds: number
 }
 
-/** What changed at a tick, by tick, then mint. */
+/** A change of a token at a tick. */
 export interface SlowChange {
   readonly event: WatchEvent
   readonly token: WatchedToken
 }
 
-/** An event as it is served, with the time from which it counts. */
+/** An event in its served form, and the time from which it counts. */
 type Counted = TrendingEvent & { readonly time: number }
 
 /**
- * The watchlist by the plain rule (rules G1 to G4): at each tick every token's figures are worked out from its whole history, by loops over all of it. Told
- * from tick `from` on. With `onlyWhenDue` it looks only at ticks at which, by any event's age, something could change: some hundred times as fast.
+ * Returns the changes of the watchlist from tick `from` on, by tick, then mint (rules G1 to G4). At
+ * each tick it computes every figure of every token from the whole history.
+ *
+ * With `onlyWhenDue` it computes only ticks at which the age of an event can change something,
+ * which is about a hundred times faster.
  */
 export function slowWatchlist(
   stored: StoredHistory,
@@ -206,7 +209,7 @@ function pictureOf(
   }
 }
 
-/** Market cap and liquidity as of a time, by what happened until then. */
+/** Market cap and liquidity as of a time, from what happened until then. */
 function marketAt(
   stored: StoredHistory,
   past: readonly Counted[],
@@ -264,7 +267,7 @@ interface SlowHolder {
   readonly bought: bigint
   readonly held: bigint
   readonly spent: bigint
-  /** Of the open lots. */
+  /** Cost of the open lots. */
   readonly cost: bigint
   readonly firstBuy: Counted | undefined
 }
@@ -286,7 +289,7 @@ function holdersOf(past: readonly Counted[]): SlowHolder[] {
   })
 }
 
-/** Cost of what is left of a wallet's lots (rules C2 to C4). */
+/** Cost of the remaining lots of a wallet (rules C2 to C4). */
 function openCost(own: readonly Counted[]): bigint {
   const lots: { readonly amount: bigint; readonly cost: bigint; left: bigint; leftCost: bigint }[] =
     []
@@ -309,7 +312,10 @@ function openCost(own: readonly Counted[]): bigint {
   return lots.reduce((sum, { leftCost }) => sum + leftCost, 0n)
 }
 
-/** As they are served, each with the time from which it counts: never before the one before it of the same wallet and token. */
+/**
+ * Returns events in their served form, each with the time from which it counts: not before the
+ * previous event of the same wallet and token.
+ */
 function counted({ events, perturb }: StoredHistory): Counted[] {
   const newest = new Map<string, number>()
   return events
@@ -337,7 +343,7 @@ function sumOf(holders: readonly SlowHolder[], field: 'held' | 'bought' | 'cost'
   return holders.reduce((sum, holder) => sum + holder[field], 0n)
 }
 
-/** Whether nothing but the tick is another. */
+/** Whether two snapshots differ in nothing but the tick. */
 function isSameBut(a: WatchedToken | null, b: WatchedToken): boolean {
   const text = (token: WatchedToken) =>
     JSON.stringify({ ...token, at: 0 }, (_key, value: unknown) =>

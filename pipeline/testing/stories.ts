@@ -3,15 +3,20 @@ import { anchorDiscriminator } from '../decode/program.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
 import { RENT, Scene } from './scene.ts'
 
+/** Program id of PumpSwap, the venue of these stories. */
 export const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
 const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
+/** Instruction data of a swap on it. */
 export const SWAP = anchorDiscriminator('buy')
 
-/** One thing that happens in a story about the wallet `w`. */
+/** One step of a story about the wallet `w`. */
 export type Action = (story: Scene) => void
 
+/** Any raw amount or lamports. */
 export const amount = fc.bigInt(1n, 1_000_000n)
+/** Any base mint of the stories. */
 export const base = fc.constantFrom('COIN', 'OTHER', 'THIRD')
+/** Any mint of the stories. */
 export const mint = fc.constantFrom('COIN', 'OTHER', 'THIRD', WSOL, USDC)
 
 function exchange(give: string, given: bigint, get: string, got: bigint): Action {
@@ -20,18 +25,22 @@ function exchange(give: string, given: bigint, get: string, got: bigint): Action
   }
 }
 
+/** Transfers that exchange one mint for another, without a program around them. */
 export const exchanged = fc
   .tuple(mint, amount, mint, amount)
   .map(([give, given, get, got]) => exchange(give, given, get, got))
 
+/** A swap on PumpSwap. */
 export const swap: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
   story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
 })
 
+/** An exchange by an unknown program. */
 export const unknown: fc.Arbitrary<Action> = exchanged.map((moves) => (story) => {
   story.call('a new venue', Uint8Array.of(1), ['w'], () => moves(story))
 })
 
+/** A transfer, mint, burn or direct credit. */
 export const other: fc.Arbitrary<Action> = fc.oneof(
   fc.tuple(mint, amount).map(
     ([m, a]): Action =>
@@ -70,7 +79,10 @@ export const other: fc.Arbitrary<Action> = fc.oneof(
   ),
 )
 
-/** What moves nothing of w's: wraps, rent, tips, moves between its own accounts, NFTs (rules B2, B3, B8a). */
+/**
+ * An action that moves nothing of w's: a wrap, rent, a tip, a move between own accounts, an NFT
+ * (rules B2, B3, B8a).
+ */
 export const quiet: fc.Arbitrary<Action> = fc.oneof(
   amount.map(
     (a): Action =>
@@ -100,7 +112,7 @@ export const quiet: fc.Arbitrary<Action> = fc.oneof(
   fc.constant<Action>((story) => story.transfer('pool NFT', 'w NFT', 1n)),
 )
 
-/** The story in which these things happen, one after the other. */
+/** Returns the transaction builder after these actions, in order. */
 export function storyOf(actions: readonly Action[]): Scene {
   const story = new Scene('w', 'friend').mint('NFT', { decimals: 0 })
   for (const m of ['COIN', 'OTHER', 'THIRD', WSOL, USDC]) {
@@ -112,5 +124,8 @@ export function storyOf(actions: readonly Action[]): Scene {
   return story
 }
 
-/** Any story: swaps, calls of a program that nobody knows, transfers, and what moves nothing of w's. */
+/**
+ * Any story: swaps, exchanges by an unknown program, transfers, and actions that move nothing of
+ * w's.
+ */
 export const actions = fc.array(fc.oneof(swap, unknown, other, quiet), { maxLength: 8 })
