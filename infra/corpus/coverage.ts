@@ -5,7 +5,7 @@ import { netFlows } from '../../pipeline/decode/net-flows.ts'
 import { REGISTRY } from '../../pipeline/decode/registry.ts'
 import { swapSpans } from '../../pipeline/decode/swap-spans.ts'
 import { isConversion } from '../../pipeline/decode/swaps-of-flows.ts'
-import { readFacts } from '../../pipeline/decode/transaction-facts.ts'
+import { readTransactionFacts } from '../../pipeline/decode/transaction-facts.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import type { Wallets } from '../../pipeline/domain/wallets.ts'
 import type { RecordedTransaction } from './read-corpus.ts'
@@ -51,7 +51,7 @@ export function readCoverage(
 function whyNone(tx: Transaction, wallets: Wallets): NoSwap {
   const named = namedWallets(tx, wallets)
   if (named === null) throw new Error('every fee payer of the corpus is tracked')
-  const facts = readFacts(tx, named, wallets, REGISTRY)
+  const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
   const flows = named.wallets.flatMap((wallet) =>
     swapSpans(facts, wallet).map((span) => netFlows(facts, wallet, span)),
   )

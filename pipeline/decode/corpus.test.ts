@@ -13,7 +13,7 @@ import { namedWallets } from './named-wallets.ts'
 import { netFlows } from './net-flows.ts'
 import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
-import { readFacts } from './transaction-facts.ts'
+import { readTransactionFacts } from './transaction-facts.ts'
 
 const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
@@ -24,7 +24,7 @@ function* decodedWallets() {
   for (const { tx, signature } of recorded) {
     const named = tx.failed ? null : namedWallets(tx, wallets)
     if (named === null) continue
-    const facts = readFacts(tx, named, wallets, REGISTRY)
+    const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
     for (const wallet of named.wallets) {
       yield { signature, facts, wallet, decoded: decodeWallet(facts, wallet) }
     }
@@ -67,7 +67,7 @@ onCorpus(
       ])
       const named = namedWallets(tx, everybody)
       if (named === null) continue
-      const facts = readFacts(tx, named, everybody, REGISTRY)
+      const facts = readTransactionFacts(tx, named, everybody, REGISTRY)
       for (const wallet of named.wallets) {
         const flows = netFlows(facts, wallet, { first: 0, end: tx.instructions.length })
         const changes = balanceChanges(facts, wallet)

@@ -6,7 +6,7 @@ import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
 import { REGISTRY, type Registry } from './registry.ts'
-import { mayMoveAssets, readFacts } from './transaction-facts.ts'
+import { mayMoveAssets, readTransactionFacts } from './transaction-facts.ts'
 import { undecodedCause } from './undecoded.ts'
 import { hasEvents, KnownDecimals, type RecordKey, walletEvents } from './wallet-events.ts'
 
@@ -20,18 +20,18 @@ export interface Decoder {
    * does not state. If it does not know one either, the result is `needs_decimals`: look the
    * decimals up, then decode again (rule J8).
    */
-  decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): Decoded
+  decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): DecodeResult
 }
 
 /** Returns the decimals of a mint; undefined when they are not known yet. */
 export type DecimalsOf = (mint: Address) => number | undefined
 
 /** The result of decoding: the records, or the mints whose decimals are missing. */
-export type Decoded =
+export type DecodeResult =
   | { readonly kind: 'decoded'; readonly records: readonly DecodedRecord[] }
   | { readonly kind: 'needs_decimals'; readonly mints: readonly Address[] }
 
-const NOTHING: Decoded = { kind: 'decoded', records: [] }
+const NOTHING: DecodeResult = { kind: 'decoded', records: [] }
 const NOBODY_KNOWS: DecimalsOf = () => undefined
 
 /**
@@ -59,8 +59,8 @@ function decodeNamed(
   registry: Registry,
   blockTime: number,
   decimalsOf: DecimalsOf,
-): Decoded {
-  const facts = readFacts(tx, named, wallets, registry)
+): DecodeResult {
+  const facts = readTransactionFacts(tx, named, wallets, registry)
   const undecoded = undecodedCause(facts)
   const decimals = new KnownDecimals(facts.movements.mints, decimalsOf)
   const records: DecodedRecord[] = []

@@ -2,21 +2,21 @@ import test from 'ava'
 import fc from 'fast-check'
 import { WSOL } from '../domain/quote.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import { bytes, trackedNames } from '../testing/scene.ts'
 import {
-  type Action,
   actions,
   amount,
-  base,
+  baseMint,
   exchanged,
-  other,
   PUMPSWAP,
-  quiet,
+  type StoryAction,
   SWAP,
+  silentAction,
   storyOf,
-  swap,
-  unknown,
+  swapAction,
+  transferAction,
+  unknownVenueAction,
 } from '../testing/stories.ts'
+import { concatBytes, trackedNames } from '../testing/transaction-builder.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
@@ -27,9 +27,9 @@ import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
 import { isTerminalFee } from './sol-transfers.ts'
 import { swapsOfFlows } from './swaps-of-flows.ts'
-import { readFacts } from './transaction-facts.ts'
+import { readTransactionFacts } from './transaction-facts.ts'
 
-function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
+function eventsOf(actions: readonly StoryAction[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
@@ -41,7 +41,7 @@ test('tokens and lamports are conserved in every transaction (B12, B13)', (t) =>
       const wallets = trackedNames('w', 'friend', 'pool')
       const tx = storyOf(list).build()
       const named = namedWallets(tx, wallets)!
-      const facts = readFacts(tx, named, wallets, REGISTRY)
+      const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
       for (const wallet of named.wallets) {
         const decoded = decodeWallet(facts, wallet)
         const rest = balanceChanges(facts, wallet)
@@ -63,10 +63,10 @@ test('tokens and lamports are conserved in every transaction (B12, B13)', (t) =>
 })
 
 test('wraps, rent, tips, NFTs and moves between own accounts change no event, in any position (B2, B3, B8a)', (t) => {
-  const loud = fc.array(fc.oneof(swap, unknown, other), { maxLength: 5 })
+  const loud = fc.array(fc.oneof(swapAction, unknownVenueAction, transferAction), { maxLength: 5 })
   fc.assert(
     // Adds one silent action only: two NFTs of one mint would be an amount.
-    fc.property(loud, quiet, fc.nat(5), (plain, added, place) => {
+    fc.property(loud, silentAction, fc.nat(5), (plain, added, place) => {
       const noisy = [...plain]
       noisy.splice(place, 0, added)
       t.deepEqual(eventsOf(noisy), eventsOf(plain))
@@ -89,12 +89,16 @@ test('a failed transaction gives a balance record and nothing else (B1, B14)', (
 })
 
 test('swap instructions are independent: two stories together give the swaps of both (B9)', (t) => {
-  const swaps = (list: readonly Action[]) =>
+  const swaps = (list: readonly StoryAction[]) =>
     eventsOf(list).flatMap((event) => (event.kind === 'swap' ? { ...event, eventIndex: 0 } : []))
   fc.assert(
-    fc.property(fc.array(swap, { maxLength: 3 }), fc.array(swap, { maxLength: 3 }), (one, two) => {
-      t.deepEqual(swaps([...one, ...two]), [...swaps(one), ...swaps(two)])
-    }),
+    fc.property(
+      fc.array(swapAction, { maxLength: 3 }),
+      fc.array(swapAction, { maxLength: 3 }),
+      (one, two) => {
+        t.deepEqual(swaps([...one, ...two]), [...swaps(one), ...swaps(two)])
+      },
+    ),
     { numRuns: 300 },
   )
 })
@@ -114,7 +118,7 @@ test('amounts do not depend on the depth or the caller of a venue call (B4, B5)'
       exchanged,
       fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 5 }),
       (moves, callers) => {
-        const nested: Action = (story) => {
+        const nested: StoryAction = (story) => {
           const call = (depth: number): void => {
             const caller = callers[depth]
             if (caller === undefined) story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
@@ -122,9 +126,9 @@ test('amounts do not depend on the depth or the caller of a venue call (B4, B5)'
           }
           call(0)
         }
-        const amounts = (list: readonly Action[]) =>
+        const amounts = (list: readonly StoryAction[]) =>
           eventsOf(list).map((event) => ({ ...event, programId: null }))
-        const flat: Action = (story) => story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+        const flat: StoryAction = (story) => story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
         t.deepEqual(amounts([nested]), amounts([flat]))
       },
     ),
@@ -134,9 +138,9 @@ test('amounts do not depend on the depth or the caller of a venue call (B4, B5)'
 
 test('one account of a mint or several give the same events (B2)', (t) => {
   fc.assert(
-    fc.property(base, amount, amount, amount, (m, first, second, price) => {
+    fc.property(baseMint, amount, amount, amount, (m, first, second, price) => {
       const sale =
-        (parts: [string, bigint][]): Action =>
+        (parts: [string, bigint][]): StoryAction =>
         (story) => {
           story.transfer(`w ${m}`, `w second ${m}`, 500_000_000n)
           story.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -271,13 +275,13 @@ test('an unknown program changes nothing of a swap but the program address (B10)
       fc.uint8Array({ maxLength: 20 }),
       (moves, name, data) => {
         const made =
-          (program: string, bytesOf: Uint8Array): Action =>
+          (program: string, bytesOf: Uint8Array): StoryAction =>
           (story) =>
             story.call(program, bytesOf, ['w'], () => moves(story))
-        const amounts = (list: readonly Action[]) =>
+        const amounts = (list: readonly StoryAction[]) =>
           eventsOf(list).map((event) => ({ ...event, programId: null }))
         t.deepEqual(
-          amounts([made(`program ${name}`, bytes(data))]),
+          amounts([made(`program ${name}`, concatBytes(data))]),
           amounts([made('a new venue', Uint8Array.of(1))]),
         )
       },

@@ -1,7 +1,13 @@
 import test from 'ava'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import { addressOf, bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
+import {
+  addressOf,
+  concatBytes,
+  RENT,
+  TransactionBuilder,
+  trackedNames,
+} from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 
@@ -12,18 +18,18 @@ const LIMIT = 'jupoNjAxXgZ4rjzxzPMP4oxduvQsQtZzyknqvzYNrNu'
 const KAMINO = 'KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD'
 const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
 const SWAP = anchorDiscriminator('buy')
-const RAYDIUM_SWAP = bytes([9], new Uint8Array(16))
+const RAYDIUM_SWAP = concatBytes([9], new Uint8Array(16))
 const ROUTE = anchorDiscriminator('route')
 
 /**
  * Events of a story for the named wallets, without the fields that are the same in all: slot,
  * index, block time, signature.
  */
-function events(story: Scene, ...names: readonly string[]) {
+function events(story: TransactionBuilder, ...names: readonly string[]) {
   return decode(story, ...names).filter((record) => record.kind !== 'balance')
 }
 
-function decode(story: Scene, ...names: readonly string[]): Record<string, unknown>[] {
+function decode(story: TransactionBuilder, ...names: readonly string[]): Record<string, unknown>[] {
   const result = createDecoder(trackedNames(...names)).decode(story.build(), 1_700_000_000)
   if (result.kind !== 'decoded') throw new Error(`needs decimals of ${result.mints}`)
   return result.records.map(short)
@@ -86,8 +92,8 @@ const solOut = (lamports: bigint, fields = {}) => ({
 })
 
 /** A wallet with tokens, and a pool of COIN, WSOL, USDC, USDT and OTHER. */
-function market(...signers: readonly string[]): Scene {
-  const story = new Scene(...(signers.length === 0 ? ['w'] : signers))
+function market(...signers: readonly string[]): TransactionBuilder {
+  const story = new TransactionBuilder(...(signers.length === 0 ? ['w'] : signers))
   for (const mint of ['COIN', 'OTHER', WSOL, USDC, USDT]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000_000_000n)
     story.token(`pool ${mint}`, 'pool', mint, 1_000_000_000_000_000n)
@@ -97,7 +103,7 @@ function market(...signers: readonly string[]): Scene {
 
 /** A swap call in which w gives an amount of one mint and receives an amount of another. */
 function swap(
-  story: Scene,
+  story: TransactionBuilder,
   give: string,
   given: bigint,
   get: string,
@@ -187,7 +193,7 @@ test("SOL that opens someone else's WSOL account is a flow beyond the rent (B3)"
 })
 
 test('closing a WSOL account in favour of someone else moves the wrapped SOL, not the rent (B5, B13)', (t) => {
-  const story = new Scene('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
+  const story = new TransactionBuilder('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
   t.deepEqual(events(story, 'w', 'v'), [solOut(900n), solIn(900n, { wallet: 2 })])
 })
 
@@ -447,11 +453,14 @@ test('SOL and WSOL moved outside swaps are one SOL transfer per direction (B13)'
 })
 
 test('SOL put on accounts that the transaction creates is rent, up to the rent of 10,240 bytes (B3, B13)', (t) => {
-  t.deepEqual(events(new Scene('w').createAccount('w', 'stake', 5_000_000_000n), 'w'), [])
-  const story = new Scene('w')
+  t.deepEqual(
+    events(new TransactionBuilder('w').createAccount('w', 'stake', 5_000_000_000n), 'w'),
+    [],
+  )
+  const story = new TransactionBuilder('w')
   story.transferSol('w', 'new', 1000n).allocate('new').transferSol('w', 'new', 50n)
   t.deepEqual(events(story, 'w'), [])
-  const large = new Scene('w')
+  const large = new TransactionBuilder('w')
   large.createAccount('w', 'large', RENT).transferSol('w', 'large', 72_161_280n + 9n)
   t.deepEqual(events(large, 'w'), [solOut(9n)])
 })
@@ -486,7 +495,7 @@ test('a network fee paid by someone else is not charged to w (B3, B14)', (t) => 
 })
 
 test('a wallet named by a token balance only has events but no balance record (B14)', (t) => {
-  const story = new Scene('friend')
+  const story = new TransactionBuilder('friend')
     .token('f', 'friend', 'COIN', 50n)
     .token('w COIN', 'w', 'COIN', 0n)
     .transfer('f', 'w COIN', 50n)
@@ -556,14 +565,14 @@ test('a flash fill is one swap of the owner from take to settle, whoever signed 
 })
 
 test('decimals that the transaction does not state are requested from the caller (J8)', (t) => {
-  const story = new Scene('w')
+  const story = new TransactionBuilder('w')
     .openToken('w', 'temp', 'w', 'RARE')
     .mintTo('RARE', 'temp', 5n)
     .burn('temp', 5n)
     .close('temp', 'w')
   t.deepEqual(events(story, 'w'), [])
   const decoder = createDecoder(trackedNames('w'))
-  const swapped = new Scene('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
+  const swapped = new TransactionBuilder('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
   swapped.openToken('w', 'temp', 'w', 'RARE').mintTo('RARE', 'temp', 5n)
   swapped.call(PUMPSWAP, SWAP, ['w'], () =>
     swapped.burn('temp', 5n).transferSol('vault', 'w', 500n),

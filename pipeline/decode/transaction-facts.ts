@@ -31,7 +31,7 @@ export interface TransactionFacts {
 }
 
 /** Reads the instructions of a transaction: the call tree, the swap entry points and all moves. */
-export function readFacts(
+export function readTransactionFacts(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,

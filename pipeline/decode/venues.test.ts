@@ -4,7 +4,12 @@ import type { Swap } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
-import { addressOf, bytes, Scene, trackedNames } from '../testing/scene.ts'
+import {
+  addressOf,
+  concatBytes,
+  TransactionBuilder,
+  trackedNames,
+} from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 import { PROGRAMS } from './registry.ts'
@@ -187,7 +192,7 @@ function text({ side, baseAmount, baseMint, quoteAmount, quoteMint, program }: S
 }
 
 const anchor = (...names: string[]) => names.map(anchorDiscriminator)
-const tags = (...values: number[]) => values.map((tag) => bytes([tag], new Uint8Array(24)))
+const tags = (...values: number[]) => values.map((tag) => concatBytes([tag], new Uint8Array(24)))
 
 /**
  * Entry points of each program by its name, and instructions that are no swaps although they move
@@ -265,10 +270,13 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
   phoenix: { swaps: tags(0, 2), others: tags(1, 3, 12) },
   openbook_v2: { swaps: anchor('place_take_order'), others: anchor('settle_funds', 'place_order') },
   openbook_v1: {
-    swaps: [bytes([0, 13, 0, 0, 0]), bytes([0, 10, 0, 0, 0])],
-    others: [bytes([0, 5, 0, 0, 0])],
+    swaps: [concatBytes([0, 13, 0, 0, 0]), concatBytes([0, 10, 0, 0, 0])],
+    others: [concatBytes([0, 5, 0, 0, 0])],
   },
-  serum_v3: { swaps: [bytes([0, 10, 0, 0, 0])], others: [bytes([0, 5, 0, 0, 0]), bytes([0])] },
+  serum_v3: {
+    swaps: [concatBytes([0, 10, 0, 0, 0])],
+    others: [concatBytes([0, 5, 0, 0, 0]), concatBytes([0])],
+  },
   manifest: { swaps: tags(4, 13), others: tags(2, 3, 6) },
   saber: { swaps: tags(1), others: tags(2, 3, 4) },
   aldrin_v1: { swaps: anchor('swap'), others: anchor('create_basket') },
@@ -340,7 +348,7 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
       'quantum',
       'raydium_route',
       'titan',
-    ].map((name) => [name, { swaps: [bytes([7, 1, 2, 3])], others: [] }]),
+    ].map((name) => [name, { swaps: [concatBytes([7, 1, 2, 3])], others: [] }]),
   ),
 }
 
@@ -381,13 +389,13 @@ test('each OKX router has its entry points; a call of the unpublished one is a r
 
 test('a call of a market maker with unpublished data is a swap only when two mints move (B4)', (t) => {
   const maker = PROGRAMS.find(({ name }) => name === 'humidifi')!
-  const update = new Scene('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
+  const update = new TransactionBuilder('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
   t.deepEqual(swapsOf(update), [])
 })
 
 test('an order that only rests in the book is no swap (B4)', (t) => {
   const phoenix = PROGRAMS.find(({ name }) => name === 'phoenix')!
-  const resting = new Scene('w')
+  const resting = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'market', 'COIN', 0n)
   resting.call(phoenix.id, Uint8Array.of(2), ['w'], () =>
@@ -398,8 +406,8 @@ test('an order that only rests in the book is no swap (B4)', (t) => {
 
 test('direct credits without an event are taken from the balance, shared by the amounts sold (B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
-  const sale = (amount: bigint) => bytes(anchorDiscriminator('sell'), u64(amount))
-  const story = new Scene('w')
+  const sale = (amount: bigint) => concatBytes(anchorDiscriminator('sell'), u64(amount))
+  const story = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 4000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).transferSol('w', 'friend', 77n)
@@ -420,11 +428,11 @@ test('direct credits without an event are taken from the balance, shared by the 
 
 test('a PumpSwap route ending on a SOL curve is credited by the balance, one ending in a pool by transfer (B5)', (t) => {
   const pumpswap = PROGRAMS.find(({ name }) => name === 'pumpswap')!
-  const data = bytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
+  const data = concatBytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
   const fixed = ['w', ...Array.from({ length: 15 }, () => 'w COIN')]
   const first = ['COIN', 'MIDDLE', 'pool', 'vault', 'pool MIDDLE']
-  const sold = (last: string, pay: (story: Scene) => void) => {
-    const story = new Scene('w')
+  const sold = (last: string, pay: (story: TransactionBuilder) => void) => {
+    const story = new TransactionBuilder('w')
       .token('w COIN', 'w', 'COIN', 1000n)
       .token('w WSOL', 'w', WSOL, 0n)
       .token('vault', 'pool', 'COIN', 0n)
@@ -454,13 +462,13 @@ test('a PumpSwap route ending on a SOL curve is credited by the balance, one end
 
 test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
-  const story = new Scene('w')
+  const story = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).sol('ticket', 5000n)
   story.call(
     moonshot.id,
-    bytes(anchorDiscriminator('sell'), u64(1000n)),
+    concatBytes(anchorDiscriminator('sell'), u64(1000n)),
     ['w', 'w COIN', 'curve'],
     () => {
       story
@@ -478,7 +486,7 @@ test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) 
 
 /** Programs of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
 function programsOf(program: string, data: Uint8Array): string[] {
-  const story = new Scene('w')
+  const story = new TransactionBuilder('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }
@@ -490,7 +498,7 @@ function programsOf(program: string, data: Uint8Array): string[] {
     .map(({ program }) => program)
 }
 
-function swapsOf(story: Scene): Swap[] {
+function swapsOf(story: TransactionBuilder): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.filter((record) => record.kind === 'swap')

@@ -18,7 +18,7 @@ export function createKeyTable(keys: readonly Uint8Array[], numbers?: readonly n
   const slots = new Uint32Array(capacity) // index in `flat` plus one; 0 is empty
   const flat = new Uint8Array(keys.length * KEY_BYTES)
   const values = Uint32Array.from(numbers ?? keys.map((_, i) => i + 1))
-  const presence = new Presence(keys.length)
+  const presence = new BloomFilter(keys.length)
 
   function find(key: Uint8Array, hash: number): number {
     let at = hash & mask
@@ -52,7 +52,7 @@ export function createKeyTable(keys: readonly Uint8Array[], numbers?: readonly n
  * A Bloom filter with one 32-bit hash: a "no" is always right, a "yes" is wrong for about one in 15
  * absent keys. Takes two bytes per entry.
  */
-export class Presence {
+export class BloomFilter {
   private readonly bits: Uint32Array
   private readonly mask: number
 
@@ -81,11 +81,11 @@ const KEY_BYTES = 32
  * which vanity addresses choose.
  */
 function hashOf(key: Uint8Array): number {
-  return mix(key[20]! | (key[21]! << 8) | (key[22]! << 16) | (key[23]! << 24))
+  return mixBits(key[20]! | (key[21]! << 8) | (key[22]! << 16) | (key[23]! << 24))
 }
 
 /** Spreads the entropy of a word over all of its bits: the final step of MurmurHash3. */
-export function mix(word: number): number {
+export function mixBits(word: number): number {
   let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

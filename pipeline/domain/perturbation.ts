@@ -39,7 +39,7 @@ export function createPerturb(salt: string | null): Perturb | null {
  * Returns a fingerprint of the salt that does not reveal it: 0 without a salt, else 24 bits above
  * zero.
  */
-export function saltMark(salt: string | null): number {
+export function saltFingerprint(salt: string | null): number {
   if (salt === null) return 0
   return 1 + (createHmac('sha256', salt).update('mark').digest().readUIntLE(0, 3) % 0xff_ffff)
 }

@@ -36,7 +36,7 @@ export type WalletRecord = DecodedRecord | KeptTransaction
  * `revision` is the least revision that the new state must have: one above the stored revision at
  * the time of the request. A repeated or duplicated request therefore has no further effect.
  */
-export interface Refold {
+export interface RefoldRequest {
   readonly wallet: number
   readonly revision: number
 }

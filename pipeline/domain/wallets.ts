@@ -1,8 +1,8 @@
 import { type Address, addressBytes } from './address.ts'
-import { createKeyTable, mix, Presence } from './key-table.ts'
+import { BloomFilter, createKeyTable, mixBits } from './key-table.ts'
 
 /**
- * The tracked wallets by number. The n-th address is `W<n>` for ever. Only ingest and the
+ * The tracked wallets by number. The n-th address is `W<n>` forever. Only ingest and the
  * operator's commands know addresses.
  */
 export interface Wallets {
@@ -21,7 +21,7 @@ export interface Wallets {
  */
 export function createWallets(addresses: readonly Address[]): Wallets {
   const byAddress = new Map<string, number>()
-  const presence = new Presence(addresses.length)
+  const presence = new BloomFilter(addresses.length)
   addresses.forEach((address, position) => {
     byAddress.set(address, position + 1)
     presence.add(textHash(address))
@@ -44,7 +44,7 @@ export function createWallets(addresses: readonly Address[]): Wallets {
  * Hash of five characters from the middle of an address: vanity addresses choose only their ends.
  */
 function textHash(text: string): number {
-  return mix(
+  return mixBits(
     text.charCodeAt(12) ^
       (text.charCodeAt(15) << 6) ^
       (text.charCodeAt(18) << 12) ^

@@ -49,7 +49,7 @@ export function openLots(queue: LotQueue): Lot[] {
 }
 
 /** The part of one lot that one event consumed. */
-export interface Part {
+export interface LotPart {
   readonly lot: Lot
   readonly amount: bigint
   readonly cost: bigint
@@ -80,8 +80,8 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
  * A part costs `lot.cost x part / lot.amount`, with amount and cost as opened, rounded down. The
  * last part of a lot costs the remainder, so the parts add up to the lot's cost (rule C3).
  */
-export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
-  const parts: Part[] = []
+export function takeOldest(queue: LotQueue, amount: bigint): LotPart[] {
+  const parts: LotPart[] = []
   let wanted = amount
   while (wanted > 0n && queue.oldest !== null) {
     const lot = queue.oldest
@@ -111,7 +111,7 @@ export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
  * everything is matched. They are split by amount, each share rounded down; the last part takes the
  * remainder.
  */
-export function splitProceeds(value: bigint, amount: bigint, parts: readonly Part[]): bigint[] {
+export function splitProceeds(value: bigint, amount: bigint, parts: readonly LotPart[]): bigint[] {
   let matched = 0n
   for (const part of parts) matched += part.amount
   const proceeds = matched === amount ? value : (value * matched) / amount

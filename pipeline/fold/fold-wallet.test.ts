@@ -167,7 +167,7 @@ test('the first buy of a token is reported once, whatever came before (C15)', (t
     ),
   )
   const first = { mint: 'mint', slot: 3, txIndex: 0, eventIndex: 0, blockTime: 20, amount: 4n }
-  const told = takeChanges(state).firstBuys.map(
+  const reported = takeChanges(state).firstBuys.map(
     ({ mint, slot, txIndex, eventIndex, blockTime, amount, value }) => ({
       mint,
       slot,
@@ -178,7 +178,7 @@ test('the first buy of a token is reported once, whatever came before (C15)', (t
       value,
     }),
   )
-  t.deepEqual(told, [{ ...first, value: null }])
+  t.deepEqual(reported, [{ ...first, value: null }])
   foldEvent(state, {
     ...events(['buy', 1n, 1n, 40])[0]!,
     slot: 9,

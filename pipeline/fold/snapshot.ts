@@ -1,4 +1,4 @@
-import { saltMark } from '../domain/perturbation.ts'
+import { saltFingerprint } from '../domain/perturbation.ts'
 import { addNewest, type Lot, openLots } from './fifo.ts'
 import type { TradeSums } from './trade-sums.ts'
 import {
@@ -20,7 +20,7 @@ export const SNAPSHOT_FORMAT = 3
  * which changes how they are served.
  */
 export function snapshotFormat(salt: string | null): number {
-  return SNAPSHOT_FORMAT + 256 * saltMark(salt)
+  return SNAPSHOT_FORMAT + 256 * saltFingerprint(salt)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Lot, LotQueue, Part } from './fifo.ts'
+import type { Lot, LotPart, LotQueue } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
 import type { TradeSums } from './trade-sums.ts'
 
@@ -49,7 +49,7 @@ export interface WalletState {
   readonly hours: number[]
   readonly tokens: Map<string, TokenState>
   /** Changes since rows were last written. */
-  changes: Changes
+  changes: StateChanges
 }
 
 /** The position of a wallet in one token. Raw units, lamports, unix seconds. */
@@ -72,7 +72,7 @@ export interface TokenState extends LotQueue, TradeSums {
 }
 
 /** The part of a lot that an event consumed. */
-export interface Disposal extends Part {
+export interface Disposal extends LotPart {
   readonly mint: string
   readonly kind: 'sell' | 'transfer_out'
   readonly slot: number
@@ -96,7 +96,7 @@ export type FirstBuy = Pick<
  * Positions and lots that changed, each once, and new first buys and disposals. In the order of the
  * events.
  */
-export interface Changes {
+export interface StateChanges {
   readonly tokens: TokenState[]
   readonly firstBuys: FirstBuy[]
   readonly lots: { readonly mint: string; readonly lot: Lot }[]
@@ -184,12 +184,12 @@ export function createTokenState(mint: string, decimals: number): TokenState {
   }
 }
 
-function createChanges(): Changes {
+function createChanges(): StateChanges {
   return { tokens: [], firstBuys: [], lots: [], disposals: [], metrics: false }
 }
 
 /** Returns the changes since the last call, and clears them. */
-export function takeChanges(state: WalletState): Changes {
+export function takeChanges(state: WalletState): StateChanges {
   const { changes } = state
   for (const token of changes.tokens) token.dirty = false
   for (const { lot } of changes.lots) lot.dirty = false

@@ -1,5 +1,5 @@
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
-import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
 import type { LateOrigin } from './log.ts'
 import { readEntry } from './read-entry.ts'
 
@@ -7,7 +7,7 @@ import { readEntry } from './read-entry.ts'
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
-  | { readonly kind: 'refold'; readonly refold: Refold }
+  | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 
 /** A record with what is known of how it came here. */
 export interface RecordMessage {

@@ -14,7 +14,7 @@ export interface LateRecords {
 }
 
 /** Sealed slots of a chain, and records that arrive late. */
-export interface Chain {
+export interface RecordChain {
   readonly slots: readonly SlotRecords[]
   readonly late: readonly LateRecords[]
 }
@@ -30,7 +30,7 @@ export function aChain(options: {
   slots: number
   wallets: number
   lateShare?: number
-}): Chain {
+}): RecordChain {
   const random = randomOf(options.seed)
   const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T // never empty
   const mints = [1, 2, 3, 4].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))

@@ -10,7 +10,7 @@ import type {
   Undecoded,
 } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { Refold, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 
 /** Any 32-byte address. */
 export const anAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes)
@@ -108,7 +108,7 @@ export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
 )
 
 /** Any refold request. */
-export const aRefold = record<Refold>({
+export const aRefold = record<RefoldRequest>({
   wallet: fc.integer({ min: 1, max: 10_000 }),
   revision: fc.integer({ min: 1, max: 2 ** 21 - 1 }),
 })

@@ -2,8 +2,8 @@ import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { PoolPicture } from '../trending/figures.ts'
-import type { MintFacts } from '../trending/token-book.ts'
+import type { PoolSnapshot } from '../trending/figures.ts'
+import type { TokenFacts } from '../trending/token-book.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { Momentum, WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 
@@ -11,11 +11,11 @@ import type { Momentum, WatchEvent, WatchedToken } from '../trending/watched-tok
 export interface StoredHistory {
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
-  readonly facts: ReadonlyMap<string, MintFacts>
+  readonly facts: ReadonlyMap<string, TokenFacts>
   /** Ordered by time. */
   readonly solPrices: readonly { readonly time: number; readonly usdE9: bigint }[]
   /** Ordered by `at`. */
-  readonly pools: readonly PoolPicture[]
+  readonly pools: readonly PoolSnapshot[]
   readonly perturb: Perturb | null
   readonly solPriceMaxAgeSeconds: number
 }
@@ -59,7 +59,7 @@ function changesOf(
   range: { from: number; through: number; onlyWhenDue: boolean },
 ): SlowChange[] {
   const changes: SlowChange[] = []
-  const pools = stored.pools.filter((picture) => picture.mint === mint)
+  const pools = stored.pools.filter((snapshot) => snapshot.mint === mint)
   const times = [...events.map(({ time }) => time), ...pools.map(({ at }) => at)]
   const due = new Set<number>()
   const up = (time: number) => Math.ceil(time / 10) * 10
@@ -69,7 +69,7 @@ function changesOf(
       due.add(up(time) + age)
     }
   let entered: number | null = null
-  let told: WatchedToken | null = null
+  let written: WatchedToken | null = null
   for (let at = up(Math.min(...times)); at <= range.through; at += 10) {
     if (range.onlyWhenDue && at !== range.from && at % 600 !== 0 && !due.has(at)) continue
     const past = events.filter(({ time }) => time <= at)
@@ -83,25 +83,25 @@ function changesOf(
       if (!isOld && holding >= 2) entered = at
     } else if (isOld || holding === 0) entered = null
     if (at < range.from || (entered ?? before) === null) continue
-    if (entered === null && told === null) continue
-    const token = pictureOf(stored, mint, past, pools, at, entered ?? before ?? 0)
-    const isNew = told === null
+    if (entered === null && written === null) continue
+    const token = tokenAt(stored, mint, past, pools, at, entered ?? before ?? 0)
+    const isNew = written === null
     if (entered === null) {
       changes.push({ event: 'left', token })
-      told = null
-    } else if (isNew || !isSameBut(told, token)) {
+      written = null
+    } else if (isNew || !isSameBut(written, token)) {
       changes.push({ event: isNew ? 'entered' : 'changed', token })
-      told = token
+      written = token
     }
   }
   return changes
 }
 
-function pictureOf(
+function tokenAt(
   stored: StoredHistory,
   mint: string,
   past: readonly Counted[],
-  pools: readonly PoolPicture[],
+  pools: readonly PoolSnapshot[],
   at: number,
   enteredAt: number,
 ): WatchedToken {
@@ -213,25 +213,25 @@ function pictureOf(
 function marketAt(
   stored: StoredHistory,
   past: readonly Counted[],
-  pools: readonly PoolPicture[],
+  pools: readonly PoolSnapshot[],
   supply: bigint | null,
   time: number,
   enteredAt: number,
 ): { mcap: number | null; liquidity: number | null } {
   const step = Math.floor(time / 600) * 600
   const lastPool = past.filter((event) => isSwap(event) && event.pool !== '').at(-1)?.pool
-  const picture = pools.filter(({ at }) => at <= time).at(-1)
+  const snapshot = pools.filter(({ at }) => at <= time).at(-1)
   if (
-    picture !== undefined &&
-    picture.at >= enteredAt &&
-    picture.pool !== '' &&
-    picture.pool === lastPool &&
-    picture.price.base > 0n &&
-    [WSOL, USDC, USDT].includes(picture.quoteMint as typeof WSOL)
+    snapshot !== undefined &&
+    snapshot.at >= enteredAt &&
+    snapshot.pool !== '' &&
+    snapshot.pool === lastPool &&
+    snapshot.price.base > 0n &&
+    [WSOL, USDC, USDT].includes(snapshot.quoteMint as typeof WSOL)
   ) {
-    const { quoteReserve, price } = picture
-    const sol = solAt(stored, Math.max(step, picture.at))
-    if (picture.quoteMint === WSOL)
+    const { quoteReserve, price } = snapshot
+    const sol = solAt(stored, Math.max(step, snapshot.at))
+    if (snapshot.quoteMint === WSOL)
       return {
         mcap:
           sol === null || supply === null

@@ -3,14 +3,17 @@ import { EVICT_SECONDS } from './figures.ts'
 import type { Momentum, WatchedToken, WatchlistChange } from './watched-token.ts'
 
 /**
- * The change of a listed token since its last written snapshot `told`, which is null if none was
+ * The change of a listed token since its last written snapshot `written`, which is null if none was
  * written. Null when nothing but ages changed.
  */
-export function changeFrom(told: WatchedToken | null, token: WatchedToken): WatchlistChange | null {
-  if (told === null || told.enteredAt !== token.enteredAt)
+export function changeFrom(
+  written: WatchedToken | null,
+  token: WatchedToken,
+): WatchlistChange | null {
+  if (written === null || written.enteredAt !== token.enteredAt)
     return { event: 'entered', token, reasons: reasonsToEnter(token) }
-  if (isSame(told, token)) return null
-  return { event: 'changed', token, reasons: reasonsOfChange(told, token) }
+  if (isSame(written, token)) return null
+  return { event: 'changed', token, reasons: reasonsOfChange(written, token) }
 }
 
 /** The change of a token that left the list, with its figures when it left. */

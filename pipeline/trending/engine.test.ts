@@ -4,8 +4,8 @@ import { createPerturb } from '../domain/perturbation.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
 import { type SlowChange, type StoredHistory, slowWatchlist } from '../testing/slow-watchlist.ts'
 import { type ComputedTick, createEngine, type TrendingEngine } from './engine.ts'
-import type { PoolPicture } from './figures.ts'
-import type { MintFacts } from './token-book.ts'
+import type { PoolSnapshot } from './figures.ts'
+import type { TokenFacts } from './token-book.ts'
 import type { TrendingEvent } from './trending-event.ts'
 import type { WatchedToken } from './watched-token.ts'
 
@@ -79,13 +79,13 @@ const aStored = (salt: string | null): fc.Arbitrary<StoredHistory> =>
       const start = T - (T % 10)
       return {
         events,
-        facts: new Map<string, MintFacts>([['mintA', { supply, symbol: 'A', name: 'A coin' }]]),
+        facts: new Map<string, TokenFacts>([['mintA', { supply, symbol: 'A', name: 'A coin' }]]),
         solPrices: summed(solPrices, T - 4000).map(({ at, usd }) => ({
           time: at,
           usdE9: usd * SOL,
         })),
         pools: once(
-          summed(pools, 0).map((picture) => ({ ...picture, at: start + 10 * picture.at })),
+          summed(pools, 0).map((snapshot) => ({ ...snapshot, at: start + 10 * snapshot.at })),
         ),
         perturb: createPerturb(salt),
         solPriceMaxAgeSeconds: MAX_AGE,
@@ -101,8 +101,8 @@ function summed<S extends { readonly gap: number }>(steps: readonly S[], from: n
 }
 
 /** Keeps one snapshot per tick and token. */
-function once(pictures: readonly PoolPicture[]): PoolPicture[] {
-  const byKey = new Map(pictures.map((picture) => [`${picture.at} ${picture.mint}`, picture]))
+function once(snapshots: readonly PoolSnapshot[]): PoolSnapshot[] {
+  const byKey = new Map(snapshots.map((snapshot) => [`${snapshot.at} ${snapshot.mint}`, snapshot]))
   return [...byKey.values()]
 }
 
@@ -116,13 +116,13 @@ function run(
     readonly from: number
     readonly through: number
     readonly ticksPerRead: number
-    readonly told?: readonly WatchedToken[]
+    readonly written?: readonly WatchedToken[]
     /** Tokens that are loaded again before each range. */
     readonly reloads?: readonly string[]
     readonly onTick?: (tick: ComputedTick, engine: TrendingEngine) => void
   },
 ): SlowChange[] {
-  const { from, through, ticksPerRead, told = [], reloads = [], onTick } = of
+  const { from, through, ticksPerRead, written = [], reloads = [], onTick } = of
   const { perturb, events, facts, pools, solPrices } = stored
   const engine = createEngine({ from, solPriceMaxAgeSeconds: MAX_AGE, perturb })
   const lag = perturb === null ? 0 : 16
@@ -132,15 +132,15 @@ function run(
       mint,
       events: events.filter((event) => event.mint === mint && event.blockTime <= until),
       facts: facts.get(mint) ?? null,
-      pools: pools.filter((picture) => picture.mint === mint && picture.at <= tick),
+      pools: pools.filter((snapshot) => snapshot.mint === mint && snapshot.at <= tick),
     })
   engine.addPrices(solPrices.filter(({ time }) => time <= from - 10))
   const active = events.filter(
     ({ blockTime }) => blockTime <= given && blockTime > given - 86_400 - 60,
   )
-  for (const mint of new Set([...active, ...told].map(({ mint }) => mint)))
+  for (const mint of new Set([...active, ...written].map(({ mint }) => mint)))
     load(mint, given, from - 10)
-  for (const token of told) engine.tell(token)
+  for (const token of written) engine.restore(token)
   const changes: SlowChange[] = []
   for (let at = from; at <= through; at += ticksPerRead * 10) {
     const end = Math.min(through, at + (ticksPerRead - 1) * 10)
@@ -156,7 +156,7 @@ function run(
     engine.add(news)
     for (const mint of unknown) load(mint, end + lag, at - 10)
     engine.addPrices(solPrices.filter(({ time }) => time > at - 10 && time <= end))
-    engine.addPools(pools.filter((picture) => picture.at > at - 10 && picture.at <= end))
+    engine.addPools(pools.filter((snapshot) => snapshot.at > at - 10 && snapshot.at <= end))
     given = end + lag
     for (let tick = at; tick <= end; tick += 10) {
       const computed = engine.tick(tick)
@@ -200,16 +200,16 @@ test('an engine that starts at any tick continues like one that ran all the time
       (stored, part, ticksPerRead) => {
         const through = endOf(stored)
         const cut = START + 10 * Math.floor((part * (through - START)) / 10)
-        const told = new Map<string, WatchedToken>()
+        const written = new Map<string, WatchedToken>()
         const whole = run(stored, { from: START - 20, through, ticksPerRead })
         for (const { event, token } of whole)
           if (token.at < cut) {
-            if (event === 'left') told.delete(token.mint)
-            else told.set(token.mint, token)
+            if (event === 'left') written.delete(token.mint)
+            else written.set(token.mint, token)
           }
         const later = whole.filter(({ token }) => token.at >= cut)
         t.deepEqual(
-          run(stored, { from: cut, through, ticksPerRead, told: [...told.values()] }),
+          run(stored, { from: cut, through, ticksPerRead, written: [...written.values()] }),
           later,
         )
         // Without written rows, it reports listed tokens as entered at its first tick, with their

@@ -1,16 +1,16 @@
 import type { Perturb } from '../domain/perturbation.ts'
 import { changeFrom, leave } from './changes.ts'
 import { EventQueue } from './event-queue.ts'
-import { EVICT_SECONDS, type PoolPicture, SOL_STEP_SECONDS } from './figures.ts'
+import { EVICT_SECONDS, type PoolSnapshot, SOL_STEP_SECONDS } from './figures.ts'
 import { replayHistory } from './replay-history.ts'
 import { SolPriceSeries, type TimedSolPrice } from './sol-price-series.ts'
-import { type MintFacts, TokenBook } from './token-book.ts'
+import { TokenBook, type TokenFacts } from './token-book.ts'
 import { compareTimed, serveEvent, type TimedEvent, type TrendingEvent } from './trending-event.ts'
 import {
-  type Stay,
   TICK_SECONDS,
   type WatchedToken,
   type WatchlistChange,
+  type WatchlistStay,
   type WatchlistTick,
 } from './watched-token.ts'
 
@@ -25,9 +25,9 @@ export interface TokenHistory {
   readonly mint: string
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
-  readonly facts: MintFacts | null
+  readonly facts: TokenFacts | null
   /** In the order of `at`. The snapshots of the last hour and the one before them are enough. */
-  readonly pools: readonly PoolPicture[]
+  readonly pools: readonly PoolSnapshot[]
 }
 
 /** Options of a trending engine. */
@@ -86,7 +86,7 @@ export class TrendingEngine {
   }
 
   /** The last written snapshot of a listed token; null when it is not on the list. */
-  toldOf(mint: string): WatchedToken | null {
+  writtenOf(mint: string): WatchedToken | null {
     return this.#listed.get(mint) ?? null
   }
 
@@ -115,13 +115,13 @@ export class TrendingEngine {
     if (known !== undefined && known.waiting > 0) this.#waiting.removeMint(mint)
     const book = new TokenBook(mint)
     if (facts !== null) book.setFacts(facts)
-    for (const picture of pools) book.addPool(picture)
+    for (const snapshot of pools) book.addPool(snapshot)
     this.#books.set(mint, book)
     const noted = events.map((event) => this.#note(book, event)).sort(compareTimed)
     const counting = noted.filter(({ time }) => time <= this.#at)
     replayHistory(book, counting, this.#at)
     this.#waiting.add(noted.slice(counting.length))
-    if (known?.told) this.#resume(book, known.told)
+    if (known?.written) this.#resume(book, known.written)
     this.#touched.add(book)
   }
 
@@ -129,7 +129,7 @@ export class TrendingEngine {
    * Sets the last written snapshot of a listed token, as another process wrote it before the first
    * tick. Call it after `load`.
    */
-  tell(token: WatchedToken): void {
+  restore(token: WatchedToken): void {
     const book = this.#books.get(token.mint) ?? new TokenBook(token.mint)
     this.#books.set(token.mint, book)
     this.#resume(book, token)
@@ -147,7 +147,7 @@ export class TrendingEngine {
   }
 
   /** Sets the mint facts of a token. Ignores unknown tokens and equal facts. */
-  setFacts(mint: string, facts: MintFacts): void {
+  setFacts(mint: string, facts: TokenFacts): void {
     const book = this.#books.get(mint)
     if (book === undefined) return
     const { supply, symbol, name } = book.facts
@@ -157,11 +157,11 @@ export class TrendingEngine {
   }
 
   /** Adds pool snapshots, in the order of `at`. */
-  addPools(pictures: readonly PoolPicture[]): void {
-    for (const picture of pictures) {
-      const book = this.#books.get(picture.mint)
+  addPools(snapshots: readonly PoolSnapshot[]): void {
+    for (const snapshot of snapshots) {
+      const book = this.#books.get(snapshot.mint)
       if (book === undefined) continue
-      book.addPool(picture)
+      book.addPool(snapshot)
       this.#touched.add(book)
     }
   }
@@ -195,7 +195,7 @@ export class TrendingEngine {
         if (book !== undefined) looked.add(book)
       }
     const changes: WatchlistChange[] = []
-    const left: Stay[] = []
+    const left: WatchlistStay[] = []
     for (const book of looked) {
       if (this.#books.get(book.mint) !== book) continue
       this.#look(book, at, changes, left)
@@ -227,24 +227,27 @@ export class TrendingEngine {
   }
 
   /** Computes the changes of one token, and schedules its next computation. */
-  #look(book: TokenBook, at: number, changes: WatchlistChange[], left: Stay[]): void {
-    const { told, mint } = book
+  #look(book: TokenBook, at: number, changes: WatchlistChange[], left: WatchlistStay[]): void {
+    const { written, mint } = book
     book.updateStay(at)
     const { enteredAt } = book
-    if (told !== null && enteredAt !== told.enteredAt) left.push({ mint, entry: told.enteredAt })
+    if (written !== null && enteredAt !== written.enteredAt)
+      left.push({ mint, entry: written.enteredAt })
     if (enteredAt !== null) {
       const token = book.figures(at, enteredAt, this.#prices.at)
-      const change = changeFrom(told, token)
+      const change = changeFrom(written, token)
       if (change !== null) {
         changes.push(change)
-        book.told = token
+        book.written = token
         this.#listed.set(mint, token)
       }
-    } else if (told !== null) {
+    } else if (written !== null) {
       const isEmpty = book.lastTradeAt === 0 // its events are no longer stored
-      const token = isEmpty ? { ...told, at } : book.figures(at, told.enteredAt, this.#prices.at)
+      const token = isEmpty
+        ? { ...written, at }
+        : book.figures(at, written.enteredAt, this.#prices.at)
       changes.push(leave(token))
-      book.told = null
+      book.written = null
       this.#listed.delete(mint)
     }
     if (enteredAt === null && book.waiting === 0 && at - book.lastTradeAt >= EVICT_SECONDS) {
@@ -266,10 +269,10 @@ export class TrendingEngine {
    * Continues from the last written snapshot. A written stay keeps its time of entry, whatever
    * arrived late.
    */
-  #resume(book: TokenBook, told: WatchedToken): void {
-    book.told = told
-    this.#listed.set(book.mint, told)
-    if (book.enteredAt !== null && book.enteredAt <= told.at) book.enteredAt = told.enteredAt
+  #resume(book: TokenBook, written: WatchedToken): void {
+    book.written = written
+    this.#listed.set(book.mint, written)
+    if (book.enteredAt !== null && book.enteredAt <= written.at) book.enteredAt = written.enteredAt
   }
 }
 

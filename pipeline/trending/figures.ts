@@ -15,7 +15,7 @@ export interface SwapPrice {
  * What the pool of a token held from tick `at` on (table `pool_states`). `pool` is empty from when
  * it is no longer known.
  */
-export interface PoolPicture {
+export interface PoolSnapshot {
   readonly at: number
   readonly mint: string
   readonly pool: string
@@ -66,16 +66,16 @@ export function mcapOfSwap(
  * USDC and USDT.
  */
 export function mcapOfPool(
-  picture: PoolPicture,
+  snapshot: PoolSnapshot,
   supply: bigint | null,
   time: number,
   solPriceAt: SolPriceAt,
 ): number | null {
-  const { quote, base } = picture.price
+  const { quote, base } = snapshot.price
   if (supply === null || base === 0n) return null
-  if (isDollar(picture.quoteMint)) return nearestNumber(supply * quote, base * 1_000_000n)
-  if (picture.quoteMint !== WSOL) return null
-  const sol = solPriceAt(Math.max(stepOf(time), picture.at))
+  if (isDollar(snapshot.quoteMint)) return nearestNumber(supply * quote, base * 1_000_000n)
+  if (snapshot.quoteMint !== WSOL) return null
+  const sol = solPriceAt(Math.max(stepOf(time), snapshot.at))
   return sol === null ? null : nearestNumber(supply * quote * sol, base * 10n ** 18n)
 }
 
@@ -84,19 +84,19 @@ export function mcapOfPool(
  * without a SOL price, and for any other quote.
  */
 export function liquidityOf(
-  picture: PoolPicture,
+  snapshot: PoolSnapshot,
   time: number,
   solPriceAt: SolPriceAt,
 ): number | null {
-  const { quoteReserve, quoteMint } = picture
+  const { quoteReserve, quoteMint } = snapshot
   if (quoteMint === WSOL) return nearestNumber(2n * quoteReserve, LAMPORTS_PER_SOL)
   if (!isDollar(quoteMint)) return null
-  const sol = solPriceAt(Math.max(stepOf(time), picture.at))
+  const sol = solPriceAt(Math.max(stepOf(time), snapshot.at))
   return sol === null || sol === 0n ? null : nearestNumber(2n * quoteReserve * 1000n, sol)
 }
 
 /** Whether a snapshot has a usable price. */
-export function isPriced({ pool, quoteMint, price }: PoolPicture): boolean {
+export function isPriced({ pool, quoteMint, price }: PoolSnapshot): boolean {
   return pool !== '' && price.base > 0n && (quoteMint === WSOL || isDollar(quoteMint))
 }
 
@@ -112,7 +112,7 @@ export function convictionOf(holders: number, pctHeld: number, buys: bigint, sel
 }
 
 /** State by the SOL flow of the last hour, after the first ten minutes on the list (rule G4). */
-export function stateOf(onListSeconds: number, buys: bigint, sells: bigint): WatchState {
+export function watchStateOf(onListSeconds: number, buys: bigint, sells: bigint): WatchState {
   if (onListSeconds < DISCOVERED_SECONDS) return 'discovered'
   if (buys * 10n > sells * 12n) return 'accumulating'
   if (sells * 10n > buys * 12n) return 'distributing'

@@ -16,7 +16,7 @@ const MAX_STRATEGIES = 100
 const MAX_CONDITIONS = 32
 const MAX_DESCRIPTION = 300
 /** Most faults reported for one file; further ones are counted. */
-const FAULTS_TOLD = 50
+const MAX_FAULTS_SHOWN = 50
 
 /**
  * Parses a file of strategies (rule G5): JSON with comments,
@@ -36,11 +36,11 @@ export function parseStrategies(
   const strategies = readDocument(text, faults)
   if (faults.lines.length === 0) return strategies
   const count = faults.lines.length
-  const told = faults.lines.slice(0, FAULTS_TOLD)
-  if (count > told.length) told.push(`and ${count - told.length} more`)
+  const shown = faults.lines.slice(0, MAX_FAULTS_SHOWN)
+  if (count > shown.length) shown.push(`and ${count - shown.length} more`)
   throw new ServiceError(
     'bad_strategies_file',
-    `${key}: ${count === 1 ? '1 fault' : `${count} faults`} in ${file}:\n${told.map((line) => `  ${line}`).join('\n')}`,
+    `${key}: ${count === 1 ? '1 fault' : `${count} faults`} in ${file}:\n${shown.map((line) => `  ${line}`).join('\n')}`,
     { context: { file, faults: count } },
   )
 }

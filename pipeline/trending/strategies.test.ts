@@ -7,8 +7,8 @@ import { aWatchedToken } from '../testing/a-watched-token.ts'
 import { parseStrategies, SHIPPED_STRATEGIES } from './strategies-file.ts'
 import { type Condition, evaluate, OPS, type Strategy } from './strategy.ts'
 import { STRATEGY_FIELDS } from './strategy-fields.ts'
-import { Outcomes } from './strategy-outcomes.ts'
-import { Firings, type Signal } from './strategy-signal.ts'
+import { OutcomeTracker } from './strategy-outcomes.ts'
+import { type Signal, SignalDetector } from './strategy-signal.ts'
 import type { WatchedToken, WatchlistTick } from './watched-token.ts'
 
 const AT = 1_790_000_000
@@ -96,7 +96,7 @@ const BAD: readonly [string, string, readonly string[]][] = [
     ['line 3:10, strategy x, name: repeats the name of line 2'],
   ],
   [
-    'fields, ops and values, all told at once',
+    'fields, ops and values, all reported at once',
     conditions(
       '{"field": "convicton", "op": ">=", "value": 60}',
       '{"field": "momentum.holders", "op": ">=", "value": 60}',
@@ -233,9 +233,9 @@ const YOUNG_AND_UP = strategy(
 const MINT = aWatchedToken().mint
 
 test('a strategy fires once for each stay of a token on the list, with its reasons (rule G5)', (t) => {
-  const firings = new Firings()
+  const firings = new SignalDetector()
   const tick = (at: number, strategies: readonly Strategy[], ...listed: WatchedToken[]) => {
-    const signals = firings.fires(strategies, { at, listed })
+    const signals = firings.detect(strategies, { at, listed })
     firings.add(signals)
     return signals
   }
@@ -333,14 +333,14 @@ test('signals agree with a slow reference over the whole course, with a restart 
         const strategies = lists.map((list, at) => strategy(`s${at}`, ...list))
         const ticks = ticksOf(courses)
         const fired: Signal[] = []
-        let firings = new Firings()
+        let firings = new SignalDetector()
         for (const [index, tick] of ticks.entries()) {
-          const signals = firings.fires(strategies, tick)
+          const signals = firings.detect(strategies, tick)
           fired.push(...signals)
           firings.add(signals)
           firings.forget(tick.left)
           if (index !== killedAt) continue
-          firings = new Firings()
+          firings = new SignalDetector()
           firings.add(fired) // read back from storage
         }
         const seen = new Set<string>()
@@ -379,7 +379,7 @@ test('the outcome of a signal follows from the market caps after it, with any of
       }),
       fc.array(fc.record({ step: fc.nat(steps - 1), mint: fc.nat(2) }), { maxLength: 6 }),
       (courses, firings) => {
-        const outcomes = new Outcomes()
+        const outcomes = new OutcomeTracker()
         const followed: [number, number][] = []
         for (let step = 0; step < steps; step += 1) {
           const mcapOf = (mint: string) => courses[Number(mint)]?.[step] ?? null
@@ -417,7 +417,10 @@ test('the outcome of a signal follows from the market caps after it, with any of
   )
 })
 
-const SIGNAL = new Firings().fires([HELD], { at: AT, listed: [aWatchedToken()] })[0] as Signal // it holds
+const SIGNAL = new SignalDetector().detect([HELD], {
+  at: AT,
+  listed: [aWatchedToken()],
+})[0] as Signal // it holds
 
 function ticksOf(courses: readonly (readonly (Partial<WatchedToken> | null)[])[]) {
   const entries = courses.map(() => 0)

@@ -5,7 +5,7 @@ import type { WatchlistTick } from './watched-token.ts'
  * Market caps after a strategy fired, as multiples of the market cap when it fired. Null where
  * either market cap is unknown, or the observed period ended before.
  */
-export interface Outcome {
+export interface SignalOutcome {
   readonly after1h: number | null
   readonly after24h: number | null
   /**
@@ -24,7 +24,7 @@ const DAY_SECONDS = 24 * HOUR_SECONDS
  * Follows signals through the ticks after them. A market cap that is unknown at a tick is that of
  * the previous tick.
  */
-export class Outcomes {
+export class OutcomeTracker {
   /** In the order of firing. */
   readonly #followed: Followed[] = []
   /** By mint: the newest known market cap, and the signals of the last 24 hours. */
@@ -54,7 +54,7 @@ export class Outcomes {
   }
 
   /** The outcomes of all signals, in the order of firing. */
-  outcomes(): readonly { readonly signal: Signal; readonly outcome: Outcome }[] {
+  outcomes(): readonly { readonly signal: Signal; readonly outcome: SignalOutcome }[] {
     return this.#followed.map(({ signal, after1h, after24h, peak, peakAt }) => ({
       signal,
       outcome: { after1h, after24h, peak, peakAt },

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { evaluate, growsInto, type Reason, type Strategy } from './strategy.ts'
-import type { Stay, WatchedToken, WatchlistTick } from './watched-token.ts'
+import { canHoldByTimeAlone, evaluate, type Reason, type Strategy } from './strategy.ts'
+import type { WatchedToken, WatchlistStay, WatchlistTick } from './watched-token.ts'
 
 /**
  * A strategy that fired for a token: the record of rule G5 as of that tick. SOL figures in
  * lamports, the market cap in USD.
  */
-export interface Signal extends Firing {
+export interface Signal extends SignalKey {
   /** Derived from strategy, mint and entry, so it is the same in every run. */
   readonly id: string
   readonly symbol: string
@@ -27,7 +27,7 @@ export interface Signal extends Firing {
 }
 
 /** Identifies a signal: a strategy fires once for each stay of a token on the list. */
-export interface Firing extends Stay {
+export interface SignalKey extends WatchlistStay {
   readonly strategy: string
 }
 
@@ -35,7 +35,7 @@ export interface Firing extends Stay {
  * Records which strategies fired for which stay of a token on the list, and finds those that fire
  * at the next tick.
  */
-export class Firings {
+export class SignalDetector {
   readonly #fired = new Map<string, Map<number, Set<string>>>()
   /** The strategies that were checked last, and the tick of the check. */
   #strategies: readonly Strategy[] = []
@@ -48,12 +48,12 @@ export class Firings {
    * Marks nothing as fired: call `add` once the signals are stored. A token that did not change
    * since the previous tick is checked only with strategies that can come to hold by time alone.
    */
-  fires(
+  detect(
     strategies: readonly Strategy[],
     { at, listed }: Pick<WatchlistTick, 'at' | 'listed'>,
   ): readonly Signal[] {
     const signals: Signal[] = []
-    const growing = strategies.filter(growsInto)
+    const growing = strategies.filter(canHoldByTimeAlone)
     const isNext = strategies === this.#strategies && at > this.#lookedAt
     const lookedAt = isNext ? this.#lookedAt : Number.NEGATIVE_INFINITY
     for (const token of listed) {
@@ -72,7 +72,7 @@ export class Firings {
   }
 
   /** Marks signals as fired. */
-  add(firings: Iterable<Firing>): void {
+  add(firings: Iterable<SignalKey>): void {
     for (const { strategy, mint, entry } of firings) {
       const entries = this.#fired.get(mint) ?? new Map<number, Set<string>>()
       this.#fired.set(mint, entries)
@@ -81,7 +81,7 @@ export class Firings {
   }
 
   /** Drops stays that have ended; they cannot come again. */
-  forget(left: Iterable<Stay>): void {
+  forget(left: Iterable<WatchlistStay>): void {
     for (const { mint, entry } of left) {
       const entries = this.#fired.get(mint)
       entries?.delete(entry)
@@ -115,7 +115,7 @@ function signalOf(
 }
 
 /** 32 hex digits. */
-function idOf({ strategy, mint, entry }: Firing): string {
+function idOf({ strategy, mint, entry }: SignalKey): string {
   return createHash('sha256').update(`${strategy} ${mint} ${entry}`).digest('hex').slice(0, 32)
 }
 

@@ -54,7 +54,7 @@ export function evaluate(
 }
 
 /** Whether a strategy can come to hold by time alone: it has a condition on a minimum age. */
-export function growsInto({ conditions }: Strategy): boolean {
+export function canHoldByTimeAlone({ conditions }: Strategy): boolean {
   return conditions.some(({ field, op }) => field.endsWith('_seconds') && !op.startsWith('<'))
 }
 

@@ -11,10 +11,10 @@ import {
   mcapOfSwap,
   momentumOf,
   NEAR_EVICT_SECONDS,
-  type PoolPicture,
+  type PoolSnapshot,
   type SolPriceAt,
   type SwapPrice,
-  stateOf,
+  watchStateOf,
 } from './figures.ts'
 import { bookEvent, createHolder, type Holder, isHolding } from './holder.ts'
 import { type HolderFigures, holderFigures } from './holder-figures.ts'
@@ -23,7 +23,7 @@ import type { TimedEvent, TrendingEvent } from './trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from './watched-token.ts'
 
 /** The facts about a token that table `mints` has. */
-export interface MintFacts {
+export interface TokenFacts {
   readonly supply: bigint | null
   readonly symbol: string
   readonly name: string
@@ -37,7 +37,7 @@ export function tickOf(time: number): number {
 /** The state that the engine keeps of one token. */
 export class TokenBook {
   readonly mint: string
-  facts: MintFacts = { supply: null, symbol: '', name: '' }
+  facts: TokenFacts = { supply: null, symbol: '', name: '' }
   /** Number of known events that do not count yet. */
   waiting = 0
   /** The tick of the next computation; infinite if nothing can change by time alone. */
@@ -45,7 +45,7 @@ export class TokenBook {
   /** The tick at which the token entered the list; null while it is not listed. */
   enteredAt: number | null = null
   /** The last written snapshot; null if none was, or it was written as left. */
-  told: WatchedToken | null = null
+  written: WatchedToken | null = null
   lastTradeAt = 0
   #firstTradeAt = 0
   #discoveredAt = 0
@@ -56,7 +56,7 @@ export class TokenBook {
   readonly #holders = new Map<number, Holder>()
   readonly #window = new HourWindow()
   /** Snapshots of the last hour and the one before them, by time. */
-  #pools: PoolPicture[] = []
+  #pools: PoolSnapshot[] = []
   /** Null after an event or a change of the supply, until they are needed again. */
   #holderFigures: HolderFigures | null = null
 
@@ -75,7 +75,7 @@ export class TokenBook {
   }
 
   /** Sets the facts about the mint. */
-  setFacts(facts: MintFacts): void {
+  setFacts(facts: TokenFacts): void {
     this.facts = facts
     this.#holderFigures = null
   }
@@ -118,11 +118,11 @@ export class TokenBook {
   }
 
   /** Adds a pool snapshot; of two with the same `at` the later counts. */
-  addPool(picture: PoolPicture): void {
+  addPool(snapshot: PoolSnapshot): void {
     const newest = this.#pools.at(-1)
-    if (newest !== undefined && newest.at >= picture.at)
-      this.#pools = this.#pools.filter(({ at }) => at !== picture.at)
-    this.#pools.push(picture)
+    if (newest !== undefined && newest.at >= snapshot.at)
+      this.#pools = this.#pools.filter(({ at }) => at !== snapshot.at)
+    this.#pools.push(snapshot)
     this.#pools.sort((a, b) => a.at - b.at)
   }
 
@@ -182,7 +182,7 @@ export class TokenBook {
           since(poolAgo && liquidityOf(poolAgo, hourAgo, solPriceAt)),
         ),
       },
-      state: stateOf(at - enteredAt, buys, sells),
+      state: watchStateOf(at - enteredAt, buys, sells),
       nearEvict: this.#holding === 1 || at - this.lastTradeAt >= NEAR_EVICT_SECONDS,
     }
   }
@@ -211,7 +211,7 @@ export class TokenBook {
         this.#firstTradeAt + HOUR_SECONDS,
         this.lastTradeAt + NEAR_EVICT_SECONDS,
         this.#window.nextChange(),
-        ...this.#pools.flatMap((picture) => [picture.at, picture.at + HOUR_SECONDS]),
+        ...this.#pools.flatMap((snapshot) => [snapshot.at, snapshot.at + HOUR_SECONDS]),
       )
     }
     let due = Number.POSITIVE_INFINITY
@@ -229,16 +229,16 @@ export class TokenBook {
    * Snapshot of the pool of the newest swap at a time; null if unknown, or not since the token's
    * entry (rule G3).
    */
-  #poolAt(time: number, enteredAt: number, pool: string): PoolPicture | null {
-    const picture = this.#pools.findLast(({ at }) => at <= time)
-    if (picture === undefined || picture.at < enteredAt || picture.pool !== pool) return null
-    return isPriced(picture) ? picture : null
+  #poolAt(time: number, enteredAt: number, pool: string): PoolSnapshot | null {
+    const snapshot = this.#pools.findLast(({ at }) => at <= time)
+    if (snapshot === undefined || snapshot.at < enteredAt || snapshot.pool !== pool) return null
+    return isPriced(snapshot) ? snapshot : null
   }
 
   #mcap(
     time: number,
     price: SwapPrice | null,
-    pool: PoolPicture | null,
+    pool: PoolSnapshot | null,
     solPriceAt: SolPriceAt,
   ): number | null {
     const { supply } = this.facts

@@ -86,7 +86,7 @@ export interface WatchlistChange {
 }
 
 /** One stay of a token on the list. */
-export interface Stay {
+export interface WatchlistStay {
   readonly mint: string
   /** `enteredAt` of the stay. */
   readonly entry: number
@@ -99,7 +99,7 @@ export interface WatchlistTick {
   /** Every listed token, in no particular order. Ages are `at` less the times. */
   readonly listed: readonly WatchedToken[]
   /** Stays that ended at this tick. */
-  readonly left: readonly Stay[]
+  readonly left: readonly WatchlistStay[]
   /**
    * Market cap in USD of any token with a tracked trade within the last 24 h, listed or not; null
    * if unknown.

@@ -32,7 +32,7 @@ interface TokenAccount {
  * effect, so that balances before and after are right. Accounts are names, see `addressOf`; the
  * name of a mint is that of its account. Decimals are 6 (WSOL 9) unless `mint` says otherwise.
  */
-export class Scene {
+export class TransactionBuilder {
   private readonly keys: string[]
   private readonly lamports = new Map<string, bigint>()
   private readonly tokens = new Map<string, TokenAccount>()
@@ -98,19 +98,19 @@ export class Scene {
   /** System Transfer. */
   transferSol(from: string, to: string, lamports: bigint): this {
     this.move(from, to, lamports)
-    return this.add(SYSTEM, [from, to], bytes(u32(2), u64(lamports)))
+    return this.add(SYSTEM, [from, to], concatBytes(u32(2), u64(lamports)))
   }
 
   /** System CreateAccount, for the Token program. */
   createAccount(payer: string, account: string, lamports: bigint): this {
     this.move(payer, account, lamports)
-    const data = bytes(u32(0), u64(lamports), u64(165n), addressBytes(addressOf(TOKEN)))
+    const data = concatBytes(u32(0), u64(lamports), u64(165n), addressBytes(addressOf(TOKEN)))
     return this.add(SYSTEM, [payer, account], data)
   }
 
   /** System Allocate. */
   allocate(account: string): this {
-    return this.add(SYSTEM, [account], bytes(u32(8), u64(10n)))
+    return this.add(SYSTEM, [account], concatBytes(u32(8), u64(10n)))
   }
 
   /** InitializeAccount3. */
@@ -120,7 +120,7 @@ export class Scene {
     return this.add(
       this.program(mint),
       [account, mint],
-      bytes([18], addressBytes(addressOf(owner))),
+      concatBytes([18], addressBytes(addressOf(owner))),
     )
   }
 
@@ -145,7 +145,7 @@ export class Scene {
     const to = this.tokenAt(destination)
     this.tokens.set(destination, { ...to, amount: to.amount + (feeBps === 0n ? amount : received) })
     if (from.mint === WSOL) this.move(source, destination, amount)
-    const data = bytes([12], u64(amount), [this.decimalsOf(from.mint)])
+    const data = concatBytes([12], u64(amount), [this.decimalsOf(from.mint)])
     return this.add(this.program(from.mint), [source, from.mint, destination, from.owner], data)
   }
 
@@ -153,7 +153,11 @@ export class Scene {
   mintTo(mint: string, account: string, amount: bigint): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, amount: token.amount + amount })
-    return this.add(this.program(mint), [mint, account, 'mint authority'], bytes([7], u64(amount)))
+    return this.add(
+      this.program(mint),
+      [mint, account, 'mint authority'],
+      concatBytes([7], u64(amount)),
+    )
   }
 
   /** Burn. */
@@ -163,7 +167,7 @@ export class Scene {
     return this.add(
       this.program(token.mint),
       [account, token.mint, token.owner],
-      bytes([8], u64(amount)),
+      concatBytes([8], u64(amount)),
     )
   }
 
@@ -179,7 +183,7 @@ export class Scene {
   giveAway(account: string, owner: string): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, owner })
-    const data = bytes([6, 2, 1], addressBytes(addressOf(owner)))
+    const data = concatBytes([6, 2, 1], addressBytes(addressOf(owner)))
     return this.add(this.program(token.mint), [account, token.owner], data)
   }
 
@@ -289,6 +293,6 @@ function u64(value: bigint): Uint8Array {
 }
 
 /** Concatenates parts of instruction data. */
-export function bytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
+export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts.map((part) => Uint8Array.from(part))))
 }
