@@ -4,7 +4,7 @@ import { namedWallets } from '../../pipeline/decode/named-wallets.ts'
 import { netFlows } from '../../pipeline/decode/net-flows.ts'
 import { REGISTRY } from '../../pipeline/decode/registry.ts'
 import { swapSpans } from '../../pipeline/decode/swap-spans.ts'
-import { isConversion } from '../../pipeline/decode/swaps-of-flows.ts'
+import { isQuoteConversion } from '../../pipeline/decode/swaps-of-flows.ts'
 import { readTransactionFacts } from '../../pipeline/decode/transaction-facts.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import type { Wallets } from '../../pipeline/domain/wallets.ts'
@@ -58,7 +58,7 @@ function whyNone(tx: Transaction, wallets: Wallets): NoSwap {
   if (flows.length === 0) {
     return 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'
   }
-  if (flows.some(isConversion)) return 'quote coin for quote coin (B8)'
+  if (flows.some(isQuoteConversion)) return 'quote coin for quote coin (B8)'
   // A mint that moved and nets to zero keeps its place among the flows.
   if (flows.some((flow) => flow.slice(QUOTES).every((amount) => amount === 0n))) {
     return 'what was bought was sold again within the instruction (B9)'

@@ -23,7 +23,7 @@ export class AccountStates {
    * starts with the mint and owner it will first have.
    */
   constructor(context: MovementContext, mints: MintTable, owners: TokenOwners) {
-    const { tx, steps, orders } = context
+    const { tx, instructions, orders } = context
     const count = tx.accountKeys.length
     this.context = context
     this.mints = mints
@@ -38,7 +38,7 @@ export class AccountStates {
         this.ownerOf[balance.accountIndex] = owners.of(balance)
       }
     }
-    for (const { at, program, instruction } of steps) {
+    for (const { at, program, instruction } of instructions) {
       if (program === 'system') {
         if (instruction.kind === 'create' || instruction.kind === 'allocate') {
           this.createdAt[instruction.account] = at

@@ -21,7 +21,7 @@ import { swappedPool } from './swapped-pool.ts'
 import {
   type FlowOutcome,
   type FlowSwap,
-  isConversion,
+  isQuoteConversion,
   singleSwap,
   swapsOfFlows,
 } from './swaps-of-flows.ts'
@@ -46,7 +46,7 @@ export interface DecodedWallet {
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
   /** SOL transfers in lamports, zero or more (rule B13). */
   readonly sol: { readonly received: bigint; readonly sent: bigint }
-  readonly trail: DecodingTrace
+  readonly trace: DecodingTrace
 }
 
 /** Intermediate results of decoding, from which `reconciliation.ts` explains every lamport. */
@@ -63,62 +63,83 @@ export interface DecodingTrace {
 /** Decodes a successful transaction for one wallet that it names (rules B2 to B13a). */
 export function decodeWallet(facts: TransactionFacts, wallet: number): DecodedWallet {
   settleUnstatedCredits(facts, wallet)
-  const signed = hasSigned(facts, wallet)
   const changes = balanceChanges(facts, wallet)
   const spans = swapSpans(facts, wallet)
-  const bySpan: DecodedSwap[][] = []
-  const trail: { flows: Flows; outcome: FlowOutcome['kind'] }[] = []
-  let received = 0n
-  let sent = 0n
-  for (const span of spans) {
-    const flows = withoutNfts(facts, netFlows(facts, wallet, span))
-    const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
-    trail.push({ flows, outcome: outcome.kind })
-    if (outcome.kind === 'swaps') {
-      const swaps = outcome.swaps.map((swap) => place(facts, wallet, span, swap))
-      bySpan.push(swaps.sort(bySideAndMint(facts)))
-    } else if (outcome.kind === 'none') {
-      // The span gave no swap, so its SOL is a transfer (rule B13).
-      const net = flows[SOL]!
-      if (net > 0n) received += net
-      else sent -= net
-    }
-  }
-
+  const inside = decodeSpans(facts, wallet, spans)
   const converted = conversions(facts, wallet, spans)
-  let outside = solTransfersOutside(facts, wallet, [...spans, ...converted])
-  const convertsAlone = converted.length > 0 || trail.some((span) => span.outcome === 'conversion')
-  let whole: DecodingTrace['whole'] = null
-  if (bySpan.length === 0 && changes.some((change) => change !== 0n)) {
-    const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
-    const single = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
-    if (single !== null) {
-      whole = 'swap'
-      bySpan.push([single])
-      if (single.quote?.mint === SOL) outside = NO_TRANSFERS
-    } else if (!convertsAlone && isConversion(flows) && callsTradedProgram(facts)) {
-      whole = 'conversion'
-      outside = NO_TRANSFERS
-      received = 0n
-      sent = 0n
-    }
-  }
-
-  const isFee = isTerminalFee(outside.sent, bySpan)
-  const swaps = bySpan.flat()
+  const whole = inside.swaps.length > 0 ? null : decodeWhole(facts, wallet, changes, spans)
+  const isSwap = whole !== null && whole !== 'conversion'
+  const isWholeConversion =
+    whole === 'conversion' && converted.length === 0 && !inside.hasConversion
+  // A decision over the whole transaction that involves SOL leaves no SOL transfers.
+  const coversSol = isWholeConversion || (isSwap && whole.quote?.mint === SOL)
+  const outside = coversSol
+    ? NO_TRANSFERS
+    : solTransfersOutside(facts, wallet, [...spans, ...converted])
+  const swapsBySpan = isSwap ? [[whole]] : inside.swaps
+  const isFee = isTerminalFee(outside.sent, swapsBySpan)
+  const swaps = swapsBySpan.flat()
   return {
     swaps,
     terminalFee: isFee ? outside.sent : 0n,
     transfers: unexplained(facts, changes, swaps),
     sol: {
-      received: received + outside.received,
-      sent: isFee ? sent : sent + outside.sent,
+      received: isWholeConversion ? 0n : inside.received + outside.received,
+      sent: isWholeConversion ? 0n : inside.sent + (isFee ? 0n : outside.sent),
     },
-    trail: { spans: trail, conversions: converted, whole, ontoCreated: outside.ontoCreated },
+    trace: {
+      spans: inside.trace,
+      conversions: converted,
+      whole: isSwap ? 'swap' : isWholeConversion ? 'conversion' : null,
+      ontoCreated: outside.ontoCreated,
+    },
   }
 }
 
 const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
+
+/**
+ * Decodes each swap span of a wallet. `swaps` has the swaps of each span that gave any. `received`
+ * and `sent` are the SOL of spans that gave no swap, which are transfers (rule B13).
+ */
+function decodeSpans(facts: TransactionFacts, wallet: number, spans: readonly SwapSpan[]) {
+  const signed = hasSigned(facts, wallet)
+  const swaps: DecodedSwap[][] = []
+  const trace: { flows: Flows; outcome: FlowOutcome['kind'] }[] = []
+  let hasConversion = false
+  let received = 0n
+  let sent = 0n
+  for (const span of spans) {
+    const flows = withoutNfts(facts, netFlows(facts, wallet, span))
+    const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
+    trace.push({ flows, outcome: outcome.kind })
+    if (outcome.kind === 'swaps') {
+      const located = outcome.swaps.map((swap) => locate(facts, wallet, span, swap))
+      swaps.push(located.sort(bySideAndMint(facts)))
+    } else if (outcome.kind === 'conversion') {
+      hasConversion = true
+    } else {
+      const net = flows[SOL]!
+      if (net > 0n) received += net
+      else sent -= net
+    }
+  }
+  return { swaps, trace, hasConversion, received, sent }
+}
+
+/** What balance changes over the whole transaction show, when no span gave a swap (rules B8, B10). */
+function decodeWhole(
+  facts: TransactionFacts,
+  wallet: number,
+  changes: Flows,
+  spans: readonly SwapSpan[],
+): DecodedSwap | 'conversion' | null {
+  if (changes.every((change) => change === 0n)) return null
+  const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
+  const swap = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
+  if (swap !== null) return swap
+  return isQuoteConversion(flows) && callsTradedProgram(facts) ? 'conversion' : null
+}
 
 /** Balance changes of bases, less what swaps explain (rule B12). */
 function unexplained(facts: TransactionFacts, changes: Flows, swaps: readonly DecodedSwap[]) {
@@ -154,7 +175,7 @@ function wholeSwap(facts: TransactionFacts, wallet: number, whole: bigint[]): De
   }
 }
 
-function place(
+function locate(
   facts: TransactionFacts,
   wallet: number,
   span: SwapSpan,

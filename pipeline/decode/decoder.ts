@@ -5,7 +5,7 @@ import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
-import { REGISTRY, type Registry } from './registry.ts'
+import { type ProgramRegistry, REGISTRY } from './registry.ts'
 import { mayMoveAssets, readTransactionFacts } from './transaction-facts.ts'
 import { undecodedCause } from './undecoded.ts'
 import { hasEvents, KnownDecimals, type RecordKey, walletEvents } from './wallet-events.ts'
@@ -38,7 +38,7 @@ const NOBODY_KNOWS: DecimalsOf = () => undefined
  * Returns a decoder for a set of tracked wallets. Its cost per transaction does not depend on the
  * number of wallets.
  */
-export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): Decoder {
+export function createDecoder(wallets: Wallets, registry: ProgramRegistry = REGISTRY): Decoder {
   return {
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = namedWallets(tx, wallets)
@@ -56,7 +56,7 @@ function decodeNamed(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,
-  registry: Registry,
+  registry: ProgramRegistry,
   blockTime: number,
   decimalsOf: DecimalsOf,
 ): DecodeResult {

@@ -45,8 +45,8 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
   tx.instructions.forEach(({ programIndex, accounts: indexes, data }, at) => {
     const program = TOKEN_PROGRAMS.find(({ key }) => sameBytes(key, tx.accountKeys[programIndex]!))
     if (program === undefined) return
-    readTokenInstruction(indexes, data, (step) => {
-      const move = moveOf(at, step, accounts)
+    readTokenInstruction(indexes, data, (instruction) => {
+      const move = moveOf(at, instruction, accounts)
       if (move !== null) {
         moves.push(move)
         isToken2022 ||= program.token2022
@@ -54,7 +54,7 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
         if (move.kind === 'token' && from !== null && to !== null)
           transfers.push({ move, from, to })
       }
-      accounts.apply(step)
+      accounts.apply(instruction)
     })
   })
   if (isToken2022) settleTransferFees(tx, moves, [MINT])
@@ -88,7 +88,7 @@ function sumUp(
 }
 
 /** The move that an instruction makes of the mint; null if it makes none. */
-function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Move | null {
+function moveOf(at: number, instruction: TokenInstruction, accounts: TokenAccounts): Move | null {
   const move = (kind: 'token' | 'mint' | 'burn', from: number, to: number, fee: bigint): Move => ({
     at,
     kind,
@@ -101,18 +101,22 @@ function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Mo
     received: fee > amount ? 0n : amount - fee,
     ontoCreated: false,
   })
-  const amount = 'amount' in step ? (step.amount ?? 0n) : 0n
-  switch (step.kind) {
+  const amount = 'amount' in instruction ? (instruction.amount ?? 0n) : 0n
+  switch (instruction.kind) {
     case 'transfer': {
-      const { source, destination, fee } = step
+      const { source, destination, fee } = instruction
       if (source === destination) return null
       if (!accounts.isOfMint(source) || !accounts.isOfMint(destination)) return null
       return move('token', source, destination, fee ?? 0n)
     }
     case 'mint':
-      return accounts.isOfMint(step.account) ? move('mint', -1, step.account, 0n) : null
+      return accounts.isOfMint(instruction.account)
+        ? move('mint', -1, instruction.account, 0n)
+        : null
     case 'burn':
-      return accounts.isOfMint(step.account) ? move('burn', step.account, -1, 0n) : null
+      return accounts.isOfMint(instruction.account)
+        ? move('burn', instruction.account, -1, 0n)
+        : null
     default:
       return null
   }
@@ -148,20 +152,22 @@ class TokenAccounts {
     return this.#owners.get(account) ?? null
   }
 
-  apply(step: TokenInstruction): void {
+  apply(instruction: TokenInstruction): void {
     const { accountKeys } = this.#tx
-    switch (step.kind) {
+    switch (instruction.kind) {
       case 'initialize_account': {
-        const mint = accountKeys[step.mint]
-        if (mint === undefined || !sameBytes(mint, this.#mintKey)) this.#owners.delete(step.account)
-        else this.#setOwner(step.account, step.owner)
+        const mint = accountKeys[instruction.mint]
+        if (mint === undefined || !sameBytes(mint, this.#mintKey))
+          this.#owners.delete(instruction.account)
+        else this.#setOwner(instruction.account, instruction.owner)
         return
       }
       case 'set_owner':
-        if (this.#owners.has(step.account)) this.#setOwner(step.account, step.owner)
+        if (this.#owners.has(instruction.account))
+          this.#setOwner(instruction.account, instruction.owner)
         return
       case 'close':
-        this.#owners.delete(step.account)
+        this.#owners.delete(instruction.account)
     }
   }
 

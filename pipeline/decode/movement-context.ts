@@ -23,7 +23,7 @@ export interface MovementContext {
   readonly named: NamedWallets
   readonly orders: OrderActivity
   /** In order of execution. */
-  readonly steps: readonly AssetInstruction[]
+  readonly instructions: readonly AssetInstruction[]
   /** Direct credits, by the index of the venue's instruction. */
   readonly credits: ReadonlyMap<number, DirectCredit>
 }

@@ -33,16 +33,16 @@ export class Movements {
   private readonly feeMints: number[] = []
 
   constructor(context: MovementContext) {
-    const { tx, steps, credits } = context
+    const { tx, instructions, credits } = context
     this.context = context
     this.mints = new MintTable(tx)
     this.owners = new TokenOwners(context)
     this.states = new AccountStates(context, this.mints, this.owners)
     const pending = [...credits]
-    for (const step of steps) {
-      while (pending.length > 0 && pending[0]![0] <= step.at) this.credit(...pending.shift()!)
-      if (step.program === 'system') this.system(step.at, step.instruction)
-      else this.token(step.at, step.instruction, step.token2022)
+    for (const placed of instructions) {
+      while (pending.length > 0 && pending[0]![0] <= placed.at) this.credit(...pending.shift()!)
+      if (placed.program === 'system') this.system(placed.at, placed.instruction)
+      else this.token(placed.at, placed.instruction, placed.token2022)
     }
     for (const [at, credit] of pending) this.credit(at, credit)
     if (this.feeMints.length > 0) settleTransferFees(tx, this.moves, this.feeMints)
@@ -92,19 +92,20 @@ export class Movements {
     else this.states.shift(source, destination, lamports)
   }
 
-  private system(at: number, step: SystemInstruction): void {
-    if (step.kind === 'allocate') return
+  private system(at: number, instruction: SystemInstruction): void {
+    if (instruction.kind === 'allocate') return
     const { states, context } = this
-    const { source, lamports: amount } = step
-    const destination = step.kind === 'create' ? step.account : step.destination
+    const { source, lamports: amount } = instruction
+    const destination =
+      instruction.kind === 'create' ? instruction.account : instruction.destination
     if (amount === 0n || source === destination) return
     const from = context.named.atKey[source]!
     const to = states.holder(destination)
     const created = states.created(destination)
     let rent = 0n
-    if (step.kind === 'withdraw_nonce') {
+    if (instruction.kind === 'withdraw_nonce') {
       rent = amount
-    } else if (step.kind === 'create' || created > at) {
+    } else if (instruction.kind === 'create' || created > at) {
       // A wallet's rent on its own WSOL account stays in its SOL pool. On someone else's WSOL
       // account, only what exceeds the rent is a flow.
       if (!states.isWsol(destination)) rent = amount
@@ -115,7 +116,8 @@ export class Movements {
       return
     }
     states.shift(source, destination, amount)
-    const ontoCreated = step.kind === 'transfer' && created >= 0 && !states.isWsol(destination)
+    const ontoCreated =
+      instruction.kind === 'transfer' && created >= 0 && !states.isWsol(destination)
     if (rent > 0n) {
       this.sol(at, 'rent', source, destination, from, states.pool(destination), rent, ontoCreated)
     }
@@ -123,46 +125,46 @@ export class Movements {
     if (flow > 0n) this.sol(at, 'sol', source, destination, from, to, flow, ontoCreated)
   }
 
-  private token(at: number, step: TokenInstruction, token2022: boolean): void {
-    switch (step.kind) {
+  private token(at: number, instruction: TokenInstruction, token2022: boolean): void {
+    switch (instruction.kind) {
       case 'transfer':
-        this.transfer(at, step, token2022)
+        this.transfer(at, instruction, token2022)
         return
       case 'mint':
       case 'burn':
-        this.mintOrBurn(at, step)
+        this.mintOrBurn(at, instruction)
         return
       case 'close':
-        this.close(at, step.account, step.destination)
+        this.close(at, instruction.account, instruction.destination)
         return
       case 'unwrap':
-        this.unwrap(at, step)
+        this.unwrap(at, instruction)
         return
       case 'initialize_account':
-        this.states.initialize(step)
+        this.states.initialize(instruction)
         return
       case 'set_owner':
-        this.states.setOwner(step.account, step.owner)
+        this.states.setOwner(instruction.account, instruction.owner)
         return
       case 'initialize_mint':
-        this.mints.setDecimals(this.mints.numberAt(step.mint), step.decimals)
+        this.mints.setDecimals(this.mints.numberAt(instruction.mint), instruction.decimals)
     }
   }
 
   private transfer(
     at: number,
-    step: TokenInstruction & { kind: 'transfer' },
+    instruction: TokenInstruction & { kind: 'transfer' },
     token2022: boolean,
   ): void {
     const { states } = this
-    const { source, destination, amount, fee } = step
+    const { source, destination, amount, fee } = instruction
     let mint = states.mint(source) === NO_MINT ? states.mint(destination) : states.mint(source)
-    if (mint === NO_MINT && step.mint !== null) mint = this.mints.numberAt(step.mint)
+    if (mint === NO_MINT && instruction.mint !== null) mint = this.mints.numberAt(instruction.mint)
     if (mint === NO_MINT) {
       this.unreadable++
       return
     }
-    this.mints.setDecimals(mint, step.decimals)
+    this.mints.setDecimals(mint, instruction.decimals)
     if (amount === 0n || source === destination) return
     if (mint === SOL) states.shift(source, destination, amount)
     if (token2022 && fee === null && !this.feeMints.includes(mint)) this.feeMints.push(mint)
@@ -171,15 +173,15 @@ export class Movements {
     this.push(at, 'token', mint, source, destination, from, to, amount, received, false)
   }
 
-  private mintOrBurn(at: number, step: TokenInstruction & { kind: 'mint' | 'burn' }): void {
-    const { account, amount, decimals } = step
+  private mintOrBurn(at: number, instruction: TokenInstruction & { kind: 'mint' | 'burn' }): void {
+    const { account, amount, decimals } = instruction
     const known = this.states.mint(account)
-    const mint = known === NO_MINT ? this.mints.numberAt(step.mint) : known
+    const mint = known === NO_MINT ? this.mints.numberAt(instruction.mint) : known
     this.mints.setDecimals(mint, decimals)
     if (!this.mintedOrBurned.includes(mint)) this.mintedOrBurned.push(mint)
     if (amount === 0n) return
     const owner = this.states.owner(account)
-    if (step.kind === 'mint') {
+    if (instruction.kind === 'mint') {
       this.push(at, 'mint', mint, -1, account, 0, owner, amount, amount, false)
     } else {
       this.push(at, 'burn', mint, account, -1, owner, 0, amount, amount, false)
@@ -213,11 +215,11 @@ export class Movements {
     }
   }
 
-  private unwrap(at: number, step: TokenInstruction & { kind: 'unwrap' }): void {
+  private unwrap(at: number, instruction: TokenInstruction & { kind: 'unwrap' }): void {
     const { states } = this
-    const { source, destination } = step
+    const { source, destination } = instruction
     const held = states.lamports(source) - states.wsolRent(source)
-    const amount = least(step.amount ?? held, held)
+    const amount = least(instruction.amount ?? held, held)
     if (amount <= 0n) return
     states.shift(source, destination, amount)
     const [from, to] = [states.owner(source), states.holder(destination)]

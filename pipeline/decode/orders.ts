@@ -23,7 +23,7 @@ export interface OrderFill {
 export interface PlacedOrderAction {
   readonly top: number
   readonly program: Program
-  readonly step: OrderAction
+  readonly action: OrderAction
 }
 
 /** The activity of a transaction that calls no order program. */
@@ -34,27 +34,27 @@ export const NO_ORDERS: OrderActivity = { escrows: new Map(), fills: [] }
  * the action that settles.
  */
 export function readOrders(
-  steps: readonly PlacedOrderAction[],
+  actions: readonly PlacedOrderAction[],
   named: NamedWallets,
 ): OrderActivity {
   const owners = new Map<number, number>()
-  for (const { step } of steps) {
-    if (step.owner === null) continue
-    const wallet = named.atKey[step.owner]!
-    if (wallet !== 0) owners.set(step.order, wallet)
+  for (const { action } of actions) {
+    if (action.owner === null) continue
+    const wallet = named.atKey[action.owner]!
+    if (wallet !== 0) owners.set(action.order, wallet)
   }
   const escrows = new Map<number, number>()
   const taken = new Map<number, number>()
   const fills: OrderFill[] = []
-  for (const { top, program, step } of steps) {
-    const owner = owners.get(step.order)
+  for (const { top, program, action } of actions) {
+    const owner = owners.get(action.order)
     if (owner === undefined) continue
-    for (const escrow of step.escrows) escrows.set(escrow, owner)
-    if (step.kind === 'take') taken.set(step.order, top)
-    if (step.kind === 'fill') fills.push({ owner, program, first: top, last: top })
-    if (step.kind === 'settle') {
-      fills.push({ owner, program, first: taken.get(step.order) ?? top, last: top })
-      taken.delete(step.order)
+    for (const escrow of action.escrows) escrows.set(escrow, owner)
+    if (action.kind === 'take') taken.set(action.order, top)
+    if (action.kind === 'fill') fills.push({ owner, program, first: top, last: top })
+    if (action.kind === 'settle') {
+      fills.push({ owner, program, first: taken.get(action.order) ?? top, last: top })
+      taken.delete(action.order)
     }
   }
   return { escrows, fills: fills.sort((a, b) => a.first - b.first) }

@@ -42,7 +42,7 @@ export function reconcileQuotes(
   wallet: number,
   decoded: DecodedWallet,
 ): QuoteReconciliation[] {
-  const { trail, terminalFee } = decoded
+  const { trace, terminalFee } = decoded
   const changes = balanceChanges(facts, wallet)
   const flows = netFlows(facts, wallet, { first: 0, end: facts.tx.instructions.length })
   const sol = solChange(facts, wallet)
@@ -52,19 +52,19 @@ export function reconcileQuotes(
   for (const { side, quote } of decoded.swaps) {
     if (quote !== null) swaps[quote.mint]! += side === 'buy' ? -quote.amount : quote.amount
   }
-  for (const span of trail.spans) {
+  for (const span of trace.spans) {
     if (span.outcome !== 'none')
       add(span.outcome === 'swaps' ? insideSwaps : conversions, span.flows)
   }
-  for (const range of trail.conversions) add(conversions, netFlows(facts, wallet, range))
+  for (const range of trace.conversions) add(conversions, netFlows(facts, wallet, range))
 
   let { direct } = sol
-  if (trail.whole !== null) {
+  if (trace.whole !== null) {
     const whole = wholeFlows(facts, wallet, changes)
     // A decision over the whole transaction covers everything; SOL only when SOL takes part in it.
-    const withSol = trail.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
+    const withSol = trace.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
     if (withSol) direct -= whole[SOL]! - sol.flows
-    const target = trail.whole === 'conversion' ? conversions : insideSwaps
+    const target = trace.whole === 'conversion' ? conversions : insideSwaps
     for (let mint = withSol ? SOL : SOL + 1; mint < QUOTES; mint++) {
       conversions[mint] = 0n
       target[mint] = whole[mint]!
@@ -83,7 +83,7 @@ export function reconcileQuotes(
       networkFee: isSol ? -sol.fee : 0n,
       tips: isSol ? -sol.tips : 0n,
       rent: isSol ? -sol.rent : 0n,
-      ontoCreated: isSol ? -trail.ontoCreated : 0n,
+      ontoCreated: isSol ? -trace.ontoCreated : 0n,
       direct: isSol ? direct : 0n,
     }
   })

@@ -119,13 +119,13 @@ export const PROGRAMS: readonly Program[] = [
 ]
 
 /** Looks up programs by their keys. */
-export interface Registry {
+export interface ProgramRegistry {
   /** The known program with these 32 key bytes; null for any other. */
   programOf(key: Uint8Array): KnownProgram | null
 }
 
 /** Returns a registry of the given programs and the infrastructure programs. */
-export function createProgramRegistry(programs: readonly Program[]): Registry {
+export function createProgramRegistry(programs: readonly Program[]): ProgramRegistry {
   const known: readonly KnownProgram[] = [...INFRASTRUCTURE_PROGRAMS, ...programs]
   const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
   return {
@@ -137,7 +137,7 @@ export function createProgramRegistry(programs: readonly Program[]): Registry {
 }
 
 /** The registry of `PROGRAMS`. */
-export const REGISTRY: Registry = createProgramRegistry(PROGRAMS)
+export const REGISTRY: ProgramRegistry = createProgramRegistry(PROGRAMS)
 
 /**
  * The program of `PROGRAMS` or infrastructure program with these 32 key bytes; null for any other.

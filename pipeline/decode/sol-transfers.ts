@@ -1,7 +1,7 @@
 import { withoutNfts } from './balance-changes.ts'
 import { SOL } from './mint-table.ts'
 import { type InstructionRange, netFlows } from './net-flows.ts'
-import { type FlowSwap, isConversion } from './swaps-of-flows.ts'
+import { type FlowSwap, isQuoteConversion } from './swaps-of-flows.ts'
 import { mayTrade } from './traded-programs.ts'
 import type { TransactionFacts } from './transaction-facts.ts'
 
@@ -71,7 +71,7 @@ export function conversions(
     if (!mayTrade(facts.programs[first]!)) continue
     if (spans.some((span) => first >= span.first && first < span.end)) continue
     const range = { first, end: facts.tree.end[first]! }
-    if (isConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)
+    if (isQuoteConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)
   }
   return found
 }

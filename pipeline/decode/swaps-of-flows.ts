@@ -60,7 +60,7 @@ export function singleSwap(flows: Flows): FlowSwap | null {
 }
 
 /** Whether the flows exchange quote coins for each other and nothing else (rule B8). */
-export function isConversion(flows: Flows): boolean {
+export function isQuoteConversion(flows: Flows): boolean {
   return basesOf(flows).length === 0 && hasBothSigns(flows)
 }
 

@@ -41,8 +41,8 @@ export class TokenOwners {
   }
 
   private infer(account: number, mint: Address): number {
-    const { tx, named, wallets, steps } = this.context
-    for (const { program, instruction } of steps) {
+    const { tx, named, wallets, instructions } = this.context
+    for (const { program, instruction } of instructions) {
       if (program !== 'token') continue
       switch (instruction.kind) {
         case 'initialize_account': {

@@ -6,7 +6,7 @@ import { Movements } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
 import { NO_ORDERS, type OrderActivity, type PlacedOrderAction, readOrders } from './orders.ts'
 import type { DirectCredit, EntryPoints, Program } from './program.ts'
-import type { KnownProgram, Registry } from './registry.ts'
+import type { KnownProgram, ProgramRegistry } from './registry.ts'
 import { readSystemInstruction } from './system-program.ts'
 import { readTokenInstruction } from './token-program.ts'
 
@@ -35,29 +35,29 @@ export function readTransactionFacts(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,
-  registry: Registry,
+  registry: ProgramRegistry,
 ): TransactionFacts {
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
   const programs = knownPrograms(tx, registry)
-  const steps: AssetInstruction[] = []
+  const assetInstructions: AssetInstruction[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
   const credits = new Map<number, DirectCredit>()
-  const orderSteps: PlacedOrderAction[] = []
+  const orderActions: PlacedOrderAction[] = []
   for (let at = 0; at < instructions.length; at++) {
     const instruction = instructions[at]!
     const { data, accounts } = instruction
     const program = programs[at]!
     switch (program?.kind) {
       case 'system': {
-        const step = readSystemInstruction(accounts, data)
-        if (step !== null) steps.push({ at, program: 'system', instruction: step })
+        const read = readSystemInstruction(accounts, data)
+        if (read !== null) assetInstructions.push({ at, program: 'system', instruction: read })
         break
       }
       case 'token': {
         const { token2022 } = program
-        readTokenInstruction(accounts, data, (step) => {
-          steps.push({ at, program: 'token', instruction: step, token2022 })
+        readTokenInstruction(accounts, data, (read) => {
+          assetInstructions.push({ at, program: 'token', instruction: read, token2022 })
         })
         break
       }
@@ -71,14 +71,21 @@ export function readTransactionFacts(
         break
       }
       case 'order': {
-        const step = program.readOrder?.(instruction)
-        if (step) orderSteps.push({ top: tree.top[at]!, program, step })
+        const action = program.readOrder?.(instruction)
+        if (action) orderActions.push({ top: tree.top[at]!, program, action })
       }
     }
   }
 
-  const orders = orderSteps.length === 0 ? NO_ORDERS : readOrders(orderSteps, named)
-  const movements = new Movements({ tx, wallets, named, orders, steps, credits })
+  const orders = orderActions.length === 0 ? NO_ORDERS : readOrders(orderActions, named)
+  const movements = new Movements({
+    tx,
+    wallets,
+    named,
+    orders,
+    instructions: assetInstructions,
+    credits,
+  })
   const swapCalls = entries.filter(({ at, isSwap }) => {
     const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
     return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
@@ -89,7 +96,7 @@ export function readTransactionFacts(
 /** Looks up each program of a transaction once. */
 function knownPrograms(
   { instructions, accountKeys }: Transaction,
-  registry: Registry,
+  registry: ProgramRegistry,
 ): (KnownProgram | null)[] {
   const seen: (KnownProgram | null)[] = []
   return instructions.map(({ programIndex }) => {
@@ -122,7 +129,7 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
  */
 export function mayMoveAssets(
   { instructions, accountKeys }: Transaction,
-  registry: Registry,
+  registry: ProgramRegistry,
 ): boolean {
   let last = -1
   for (const { programIndex } of instructions) {
