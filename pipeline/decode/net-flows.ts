@@ -12,7 +12,7 @@ export interface InstructionRange {
 }
 
 /** Whether a move is a flow. Rent and tips are not (rule B3). */
-export function isFlow(move: Move): boolean {
+function isFlow(move: Move): boolean {
   return move.kind !== 'rent' && move.kind !== 'tip'
 }
 

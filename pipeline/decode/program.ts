@@ -104,7 +104,7 @@ export function anchorSwaps(...names: readonly string[]): EntryPoints {
 }
 
 /** Entry points by the first bytes of the data. */
-export function discriminatorSwaps(prefixes: readonly Uint8Array[]): EntryPoints {
+function discriminatorSwaps(prefixes: readonly Uint8Array[]): EntryPoints {
   return (data) => {
     for (const prefix of prefixes) if (startsWith(data, prefix)) return true
     return false

@@ -39,7 +39,7 @@ export type SolPriceAt = (time: number) => bigint | null
 export const SOL_STEP_SECONDS = 600
 
 /** The start of the step of the SOL price that contains a time. */
-export function stepOf(time: number): number {
+function stepOf(time: number): number {
   return time - (time % SOL_STEP_SECONDS)
 }
 

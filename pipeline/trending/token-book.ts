@@ -49,8 +49,11 @@ export class TokenBook {
   lastTradeAt = 0
   #firstTradeAt = 0
   #discoveredAt = 0
+  /** Number of wallets that ever bought. */
   #buyers = 0
+  /** Number of holding wallets. */
   #holding = 0
+  /** Price of the newest swap with a value, and pool of the newest swap with a known pool. */
   #price: SwapPrice | null = null
   #pool = ''
   readonly #holders = new Map<number, Holder>()
@@ -62,11 +65,6 @@ export class TokenBook {
 
   constructor(mint: string) {
     this.mint = mint
-  }
-
-  /** Number of holding wallets. */
-  get holding(): number {
-    return this.#holding
   }
 
   /** Whether a wallet has an event of this token. */
