@@ -9,18 +9,19 @@ import {
   envUrl,
 } from './runtime/env.ts'
 
-/** The parts of the service that one process may run. */
+/** The roles that a process can run. */
 export const ROLES = ['ingest', 'workers', 'api'] as const
+/** One of `ROLES`. */
 export type Role = (typeof ROLES)[number]
 
-/** `KAFKA_SASL`. */
+/** The parsed value of `KAFKA_SASL`. */
 export interface Sasl {
   readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'
   readonly username: string
   readonly password: string
 }
 
-/** The environment of ingest, log, workers and store (rule J2). */
+/** Environment variables of ingest, log, workers and store (rule J2). */
 export const pipelineEnv = {
   ROLES: envList(`roles of ${ROLES.join(', ')}`, 'ingest,workers', (text) =>
     ROLES.find((role) => role === text),
@@ -68,7 +69,7 @@ export const pipelineEnv = {
   ).default('info'),
 }
 
-/** The part of a Kafka connection that is configuration. */
+/** The configured part of a Kafka connection. */
 export interface KafkaConfig {
   readonly brokers: readonly string[]
   readonly topicPrefix: string

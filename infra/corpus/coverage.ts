@@ -1,11 +1,11 @@
 import type { Decoder } from '../../pipeline/decode/decoder.ts'
-import { readFacts } from '../../pipeline/decode/facts.ts'
 import { QUOTES } from '../../pipeline/decode/mint-table.ts'
 import { namedWallets } from '../../pipeline/decode/named-wallets.ts'
 import { netFlows } from '../../pipeline/decode/net-flows.ts'
 import { REGISTRY } from '../../pipeline/decode/registry.ts'
 import { swapSpans } from '../../pipeline/decode/swap-spans.ts'
-import { isConversion } from '../../pipeline/decode/swaps-of-flows.ts'
+import { isQuoteConversion } from '../../pipeline/decode/swaps-of-flows.ts'
+import { readTransactionFacts } from '../../pipeline/decode/transaction-facts.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import type { Wallets } from '../../pipeline/domain/wallets.ts'
 import type { RecordedTransaction } from './read-corpus.ts'
@@ -51,14 +51,14 @@ export function readCoverage(
 function whyNone(tx: Transaction, wallets: Wallets): NoSwap {
   const named = namedWallets(tx, wallets)
   if (named === null) throw new Error('every fee payer of the corpus is tracked')
-  const facts = readFacts(tx, named, wallets, REGISTRY)
+  const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
   const flows = named.wallets.flatMap((wallet) =>
     swapSpans(facts, wallet).map((span) => netFlows(facts, wallet, span)),
   )
   if (flows.length === 0) {
     return 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'
   }
-  if (flows.some(isConversion)) return 'quote coin for quote coin (B8)'
+  if (flows.some(isQuoteConversion)) return 'quote coin for quote coin (B8)'
   // A mint that moved and nets to zero keeps its place among the flows.
   if (flows.some((flow) => flow.slice(QUOTES).every((amount) => amount === 0n))) {
     return 'what was bought was sold again within the instruction (B9)'

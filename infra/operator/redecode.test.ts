@@ -1,6 +1,6 @@
 import test from 'ava'
 import { createDecoder, type Decoder } from '../../pipeline/decode/decoder.ts'
-import { createRegistry, PROGRAMS } from '../../pipeline/decode/registry.ts'
+import { createProgramRegistry, PROGRAMS } from '../../pipeline/decode/registry.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { DecodedRecord, SlotRecords } from '../../pipeline/domain/slot.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
@@ -91,7 +91,7 @@ const priceAt = (time: number) => 150_000_000_000n + BigInt(time % 1000) * 1_000
  */
 function wrongDecoder(wallets: Wallets): Decoder {
   const known = PROGRAMS.filter(({ name }) => name !== 'pumpswap' && name !== 'orca_whirlpool')
-  const decoder = createDecoder(wallets, createRegistry(known))
+  const decoder = createDecoder(wallets, createProgramRegistry(known))
   return {
     decode(tx, blockTime, decimalsOf) {
       const decoded = decoder.decode(tx, blockTime, decimalsOf)

@@ -6,8 +6,8 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { Turns } from '../../pipeline/runtime/turns.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
-import { type Outcome, Outcomes } from '../../pipeline/trending/strategy-outcomes.ts'
-import { Firings, type Signal } from '../../pipeline/trending/strategy-signal.ts'
+import { OutcomeTracker, type SignalOutcome } from '../../pipeline/trending/strategy-outcomes.ts'
+import { type Signal, SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
 import { readTextFile } from '../service/source.ts'
@@ -52,14 +52,14 @@ export const signalsBacktest: Command = {
       const { store, salt, solPriceMaxAgeSeconds, stop } = parts
       const range = { from, through: to ?? Number.MAX_SAFE_INTEGER }
       const total = to === undefined ? null : Math.floor((to - from) / TICK_SECONDS) + 1
-      const firings = new Firings()
-      const outcomes = new Outcomes()
+      const firings = new SignalDetector()
+      const outcomes = new OutcomeTracker()
       const turns = new Turns()
       const ticks = { count: 0, first: null as number | null, last: null as number | null }
       let fired = 0
       for await (const tick of replayTicks(store, { salt, solPriceMaxAgeSeconds }, range)) {
         if (stop.aborted) throw new ServiceError('closed', 'stopped before the end')
-        const signals = firings.fires(strategies, tick)
+        const signals = firings.detect(strategies, tick)
         firings.add(signals)
         firings.forget(tick.left)
         outcomes.add(tick, signals)
@@ -87,7 +87,7 @@ export const signalsBacktest: Command = {
 function documentOf(
   strategies: readonly Strategy[],
   ticks: { readonly count: number; readonly first: number | null; readonly last: number | null },
-  outcomes: Outcomes,
+  outcomes: OutcomeTracker,
 ) {
   const all = outcomes.outcomes()
   return {
@@ -131,7 +131,7 @@ function summaryOf(multiples: readonly (number | null)[]) {
 }
 
 /** A signal as `GET /me/signals/filter` has it, with what became of it. */
-function signalOf(signal: Signal, { after1h, after24h, peak, peakAt }: Outcome) {
+function signalOf(signal: Signal, { after1h, after24h, peak, peakAt }: SignalOutcome) {
   const sol = (lamports: bigint) => nearestNumber(lamports, LAMPORTS_PER_SOL)
   return {
     id: signal.id,

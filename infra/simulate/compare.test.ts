@@ -7,7 +7,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { addTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
-import { aChain, type Chain } from '../../pipeline/testing/a-chain.ts'
+import { aChain, type RecordChain } from '../../pipeline/testing/a-chain.ts'
 import { slowTables } from '../../pipeline/testing/slow-tables.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
@@ -25,7 +25,7 @@ test.before(async () => {
 test.after.always(() => opened.remove())
 
 /** Appends the chain, what came late after other slots, and lets a worker store it. */
-async function play(chain: Chain): Promise<void> {
+async function play(chain: RecordChain): Promise<void> {
   const { store } = opened
   const deps = { logger, registry: createRegistry() }
   const log = createMemoryLog(deps, { partitions: 2, retryDelayMs: 1 })
@@ -53,7 +53,7 @@ async function play(chain: Chain): Promise<void> {
   if (bugs.length > 0) throw bugs[0]
 }
 
-function tablesOf(chain: Chain) {
+function tablesOf(chain: RecordChain) {
   const records = [...chain.slots, ...chain.late].flatMap((part) => part.records)
   const events: WalletEvent[] = []
   const balances: BalanceRecord[] = []

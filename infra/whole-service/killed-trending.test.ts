@@ -9,7 +9,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { slowWatchlist } from '../../pipeline/testing/slow-watchlist.ts'
 import { readStoredHistory } from '../../pipeline/testing/stored-history.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
-import { Firings } from '../../pipeline/trending/strategy-signal.ts'
+import { SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { readChanges, readPoolStates } from '../../pipeline/workers/trending/trending-rows.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
@@ -191,10 +191,10 @@ function openedAt(worker: ServiceProcess | undefined): number {
 /** What the strategies fire in one run over what is stored. */
 async function firedInOneRun(store: Store, range: { from: number; through: number }) {
   const strategies = parseStrategies(STRATEGIES, 'strategies.json')
-  const firings = new Firings()
+  const firings = new SignalDetector()
   const rows = []
   for await (const tick of replayTicks(store, CONFIG, range)) {
-    const signals = firings.fires(strategies, tick)
+    const signals = firings.detect(strategies, tick)
     for (const { firedAt, strategy, mint, entry } of signals)
       rows.push({ fired_at: firedAt, strategy, mint, entry })
     firings.add(signals)

@@ -1,14 +1,14 @@
 import { type MintTable, NO_MINT, SOL } from './mint-table.ts'
-import type { MovementContext } from './movements.ts'
+import type { MovementContext } from './movement-context.ts'
 import type { TokenOwners } from './token-owners.ts'
 import type { TokenInstruction } from './token-program.ts'
 
-/** Rent of a token account of 165 bytes, which a WSOL account is. */
+/** Rent-exempt lamports of a token account of 165 bytes. A WSOL account has this size. */
 const TOKEN_ACCOUNT_RENT = 2_039_280n
 
 /**
- * What each account of a transaction is at the step in hand: its mint and its owner, if it is a token account, and its lamports, as far as instructions tell. All
- * accounts by their index.
+ * State of each account while a transaction is replayed: mint and owner of token accounts, and
+ * lamports as far as instructions show them. Accounts are given by their index in `accountKeys`.
  */
 export class AccountStates {
   private readonly context: MovementContext
@@ -18,9 +18,12 @@ export class AccountStates {
   private readonly createdAt: Int16Array
   private readonly gained: bigint[] = []
 
-  /** States before the first step. Accounts that come into being later have the mint and owner that they will have first. */
+  /**
+   * Initialises the states to those before the first instruction. An account that is opened later
+   * starts with the mint and owner it will first have.
+   */
   constructor(context: MovementContext, mints: MintTable, owners: TokenOwners) {
-    const { tx, steps, orders } = context
+    const { tx, instructions, orders } = context
     const count = tx.accountKeys.length
     this.context = context
     this.mints = mints
@@ -35,7 +38,7 @@ export class AccountStates {
         this.ownerOf[balance.accountIndex] = owners.of(balance)
       }
     }
-    for (const { at, program, instruction } of steps) {
+    for (const { at, program, instruction } of instructions) {
       if (program === 'system') {
         if (instruction.kind === 'create' || instruction.kind === 'allocate') {
           this.createdAt[instruction.account] = at
@@ -47,7 +50,7 @@ export class AccountStates {
     for (const [account, wallet] of orders.escrows) this.ownerOf[account] = wallet
   }
 
-  /** Number of the mint of a token account; `NO_MINT` for others. */
+  /** Number of the mint of a token account; `NO_MINT` for other accounts. */
   mint(account: number): number {
     return this.mintOf[account]!
   }
@@ -56,33 +59,39 @@ export class AccountStates {
     return this.mintOf[account] === SOL
   }
 
-  /** Tracked wallet that owns the token account; 0 for everybody else. */
+  /** Tracked wallet that owns the token account; 0 if none does. */
   owner(account: number): number {
     return this.ownerOf[account]!
   }
 
-  /** Tracked wallet whose lamports the account holds, itself or as a token account. */
+  /** Tracked wallet whose key the account is, or that owns the token account; 0 if none. */
   holder(account: number): number {
     return this.context.named.atKey[account]! || this.ownerOf[account]!
   }
 
-  /** Tracked wallet of whose SOL the account is a part: its system account and its WSOL accounts. */
+  /**
+   * Tracked wallet to whose SOL pool the account belongs: its system account and its WSOL accounts.
+   * 0 if none.
+   */
   pool(account: number): number {
     const wallet = this.context.named.atKey[account]!
     return wallet !== 0 || !this.isWsol(account) ? wallet : this.ownerOf[account]!
   }
 
-  /** Place of the last instruction that creates or allocates the account; -1 when none does. */
+  /** Index of the last instruction that creates or allocates the account; -1 when none does. */
   created(account: number): number {
     return this.createdAt[account]!
   }
 
+  /** Sets mint and owner of a token account that an instruction opens. */
   initialize({ account, mint, owner }: TokenInstruction & { kind: 'initialize_account' }): void {
     this.mintOf[account] = this.mints.numberAt(mint)
     this.setOwner(account, owner)
   }
 
-  /** Escrows keep the owner of their order (rule B2a). */
+  /**
+   * Sets the owner, an account index or a key. An escrow keeps the owner of its order (rule B2a).
+   */
   setOwner(account: number, owner: number | Uint8Array): void {
     const { named, wallets, orders } = this.context
     if (orders.escrows.has(account)) return
@@ -90,33 +99,39 @@ export class AccountStates {
     this.ownerOf[account] = wallet !== undefined && named.wallets.includes(wallet) ? wallet : 0
   }
 
+  /** Clears the owner of a closed token account. */
   close(account: number): void {
     this.ownerOf[account] = 0
   }
 
+  /** Lamports of the account at this point. */
   lamports(account: number): bigint {
     return this.context.tx.lamportsBefore(account) + (this.gained[account] ?? 0n)
   }
 
+  /** Moves lamports from one account to another. */
   shift(source: number, destination: number, lamports: bigint): void {
     this.gained[source] = (this.gained[source] ?? 0n) - lamports
     this.gained[destination] = (this.gained[destination] ?? 0n) + lamports
   }
 
-  /** What a WSOL account keeps beside the SOL that it wraps. */
+  /** Lamports of a WSOL account beyond the SOL that it wraps. */
   wsolRent(account: number): bigint {
     const { tx } = this.context
     const before = tx.preTokenBalances.find(({ accountIndex }) => accountIndex === account)
     return before === undefined ? TOKEN_ACCOUNT_RENT : tx.lamportsBefore(account) - before.amount
   }
 
-  /** How much of its rent a WSOL account to be still needs. */
+  /** Lamports that a WSOL account still needs to be rent-exempt. */
   missingWsolRent(account: number): bigint {
     const there = this.lamports(account)
     return there >= TOKEN_ACCOUNT_RENT ? 0n : TOKEN_ACCOUNT_RENT - there
   }
 
-  /** Lamports of accounts that ended empty though no instruction emptied them: programs close their own accounts so (rule B3). */
+  /**
+   * Lamports of accounts that ended at zero although no instruction emptied them. A program closes
+   * its own accounts that way (rule B3).
+   */
   closedByPrograms(): bigint {
     const { tx, named } = this.context
     let sum = 0n

@@ -3,27 +3,27 @@ import { join } from 'node:path'
 import test from 'ava'
 import { WSOL } from '../domain/quote.ts'
 import { example } from '../testing/example-venue.ts'
-import { Scene, trackedNames } from '../testing/scene.ts'
+import { TransactionBuilder, trackedNames } from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
-import { createRegistry, PROGRAMS, REGISTRY } from './registry.ts'
+import { createProgramRegistry, PROGRAMS, REGISTRY } from './registry.ts'
 
-/** The folder of the sources, seen from the compiled test. */
+/** The folder of the sources, relative to the compiled test. */
 const SOURCES = join(import.meta.dirname, '../../../pipeline')
 
-test('the README shows the file of a venue as it is', (t) => {
+test('the README shows the example venue exactly as its file has it', (t) => {
   const readme = readFileSync(join(SOURCES, 'decode/README.md'), 'utf8')
   const source = readFileSync(join(SOURCES, 'testing/example-venue.ts'), 'utf8')
   const shown = /```ts\n(import [\s\S]*?)```/.exec(readme)?.[1]
-  // Seen from `decode/venues/`, where a venue's file is, imports have other paths and another order.
+  // In `decode/venues/`, imports have other paths and another order.
   const moved = source
     .replace("'../domain/address.ts'", "'../../domain/address.ts'")
     .replace("'../decode/program.ts'", "'../program.ts'")
   t.deepEqual(shown?.split('\n').sort(), moved.split('\n').sort())
 })
 
-test('naming a program in the registry is all it takes: its swaps are high instead of delta_only', (t) => {
-  const story = new Scene('w')
+test('once a program is in the registry, its swaps are high instead of delta_only', (t) => {
+  const story = new TransactionBuilder('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }
@@ -32,13 +32,13 @@ test('naming a program in the registry is all it takes: its swaps are high inste
   })
   const swaps = (registry = REGISTRY) => {
     const result = createDecoder(trackedNames('w'), registry).decode(story.build(), 0)
-    if (result.kind !== 'decoded') throw new Error('decimals are told')
+    if (result.kind !== 'decoded') throw new Error('decimals are known')
     return result.records.flatMap((record) =>
       record.kind === 'swap' ? { program: record.program, confidence: record.confidence } : [],
     )
   }
   t.deepEqual(swaps(), [{ program: 'unknown', confidence: 'delta_only' }])
-  t.deepEqual(swaps(createRegistry([...PROGRAMS, example])), [
+  t.deepEqual(swaps(createProgramRegistry([...PROGRAMS, example])), [
     { program: 'example', confidence: 'high' },
   ])
 })

@@ -1,13 +1,14 @@
 import type { TokenBalance } from '../domain/transaction.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
- * Balance changes of a wallet by mint over the whole transaction: what accounts that it owns after hold, less what accounts that it owned before
- * held; escrows of its orders count as its own (rules B2, B2a). SOL is left at zero: see `solChange`.
+ * Balance changes of a wallet by mint number over the whole transaction, in raw units: the post
+ * balances of accounts it owns after, less the pre balances of accounts it owned before. Escrows of
+ * its orders count as its own (rules B2, B2a). The entry of SOL is zero: see `solChange`.
  */
-export function balanceChanges(facts: Facts, wallet: number): Flows {
+export function balanceChanges(facts: TransactionFacts, wallet: number): Flows {
   const { tx } = facts
   const { mints, owners } = facts.movements
   const changes: Flows = new Array(mints.addresses.length).fill(0n)
@@ -23,24 +24,30 @@ export function balanceChanges(facts: Facts, wallet: number): Flows {
   return changes
 }
 
-/** SOL of a wallet over the whole transaction, in lamports, system account and WSOL accounts together. */
+/**
+ * The SOL change of a wallet over the whole transaction, in lamports. The system account and the
+ * WSOL accounts count together.
+ */
 export interface SolChange {
-  /** Lamports after less lamports before. */
+  /** Lamports after, less lamports before. */
   readonly change: bigint
-  /** Network fee that it paid. */
+  /** Network fee that the wallet paid. */
   readonly fee: bigint
-  /** Tips that it paid. */
+  /** Tips that the wallet paid. */
   readonly tips: bigint
-  /** Rent that it put on accounts, less what came back from accounts. */
+  /** Rent that the wallet put on accounts, less rent that came back. */
   readonly rent: bigint
-  /** Net of everything that instructions moved, and credits that venues told. */
+  /** Net of everything that instructions moved, and of credits that venues stated. */
   readonly flows: bigint
-  /** What programs credited or debited without an instruction that shows it: `change + fee + tips + rent - flows`. */
+  /**
+   * Lamports that programs credited or debited without an instruction that shows it: `change + fee
+   * + tips + rent - flows`.
+   */
   readonly direct: bigint
 }
 
-/** Adds up what became of a wallet's SOL (rule B3). */
-export function solChange(facts: Facts, wallet: number): SolChange {
+/** Breaks down the SOL change of a wallet (rule B3). */
+export function solChange(facts: TransactionFacts, wallet: number): SolChange {
   const { tx, named } = facts
   const { mints, owners, moves } = facts.movements
   let change = 0n
@@ -69,10 +76,11 @@ export function solChange(facts: Facts, wallet: number): SolChange {
 }
 
 /**
- * SOL and quote coins of a wallet over the whole transaction as flows: balance changes without fee, tips and rent, also the rent of accounts that
- * programs closed on their own (rules B3, B10).
+ * The flows of a wallet over the whole transaction: balance changes without the network fee, tips
+ * and rent. Rent of accounts that programs closed without an instruction is left out too (rules B3,
+ * B10).
  */
-export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows {
+export function wholeFlows(facts: TransactionFacts, wallet: number, changes: Flows): Flows {
   const { flows, direct } = solChange(facts, wallet)
   const returned = direct > 0n ? least(direct, facts.movements.closedByPrograms()) : 0n
   const whole = [...changes]
@@ -81,11 +89,12 @@ export function wholeFlows(facts: Facts, wallet: number, changes: Flows): Flows 
 }
 
 /**
- * Gives credits whose amount the venue did not tell what the balance shows beyond everything else that moved SOL, by their weights, the last taking
- * what is left (rule B5).
+ * Sets the amount of credits that the venue did not state. They share what the SOL balance shows
+ * beyond everything else that moved SOL, by their weights; the last one takes the remainder (rule
+ * B5).
  */
-export function settleUntoldCredits(facts: Facts, wallet: number): void {
-  const credits = facts.movements.untold.filter(({ move }) => move.to === wallet)
+export function settleUnstatedCredits(facts: TransactionFacts, wallet: number): void {
+  const credits = facts.movements.unstatedCredits.filter(({ move }) => move.to === wallet)
   if (credits.length === 0) return
   const { direct } = solChange(facts, wallet)
   let left = direct - least(facts.movements.closedByPrograms(), direct)
@@ -100,8 +109,11 @@ export function settleUntoldCredits(facts: Facts, wallet: number): void {
   })
 }
 
-/** Whether a mint's amount is one unit of a mint without decimals: an NFT, which is neither swapped nor transferred (rule B8a). */
-export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
+/**
+ * Whether exactly one unit of a mint without decimals moved. That is an NFT, which is neither
+ * swapped nor transferred (rule B8a).
+ */
+export function isNft(facts: TransactionFacts, mint: number, amount: bigint): boolean {
   return (
     mint >= QUOTES &&
     (amount === 1n || amount === -1n) &&
@@ -109,8 +121,8 @@ export function isNft(facts: Facts, mint: number, amount: bigint): boolean {
   )
 }
 
-/** The flows without NFTs. */
-export function withoutNfts(facts: Facts, flows: Flows): Flows {
+/** Returns the flows with those of NFTs set to zero. */
+export function withoutNfts(facts: TransactionFacts, flows: Flows): Flows {
   return flows.map((flow, mint) => (isNft(facts, mint, flow) ? 0n : flow))
 }
 

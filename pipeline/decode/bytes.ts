@@ -1,8 +1,8 @@
-/** The little-endian u64 at `offset`; 0 where the data is too short, which readers rule out by its length first. */
+/** The little-endian u64 at `offset`; missing bytes count as 0. Callers check the length first. */
 export function readU64(data: Uint8Array, offset: number): bigint {
   const low = readU32(data, offset)
   const high = readU32(data, offset + 4)
-  // Up to 2^53 a number is exact, and one conversion is cheaper than a shift and a sum.
+  // A number is exact up to 2^53, and one conversion is cheaper than a shift and a sum.
   return high < 0x200000 ? BigInt(high * 0x1_0000_0000 + low) : (BigInt(high) << 32n) | BigInt(low)
 }
 
@@ -24,7 +24,7 @@ export function startsWith(data: Uint8Array, prefix: Uint8Array): boolean {
   return true
 }
 
-/** Whether two keys are the same bytes. */
+/** Whether two byte arrays are equal. */
 export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && startsWith(a, b)
 }

@@ -5,26 +5,26 @@ import { normalizeGrpc } from '../ingest/wire/normalize-grpc.ts'
 import { aTransaction } from '../testing/a-transaction.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
 import { toGrpcUpdate } from '../testing/encodings.ts'
-import { accountFor } from './accounting.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
-import { readFacts } from './facts.ts'
 import { QUOTES } from './mint-table.ts'
 import { namedWallets } from './named-wallets.ts'
 import { netFlows } from './net-flows.ts'
+import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
+import { readTransactionFacts } from './transaction-facts.ts'
 
 const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
 const wallets = createWallets(feePayers(recorded))
 
-/** Every wallet of every successful recorded transaction, with what the decoder read for it. */
+/** Every wallet of every successful recorded transaction, with its decoding result. */
 function* decodedWallets() {
   for (const { tx, signature } of recorded) {
     const named = tx.failed ? null : namedWallets(tx, wallets)
     if (named === null) continue
-    const facts = readFacts(tx, named, wallets, REGISTRY)
+    const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
     for (const wallet of named.wallets) {
       yield { signature, facts, wallet, decoded: decodeWallet(facts, wallet) }
     }
@@ -32,7 +32,7 @@ function* decodedWallets() {
 }
 
 onCorpus(
-  'of every base, balance change = swap legs + transfers, for every fee payer recorded (B12)',
+  'the balance change of every base is swap legs plus transfers, for every recorded fee payer (B12)',
   (t) => {
     for (const { signature, facts, wallet, decoded } of decodedWallets()) {
       const sums = balanceChanges(facts, wallet).map(() => 0n)
@@ -48,11 +48,14 @@ onCorpus(
   },
 )
 
-/** Recorded transactions in which tokens change hands without a transfer: SetAuthority, and one from before token balances were kept. */
+/**
+ * Recorded transactions in which tokens change hands without a transfer: by SetAuthority, and one
+ * from before nodes kept token balances.
+ */
 const WITHOUT_TRANSFER = ['2vYBas6Px', '2mTostoa2', '3ACX53v5Z']
 
 onCorpus(
-  'what instructions moved is what balances show, token by token, for every account owner recorded (B5)',
+  'moves by instructions equal balance changes, token by token, for every recorded account owner (B5)',
   (t) => {
     for (const { tx, signature } of recorded) {
       if (tx.failed || WITHOUT_TRANSFER.some((start) => signature.startsWith(start))) continue
@@ -64,7 +67,7 @@ onCorpus(
       ])
       const named = namedWallets(tx, everybody)
       if (named === null) continue
-      const facts = readFacts(tx, named, everybody, REGISTRY)
+      const facts = readTransactionFacts(tx, named, everybody, REGISTRY)
       for (const wallet of named.wallets) {
         const flows = netFlows(facts, wallet, { first: 0, end: tx.instructions.length })
         const changes = balanceChanges(facts, wallet)
@@ -76,10 +79,10 @@ onCorpus(
 )
 
 onCorpus(
-  'every lamport, USDC and USDT of every fee payer recorded is accounted for by name',
+  'every lamport, USDC and USDT of every recorded fee payer is accounted for by name',
   (t) => {
     for (const { signature, facts, wallet, decoded } of decodedWallets()) {
-      for (const account of accountFor(facts, wallet, decoded)) {
+      for (const account of reconcileQuotes(facts, wallet, decoded)) {
         const { change, ...parts } = account
         const sum = Object.values(parts).reduce((total, part) => total + part, 0n)
         t.is(sum, change, signature)
@@ -88,7 +91,7 @@ onCorpus(
   },
 )
 
-onCorpus('the same transaction through each encoding gives the same records', (t) => {
+onCorpus('a transaction gives the same records in each encoding', (t) => {
   const decoder = createDecoder(wallets)
   for (const { tx, json, encoding, blockTime } of recorded) {
     if (encoding !== 'json') continue
@@ -97,7 +100,7 @@ onCorpus('the same transaction through each encoding gives the same records', (t
   }
 })
 
-onCorpus("who else is tracked changes nothing of a wallet's records (A)", (t) => {
+onCorpus('the records of a wallet do not depend on which other wallets are tracked (A)', (t) => {
   const everybody = createDecoder(wallets)
   for (const { tx, blockTime } of recorded) {
     const payer = addressFromBytes(tx.accountKeys[0]!)

@@ -4,13 +4,12 @@ import type { Confidence } from '../domain/event.ts'
 import {
   balanceChanges,
   isNft,
-  settleUntoldCredits,
+  settleUnstatedCredits,
   wholeFlows,
   withoutNfts,
 } from './balance-changes.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
-import { type Flows, netFlows, passedThrough, type Range } from './net-flows.ts'
+import { type Flows, type InstructionRange, netFlows, passedThrough } from './net-flows.ts'
 import {
   conversions,
   isTerminalFee,
@@ -22,13 +21,14 @@ import { swappedPool } from './swapped-pool.ts'
 import {
   type FlowOutcome,
   type FlowSwap,
-  isConversion,
+  isQuoteConversion,
   singleSwap,
   swapsOfFlows,
 } from './swaps-of-flows.ts'
-import { callsAccepted, isAccepted } from './traded-programs.ts'
+import { callsTradedProgram, mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
-/** A swap with where it was made. */
+/** A swap, with the program and pool it went through. */
 export interface DecodedSwap extends FlowSwap {
   readonly program: string
   readonly programId: Address
@@ -36,92 +36,113 @@ export interface DecodedSwap extends FlowSwap {
   readonly confidence: Confidence
 }
 
-/** What one transaction was for one wallet. Mints by their number in `facts.movements.mints`. */
+/** The result of one transaction for one wallet. Mints are numbers in `facts.movements.mints`. */
 export interface DecodedWallet {
-  /** In instruction order; of one instruction sells before buys, each by mint. */
+  /** In instruction order. Within one instruction: sells before buys, each by mint address. */
   readonly swaps: readonly DecodedSwap[]
-  /** Lamports beside the swaps that went to a terminal or bot (rule B13a). */
+  /** Lamports that a terminal or bot took beside the swaps (rule B13a). */
   readonly terminalFee: bigint
-  /** Signed base amounts by mint number that no swap explains (rule B12); NFTs left out. */
+  /** Signed base amounts by mint number that no swap explains, without NFTs (rule B12). */
   readonly transfers: readonly { readonly mint: number; readonly amount: bigint }[]
-  /** SOL transfers in lamports, none of them below zero (rule B13). */
+  /** SOL transfers in lamports, zero or more (rule B13). */
   readonly sol: { readonly received: bigint; readonly sent: bigint }
-  readonly trail: Trail
+  readonly trace: DecodingTrace
 }
 
-/** How the decoder came to its result, for the account of every lamport in `accounting.ts`. */
-export interface Trail {
+/** Intermediate results of decoding, from which `reconciliation.ts` explains every lamport. */
+export interface DecodingTrace {
   readonly spans: readonly { readonly flows: Flows; readonly outcome: FlowOutcome['kind'] }[]
-  /** Instructions beside the swap instructions that exchanged quote coins. */
-  readonly conversions: readonly Range[]
-  /** What was decided over the whole transaction, when no instruction alone told it. */
+  /** Instructions outside the swap instructions that exchanged quote coins. */
+  readonly conversions: readonly InstructionRange[]
+  /** What the whole transaction was, when no single instruction showed it. */
   readonly whole: 'swap' | 'conversion' | null
-  /** Lamports sent onto accounts that the transaction created, not counted as sent. */
+  /** Lamports sent onto accounts that the transaction created; they do not count as sent. */
   readonly ontoCreated: bigint
 }
 
-/** Decodes a successful transaction for one wallet that it names (rules B2-B13a). */
-export function decodeWallet(facts: Facts, wallet: number): DecodedWallet {
-  settleUntoldCredits(facts, wallet)
-  const signed = hasSigned(facts, wallet)
+/** Decodes a successful transaction for one wallet that it names (rules B2 to B13a). */
+export function decodeWallet(facts: TransactionFacts, wallet: number): DecodedWallet {
+  settleUnstatedCredits(facts, wallet)
   const changes = balanceChanges(facts, wallet)
   const spans = swapSpans(facts, wallet)
-  const bySpan: DecodedSwap[][] = []
-  const trail: { flows: Flows; outcome: FlowOutcome['kind'] }[] = []
-  let received = 0n
-  let sent = 0n
-  for (const span of spans) {
-    const flows = withoutNfts(facts, netFlows(facts, wallet, span))
-    const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
-    trail.push({ flows, outcome: outcome.kind })
-    if (outcome.kind === 'swaps') {
-      const swaps = outcome.swaps.map((swap) => place(facts, wallet, span, swap))
-      bySpan.push(swaps.sort(bySideAndMint(facts)))
-    } else if (outcome.kind === 'none') {
-      // No swap of it: its SOL is a transfer (rule B13).
-      const net = flows[SOL]!
-      if (net > 0n) received += net
-      else sent -= net
-    }
-  }
-
+  const inside = decodeSpans(facts, wallet, spans)
   const converted = conversions(facts, wallet, spans)
-  let outside = solTransfersOutside(facts, wallet, [...spans, ...converted])
-  const convertsAlone = converted.length > 0 || trail.some((span) => span.outcome === 'conversion')
-  let whole: Trail['whole'] = null
-  if (bySpan.length === 0 && changes.some((change) => change !== 0n)) {
-    const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
-    const single = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
-    if (single !== null) {
-      whole = 'swap'
-      bySpan.push([single])
-      if (single.quote?.mint === SOL) outside = NO_TRANSFERS
-    } else if (!convertsAlone && isConversion(flows) && callsAccepted(facts)) {
-      whole = 'conversion'
-      outside = NO_TRANSFERS
-      received = 0n
-      sent = 0n
-    }
-  }
-
-  const isFee = isTerminalFee(outside.sent, bySpan)
-  const swaps = bySpan.flat()
+  const whole = inside.swaps.length > 0 ? null : decodeWhole(facts, wallet, changes, spans)
+  const isSwap = whole !== null && whole !== 'conversion'
+  const isWholeConversion =
+    whole === 'conversion' && converted.length === 0 && !inside.hasConversion
+  // A decision over the whole transaction that involves SOL leaves no SOL transfers.
+  const coversSol = isWholeConversion || (isSwap && whole.quote?.mint === SOL)
+  const outside = coversSol
+    ? NO_TRANSFERS
+    : solTransfersOutside(facts, wallet, [...spans, ...converted])
+  const swapsBySpan = isSwap ? [[whole]] : inside.swaps
+  const isFee = isTerminalFee(outside.sent, swapsBySpan)
+  const swaps = swapsBySpan.flat()
   return {
     swaps,
     terminalFee: isFee ? outside.sent : 0n,
     transfers: unexplained(facts, changes, swaps),
     sol: {
-      received: received + outside.received,
-      sent: isFee ? sent : sent + outside.sent,
+      received: isWholeConversion ? 0n : inside.received + outside.received,
+      sent: isWholeConversion ? 0n : inside.sent + (isFee ? 0n : outside.sent),
     },
-    trail: { spans: trail, conversions: converted, whole, ontoCreated: outside.ontoCreated },
+    trace: {
+      spans: inside.trace,
+      conversions: converted,
+      whole: isSwap ? 'swap' : isWholeConversion ? 'conversion' : null,
+      ontoCreated: outside.ontoCreated,
+    },
   }
 }
 
 const NO_TRANSFERS: SolTransfers = { received: 0n, sent: 0n, ontoCreated: 0n }
 
-/** Balance changes of bases less what swaps explain (rule B12). */
-function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]) {
+/**
+ * Decodes each swap span of a wallet. `swaps` has the swaps of each span that gave any. `received`
+ * and `sent` are the SOL of spans that gave no swap, which are transfers (rule B13).
+ */
+function decodeSpans(facts: TransactionFacts, wallet: number, spans: readonly SwapSpan[]) {
+  const signed = hasSigned(facts, wallet)
+  const swaps: DecodedSwap[][] = []
+  const trace: { flows: Flows; outcome: FlowOutcome['kind'] }[] = []
+  let hasConversion = false
+  let received = 0n
+  let sent = 0n
+  for (const span of spans) {
+    const flows = withoutNfts(facts, netFlows(facts, wallet, span))
+    const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
+    trace.push({ flows, outcome: outcome.kind })
+    if (outcome.kind === 'swaps') {
+      const located = outcome.swaps.map((swap) => locate(facts, wallet, span, swap))
+      swaps.push(located.sort(bySideAndMint(facts)))
+    } else if (outcome.kind === 'conversion') {
+      hasConversion = true
+    } else {
+      const net = flows[SOL]!
+      if (net > 0n) received += net
+      else sent -= net
+    }
+  }
+  return { swaps, trace, hasConversion, received, sent }
+}
+
+/** What balance changes over the whole transaction show, when no span gave a swap (rules B8, B10). */
+function decodeWhole(
+  facts: TransactionFacts,
+  wallet: number,
+  changes: Flows,
+  spans: readonly SwapSpan[],
+): DecodedSwap | 'conversion' | null {
+  if (changes.every((change) => change === 0n)) return null
+  const flows = withoutNfts(facts, wholeFlows(facts, wallet, changes))
+  const swap = spans.length === 0 ? wholeSwap(facts, wallet, flows) : null
+  if (swap !== null) return swap
+  return isQuoteConversion(flows) && callsTradedProgram(facts) ? 'conversion' : null
+}
+
+/** Balance changes of bases, less what swaps explain (rule B12). */
+function unexplained(facts: TransactionFacts, changes: Flows, swaps: readonly DecodedSwap[]) {
   const rest = [...changes]
   for (const { mint, amount, side } of swaps) rest[mint]! += side === 'buy' ? -amount : amount
   const transfers: { mint: number; amount: bigint }[] = []
@@ -132,14 +153,14 @@ function unexplained(facts: Facts, changes: Flows, swaps: readonly DecodedSwap[]
   return transfers
 }
 
-function hasSigned({ tx, named }: Facts, wallet: number): boolean {
+function hasSigned({ tx, named }: TransactionFacts, wallet: number): boolean {
   const at = named.atKey.indexOf(wallet)
   return at !== -1 && at < tx.signerCount
 }
 
-/** The swap that balance changes tell when nothing known was called (rule B10). */
-function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap | null {
-  if (facts.swapCalls.length > 0 || !callsAccepted(facts)) return null
+/** The swap that balance changes show when no known venue was called (rule B10), else null. */
+function wholeSwap(facts: TransactionFacts, wallet: number, whole: bigint[]): DecodedSwap | null {
+  if (facts.swapCalls.length > 0 || !callsTradedProgram(facts)) return null
   const swap = singleSwap(whole)
   if (swap === null || facts.movements.mintedOrBurned.includes(swap.mint)) return null
   return {
@@ -154,7 +175,12 @@ function wholeSwap(facts: Facts, wallet: number, whole: bigint[]): DecodedSwap |
   }
 }
 
-function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): DecodedSwap {
+function locate(
+  facts: TransactionFacts,
+  wallet: number,
+  span: SwapSpan,
+  swap: FlowSwap,
+): DecodedSwap {
   return {
     program: programName(facts, span, wallet, swap.mint),
     programId: span.fill?.id ?? outermostMover(facts, wallet, swap.mint, span),
@@ -164,8 +190,16 @@ function place(facts: Facts, wallet: number, span: SwapSpan, swap: FlowSwap): De
   }
 }
 
-/** The program of the top-level instruction that moved the base of the wallet first; failing that, of the first one that may be a trade. */
-function outermostMover(facts: Facts, wallet: number, mint: number, range: Range): Address {
+/**
+ * The program of the first top-level instruction that moved the base of the wallet, preferring one
+ * that may be a trade. If none moved it, the program of the first one that may be a trade.
+ */
+function outermostMover(
+  facts: TransactionFacts,
+  wallet: number,
+  mint: number,
+  range: InstructionRange,
+): Address {
   const { tx, tree } = facts
   let top: number | undefined
   for (const { at, mint: moved, from, to } of facts.movements.moves) {
@@ -173,19 +207,19 @@ function outermostMover(facts: Facts, wallet: number, mint: number, range: Range
     if (from !== wallet && to !== wallet) continue
     const candidate = tree.top[at]!
     if (top === undefined) top = candidate
-    if (isAccepted(facts.programs[candidate]!)) {
+    if (mayTrade(facts.programs[candidate]!)) {
       top = candidate
       break
     }
   }
-  top ??= tree.tops.find((place) => place >= range.first && isAccepted(facts.programs[place]!))
+  top ??= tree.tops.find((place) => place >= range.first && mayTrade(facts.programs[place]!))
   const { programIndex } = tx.instructions[top ?? range.first]!
   return addressFromBytes(tx.accountKeys[programIndex]!)
 }
 
 function bySideAndMint({
   movements: { mints },
-}: Facts): (a: DecodedSwap, b: DecodedSwap) => number {
+}: TransactionFacts): (a: DecodedSwap, b: DecodedSwap) => number {
   return (a, b) => {
     if (a.side !== b.side) return a.side === 'sell' ? -1 : 1
     return mints.addresses[a.mint]! < mints.addresses[b.mint]! ? -1 : 1

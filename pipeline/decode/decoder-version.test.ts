@@ -7,22 +7,22 @@ import { DECODER_VERSION } from '../domain/decoder-version.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
-import { trackedNames } from '../testing/scene.ts'
 import { actions, storyOf } from '../testing/stories.ts'
+import { trackedNames } from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { PROGRAMS } from './registry.ts'
 
-/** What the decoder made of known transactions when its version was raised last. */
+/** What the decoder returned for known transactions when its version was last raised. */
 interface Recorded {
   readonly version: number
-  /** Names, addresses and kinds of the table of programs. */
+  /** Hash of names, addresses and kinds of the table of programs. */
   readonly programs: string
   readonly stories: Digest
   readonly corpus: Digest
 }
 
 interface Digest {
-  /** Of the transactions: what other ones give is no matter of the decoder's version. */
+  /** Hash of the transactions. Results for other transactions are not compared. */
   readonly inputs: string
   readonly answers: string
 }
@@ -32,41 +32,39 @@ const recorded: Recorded = JSON.parse(readFileSync(FILE, 'utf8')) // written bel
 const corpus = readCorpus()
 const onCorpus = corpus.length > 0 ? test.serial : test.serial.skip
 
-/** With this set the file is written anew: after the version was raised, or after stories or corpus have changed. */
+/**
+ * Writes the file anew. Run it after the version was raised, or after the stories or the corpus
+ * changed.
+ */
 const RECORD = 'RECORD_DECODER_VERSION=1 npx ava dist/pipeline/decode/decoder-version.test.js'
 const isRecording = process.env.RECORD_DECODER_VERSION === '1'
 
 const RAISE =
-  'the decoder makes something else of the same transactions: raise DECODER_VERSION (pipeline/domain/decoder-version.ts), say in the changelog what it changes, and run\n  ' +
+  'the decoder returns other records for the same transactions: raise DECODER_VERSION (pipeline/domain/decoder-version.ts), say in the changelog what changes, and run\n  ' +
   RECORD
 
-test.serial(
-  'a change of what the decoder gives raises its version: table of programs (K4)',
-  (t) => {
-    const programs = sha256(JSON.stringify(PROGRAMS.map(({ name, id, kind }) => [name, id, kind])))
-    check(t, 'programs', programs, recorded.programs !== programs)
-  },
-)
+test.serial("a change of the decoder's results raises its version: table of programs (K4)", (t) => {
+  const programs = sha256(JSON.stringify(PROGRAMS.map(({ name, id, kind }) => [name, id, kind])))
+  check(t, 'programs', programs, recorded.programs !== programs)
+})
 
-test.serial('a change of what the decoder gives raises its version: stories (K4)', (t) => {
+test.serial("a change of the decoder's results raises its version: stories (K4)", (t) => {
   const txs = fc.sample(actions, { seed: 1, numRuns: 300 }).map((list) => storyOf(list).build())
   const digest = digestOf(txs, trackedNames('w', 'friend'))
   if (!isRecording && digest.inputs !== recorded.stories.inputs)
-    t.fail(
-      `the stories are others than those recorded: with the decoder as it was, run\n  ${RECORD}`,
-    )
+    t.fail(`the stories differ from the recorded ones: with an unchanged decoder, run\n  ${RECORD}`)
   check(t, 'stories', digest, isOther(digest, recorded.stories))
 })
 
 onCorpus(
-  'a change of what the decoder gives raises its version: recorded transactions (K4)',
+  "a change of the decoder's results raises its version: recorded transactions (K4)",
   (t) => {
     const digest = digestOf(
       corpus.map(({ tx }) => tx),
       createWallets(feePayers(corpus)),
     )
     if (digest.inputs !== recorded.corpus.inputs)
-      t.log('the recorded transactions are others than those of the last version: not compared')
+      t.log('not compared: the corpus changed since the version was last raised')
     check(t, 'corpus', digest, isOther(digest, recorded.corpus))
   },
 )
@@ -86,7 +84,7 @@ function check<Key extends keyof Recorded>(
     t.is(recorded.version, DECODER_VERSION, `DECODER_VERSION was raised: run\n  ${RECORD}`)
     return
   }
-  // The version is asked of what was there when this run began: the other tests write, too.
+  // Compares with the file as it was when this run began: the other tests write it too.
   t.false(isChanged && recorded.version === DECODER_VERSION, RAISE)
   const after = { ...before, version: DECODER_VERSION, [key]: now }
   writeFileSync(FILE, `${JSON.stringify(after, null, 2)}\n`)

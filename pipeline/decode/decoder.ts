@@ -4,40 +4,47 @@ import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
-import { mayMove, readFacts } from './facts.ts'
 import { type NamedWallets, namedWallets } from './named-wallets.ts'
-import { REGISTRY, type Registry } from './registry.ts'
-import { whyUndecoded } from './undecoded.ts'
-import { Decimals, hasEvents, type RecordKey, walletEvents } from './wallet-events.ts'
+import { type ProgramRegistry, REGISTRY } from './registry.ts'
+import { mayMoveAssets, readTransactionFacts } from './transaction-facts.ts'
+import { undecodedCause } from './undecoded.ts'
+import { hasEvents, KnownDecimals, type RecordKey, walletEvents } from './wallet-events.ts'
 
-/** Turns transactions into what tracked wallets did. Pure; throws on no data. */
+/** Decodes transactions into records of tracked wallets. Pure: never throws, whatever the data. */
 export interface Decoder {
   /**
-   * The records of a transaction in event-key order, each wallet's balance after its events; none when it names no tracked wallet. `blockTime` in unix
-   * seconds. `decimalsOf` tells decimals of mints that the transaction does not; where it is silent too, the answer is `needs_decimals` and the
-   * caller decodes again when it knows them (rule J8).
+   * Returns the records of a transaction in event-key order. The balance record of a wallet follows
+   * the wallet's events. The list is empty when the transaction names no tracked wallet.
+   *
+   * `blockTime` is in unix seconds. `decimalsOf` gives the decimals of mints that the transaction
+   * does not state. If it does not know one either, the result is `needs_decimals`: look the
+   * decimals up, then decode again (rule J8).
    */
-  decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): Decoded
+  decode(tx: Transaction, blockTime: number, decimalsOf?: DecimalsOf): DecodeResult
 }
 
-/** Decimals of a mint; undefined when not known yet. */
+/** Returns the decimals of a mint; undefined when they are not known yet. */
 export type DecimalsOf = (mint: Address) => number | undefined
 
-export type Decoded =
+/** The result of decoding: the records, or the mints whose decimals are missing. */
+export type DecodeResult =
   | { readonly kind: 'decoded'; readonly records: readonly DecodedRecord[] }
   | { readonly kind: 'needs_decimals'; readonly mints: readonly Address[] }
 
-const NOTHING: Decoded = { kind: 'decoded', records: [] }
+const NOTHING: DecodeResult = { kind: 'decoded', records: [] }
 const NOBODY_KNOWS: DecimalsOf = () => undefined
 
-/** A decoder for a set of tracked wallets, with the programs of the table unless told others. Its cost a transaction does not grow with the number of wallets. */
-export function createDecoder(wallets: Wallets, registry: Registry = REGISTRY): Decoder {
+/**
+ * Returns a decoder for a set of tracked wallets. Its cost per transaction does not depend on the
+ * number of wallets.
+ */
+export function createDecoder(wallets: Wallets, registry: ProgramRegistry = REGISTRY): Decoder {
   return {
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
       const named = namedWallets(tx, wallets)
       if (named === null) return NOTHING
       // A failed transaction moved nothing, but its fee changed balances (rules B1, B14).
-      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMove(tx, registry))) {
+      if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMoveAssets(tx, registry))) {
         return { kind: 'decoded', records: balancesOf(tx, named, blockTime) }
       }
       return decodeNamed(tx, named, wallets, registry, blockTime, decimalsOf)
@@ -49,13 +56,13 @@ function decodeNamed(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,
-  registry: Registry,
+  registry: ProgramRegistry,
   blockTime: number,
   decimalsOf: DecimalsOf,
-): Decoded {
-  const facts = readFacts(tx, named, wallets, registry)
-  const undecoded = whyUndecoded(facts)
-  const decimals = new Decimals(facts.movements.mints, decimalsOf)
+): DecodeResult {
+  const facts = readTransactionFacts(tx, named, wallets, registry)
+  const undecoded = undecodedCause(facts)
+  const decimals = new KnownDecimals(facts.movements.mints, decimalsOf)
   const records: DecodedRecord[] = []
   let signature: string | null = null
   const keyOf = (wallet: number): RecordKey => {
@@ -85,7 +92,9 @@ function balancesOf(tx: Transaction, named: NamedWallets, blockTime: number): De
   return records
 }
 
-/** The wallet's own lamports after the transaction, when its own key is among the account keys (rule B14). */
+/**
+ * Adds the wallet's own lamports after the transaction, if its key is an account key (rule B14).
+ */
 function addBalance(
   records: DecodedRecord[],
   tx: Transaction,

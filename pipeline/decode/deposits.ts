@@ -1,31 +1,39 @@
 import { type Address, addressBytes, addressFromBytes } from '../domain/address.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { sameBytes } from './bytes.ts'
-import type { Move } from './movements.ts'
-import { PLUMBING } from './plumbing.ts'
+import { INFRASTRUCTURE_PROGRAMS } from './infrastructure-programs.ts'
+import type { Move } from './move.ts'
 import { readTokenInstruction, type TokenInstruction } from './token-program.ts'
 import { settleTransferFees } from './transfer-fees.ts'
 
-/** What is a payment to whom. */
+/** What counts as a payment to the service: a mint and the addresses that receive it. */
 export interface PaymentTerms {
   readonly mint: Address
-  /** Addresses that are paid: owners of token accounts, associated or not. */
+  /** Payment addresses: owners of token accounts, associated or not. */
   readonly owners: readonly Address[]
 }
 
-/** What one wallet paid to one payment address in one transaction, over all of its instructions (rule E5). */
+/**
+ * What one wallet paid to one payment address in one transaction, summed over all instructions
+ * (rule E5).
+ */
 export interface PaidDeposit {
   readonly owner: Address
-  /** Owner of the token accounts that the tokens came from, whoever signed for them. */
+  /** Owner of the token accounts that the tokens came from, whoever signed. */
   readonly wallet: Address
   /** Raw units that arrived, after the mint's transfer fee. Above zero. */
   readonly amount: bigint
 }
 
 /**
- * Reads what a transaction paid, by wallet and payment address: transfers at any depth, of either token program, from accounts to accounts as they were
- * owned at that moment. What the payment address sends back to the wallet in the same transaction is taken off. A failed transaction pays nothing; neither do other
- * mints, freshly minted tokens, and moves between accounts of the payment address. Pure; throws on no data.
+ * Returns the deposits of a transaction, one for each pair of wallet and payment address.
+ *
+ * Counts transfers at any depth, of either token program. Ownership is taken at the moment of each
+ * transfer. What the payment address sends back to the wallet in the same transaction is
+ * subtracted. Failed transactions, other mints, freshly minted tokens, and moves between accounts
+ * of the payment address count for nothing.
+ *
+ * Pure: never throws, whatever the data.
  */
 export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[] {
   const { mint, owners } = terms
@@ -37,8 +45,8 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
   tx.instructions.forEach(({ programIndex, accounts: indexes, data }, at) => {
     const program = TOKEN_PROGRAMS.find(({ key }) => sameBytes(key, tx.accountKeys[programIndex]!))
     if (program === undefined) return
-    readTokenInstruction(indexes, data, (step) => {
-      const move = moveOf(at, step, accounts)
+    readTokenInstruction(indexes, data, (instruction) => {
+      const move = moveOf(at, instruction, accounts)
       if (move !== null) {
         moves.push(move)
         isToken2022 ||= program.token2022
@@ -46,17 +54,17 @@ export function readDeposits(tx: Transaction, terms: PaymentTerms): PaidDeposit[
         if (move.kind === 'token' && from !== null && to !== null)
           transfers.push({ move, from, to })
       }
-      accounts.apply(step)
+      accounts.apply(instruction)
     })
   })
   if (isToken2022) settleTransferFees(tx, moves, [MINT])
   return sumUp(transfers, owners)
 }
 
-/** Number that the one mint of interest has in moves. */
+/** Mint number of the one mint of interest. */
 const MINT = 0
 
-const TOKEN_PROGRAMS = PLUMBING.flatMap((program) =>
+const TOKEN_PROGRAMS = INFRASTRUCTURE_PROGRAMS.flatMap((program) =>
   program.kind === 'token' ? [{ key: addressBytes(program.id), token2022: program.token2022 }] : [],
 )
 
@@ -79,8 +87,8 @@ function sumUp(
   return [...sums.values()].filter(({ amount }) => amount > 0n)
 }
 
-/** What an instruction does to amounts of the mint; null for everything else. */
-function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Move | null {
+/** The move that an instruction makes of the mint; null if it makes none. */
+function moveOf(at: number, instruction: TokenInstruction, accounts: TokenAccounts): Move | null {
   const move = (kind: 'token' | 'mint' | 'burn', from: number, to: number, fee: bigint): Move => ({
     at,
     kind,
@@ -93,31 +101,38 @@ function moveOf(at: number, step: TokenInstruction, accounts: TokenAccounts): Mo
     received: fee > amount ? 0n : amount - fee,
     ontoCreated: false,
   })
-  const amount = 'amount' in step ? (step.amount ?? 0n) : 0n
-  switch (step.kind) {
+  const amount = 'amount' in instruction ? (instruction.amount ?? 0n) : 0n
+  switch (instruction.kind) {
     case 'transfer': {
-      const { source, destination, fee } = step
+      const { source, destination, fee } = instruction
       if (source === destination) return null
       if (!accounts.isOfMint(source) || !accounts.isOfMint(destination)) return null
       return move('token', source, destination, fee ?? 0n)
     }
     case 'mint':
-      return accounts.isOfMint(step.account) ? move('mint', -1, step.account, 0n) : null
+      return accounts.isOfMint(instruction.account)
+        ? move('mint', -1, instruction.account, 0n)
+        : null
     case 'burn':
-      return accounts.isOfMint(step.account) ? move('burn', step.account, -1, 0n) : null
+      return accounts.isOfMint(instruction.account)
+        ? move('burn', instruction.account, -1, 0n)
+        : null
     default:
       return null
   }
 }
 
-/** Owners of the token accounts of one mint at the step in hand, by index in `accountKeys`. */
+/** Current owners of the token accounts of one mint, by index in `accountKeys`. */
 class TokenAccounts {
   readonly #tx: Transaction
   readonly #mintKey: Uint8Array
-  /** Null: of a balance that names no owner. */
+  /** The owner is null when the balance names none. */
   readonly #owners = new Map<number, Address | null>()
 
-  /** As before the first step. An account that comes into being later has the owner that it will have, until it is opened. */
+  /**
+   * Initialises the owners to those before the first instruction. An account that is opened later
+   * starts with its final owner.
+   */
   constructor(tx: Transaction, mint: Address) {
     this.#tx = tx
     this.#mintKey = addressBytes(mint)
@@ -137,20 +152,22 @@ class TokenAccounts {
     return this.#owners.get(account) ?? null
   }
 
-  apply(step: TokenInstruction): void {
+  apply(instruction: TokenInstruction): void {
     const { accountKeys } = this.#tx
-    switch (step.kind) {
+    switch (instruction.kind) {
       case 'initialize_account': {
-        const mint = accountKeys[step.mint]
-        if (mint === undefined || !sameBytes(mint, this.#mintKey)) this.#owners.delete(step.account)
-        else this.#setOwner(step.account, step.owner)
+        const mint = accountKeys[instruction.mint]
+        if (mint === undefined || !sameBytes(mint, this.#mintKey))
+          this.#owners.delete(instruction.account)
+        else this.#setOwner(instruction.account, instruction.owner)
         return
       }
       case 'set_owner':
-        if (this.#owners.has(step.account)) this.#setOwner(step.account, step.owner)
+        if (this.#owners.has(instruction.account))
+          this.#setOwner(instruction.account, instruction.owner)
         return
       case 'close':
-        this.#owners.delete(step.account)
+        this.#owners.delete(instruction.account)
     }
   }
 

@@ -12,7 +12,7 @@ import { toGrpcUpdate } from '../testing/encodings.ts'
 import { mutateUpdate, randomFrom } from '../testing/mutate.ts'
 import { createDecoder } from './decoder.ts'
 
-// Votes and other transactions that move nothing would only take the place of others.
+// Transactions that move nothing, such as votes, would use up runs.
 const recorded = readCorpus().filter(
   ({ encoding, tx }) => encoding === 'json' && tx.instructions.length > 3 && !tx.failed,
 )
@@ -22,11 +22,11 @@ const wallets = createWallets(feePayers(recorded))
 const decoder = createDecoder(wallets)
 const ofCorpus = fc.nat(Math.max(0, recorded.length - 1))
 
-/** Mutated transactions in one run of the tests. */
+/** Number of mutated transactions in one run of the tests. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 100_000)
 
 onCorpus(
-  `${RUNS} mutated transactions are decoded or refused without a throw, and what they give is whole (K7)`,
+  `${RUNS} mutated transactions are decoded or refused without a throw, and their records are consistent (K7)`,
   (t) => {
     t.timeout(600_000)
     let decoded = 0
@@ -45,7 +45,7 @@ onCorpus(
   },
 )
 
-onCorpus('a mutated RPC answer is read or refused without a throw', (t) => {
+onCorpus('a mutated RPC response is read or refused without a throw', (t) => {
   fc.assert(
     fc.property(ofCorpus, fc.nat(), (which, seed) => {
       const random = randomFrom(seed)
@@ -59,7 +59,7 @@ onCorpus('a mutated RPC answer is read or refused without a throw', (t) => {
   t.pass()
 })
 
-/** Walks down a JSON value at random and puts something else where it ends. */
+/** Walks down a JSON value at random and replaces a leaf with junk. */
 function spoil(json: unknown, random: () => number): void {
   let at = json
   for (;;) {
@@ -90,7 +90,10 @@ function spoil(json: unknown, random: () => number): void {
   }
 }
 
-/** Numbers without gaps, amounts above zero, quotes where they belong, and of every base as much in events as in balances. */
+/**
+ * Whether events are numbered without gaps, amounts are above zero, quotes are quote coins, and the
+ * events of each base add up to its balance change.
+ */
 function isWhole(tx: Transaction, records: readonly DecodedRecord[]): boolean {
   const next = new Map<number, number>()
   const moved = new Map<string, bigint>()
@@ -121,18 +124,18 @@ function isWhole(tx: Transaction, records: readonly DecodedRecord[]): boolean {
   for (const [key, change] of ownBalances(tx)) {
     const wallet = Number(key.split(' ')[0])
     const difference = change - (moved.get(key) ?? 0n)
-    // One unit may be an NFT whose decimals an instruction told (rule B8a).
+    // A difference of one unit may be an NFT whose decimals an instruction stated (rule B8a).
     if (!exempt.has(wallet) && difference * difference > 1n) return false
   }
   return true
 }
 
-/** Balance changes of bases by `wallet mint`, where owners are told. */
+/** Balance changes of bases by `wallet mint`. Empty when a balance names no owner. */
 function ownBalances(tx: Transaction): Map<string, bigint> {
   const balances = [...tx.preTokenBalances, ...tx.postTokenBalances]
   const changes = new Map<string, bigint>()
   if (balances.some(({ owner }) => owner === null)) return changes
-  // What an order program holds for a wallet is the wallet's own (rule B2a): those are another test's.
+  // Escrows of order programs belong to the wallet (rule B2a); other tests cover them.
   const keys = tx.accountKeys.map((key) => addressFromBytes(key))
   if (keys.some((key) => /^(jupo|j1o2|DCA26)/.test(key))) return changes
   balances.forEach(({ owner, mint, amount }, i) => {

@@ -3,19 +3,20 @@ import type { Wallets } from '../domain/wallets.ts'
 
 /** The tracked wallets that a transaction names. */
 export interface NamedWallets {
-  /** Their numbers, ascending. */
+  /** Wallet numbers, ascending. */
   readonly wallets: readonly number[]
-  /** Their addresses, in the same order. */
+  /** Addresses, in the order of `wallets`. */
   readonly addresses: readonly string[]
-  /** Whether token balances name one of them as an owner. */
+  /** Whether a token balance names one of them as its owner. */
   readonly ownTokens: boolean
   /** Wallet number of each account key; 0 for keys that are not tracked. */
   readonly atKey: Uint32Array
 }
 
 /**
- * Looks for tracked wallets among the account keys and the owners of token accounts; null when there is none, which is
- * what most transactions give. Costs one probe a key and a map look-up an owner, however many wallets are tracked.
+ * Finds tracked wallets among the account keys and the owners of token accounts. Returns null when
+ * there are none, as for most transactions. Costs one probe per key and one map lookup per owner,
+ * however many wallets are tracked.
  */
 export function namedWallets(tx: Transaction, wallets: Wallets): NamedWallets | null {
   const { accountKeys } = tx

@@ -1,23 +1,27 @@
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
-import type { Move } from './movements.ts'
+import type { Move } from './move.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
-/** Signed raw amounts by mint number: above zero came in. */
+/** Signed raw amounts by mint number; above zero is incoming. */
 export type Flows = bigint[]
 
-/** Places `first` up to, not including, `end`. */
-export interface Range {
+/** A range of instruction indexes: `first` inclusive, `end` exclusive. */
+export interface InstructionRange {
   readonly first: number
   readonly end: number
 }
 
-/** Whether a move is a flow at all: rent and tips are none (rule B3). */
-export function isFlow(move: Move): boolean {
+/** Whether a move is a flow. Rent and tips are not (rule B3). */
+function isFlow(move: Move): boolean {
   return move.kind !== 'rent' && move.kind !== 'tip'
 }
 
-/** Net flows of a wallet, mint by mint, within a range of instructions (rule B5). */
-export function netFlows(facts: Facts, wallet: number, { first, end }: Range): Flows {
+/** Net flows of a wallet by mint, within a range of instructions (rule B5). */
+export function netFlows(
+  facts: TransactionFacts,
+  wallet: number,
+  { first, end }: InstructionRange,
+): Flows {
   const flows: Flows = new Array(facts.movements.mints.addresses.length).fill(0n)
   for (const move of facts.movements.moves) {
     if (move.at < first) continue
@@ -33,10 +37,15 @@ export function netFlows(facts: Facts, wallet: number, { first, end }: Range): F
 }
 
 /**
- * For each quote coin, what accounts that receive it before they send it on got within the range from elsewhere: what the selling hops of a
- * route paid (rule B7). A wallet's own SOL and WSOL accounts are one account.
+ * For each quote coin, the amount that entered pass-through accounts within the range, which is
+ * what the selling hops of a route paid (rule B7). A pass-through account receives the coin before
+ * it sends it on. The system account and the WSOL accounts of the wallet are one account.
  */
-export function passedThrough(facts: Facts, wallet: number, { first, end }: Range): bigint[] {
+export function passedThrough(
+  facts: TransactionFacts,
+  wallet: number,
+  { first, end }: InstructionRange,
+): bigint[] {
   const moves = facts.movements.moves.filter(
     (move) => move.at >= first && move.at < end && move.mint < QUOTES && isFlow(move),
   )
@@ -69,7 +78,10 @@ function ends(move: Move, wallet: number): [number, number] {
   ]
 }
 
-/** Worth of an amount of a quote coin in USD x 10^9, for ranking alone: 1 SOL counts as 150 USD (rule B6). */
-export function rank(quote: number, amount: bigint): bigint {
+/**
+ * Worth of an amount of a quote coin in USD x 10^9, for ranking only: 1 SOL counts as 150 USD (rule
+ * B6).
+ */
+export function quoteRank(quote: number, amount: bigint): bigint {
   return quote === SOL ? amount * 150n : amount * 1_000n
 }

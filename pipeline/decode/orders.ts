@@ -1,51 +1,60 @@
 import type { NamedWallets } from './named-wallets.ts'
-import type { OrderStep, Program } from './program.ts'
+import type { OrderAction, Program } from './program.ts'
 
 /** What order programs did in a transaction (rule B2a). */
-export interface OrderBook {
-  /** Owner of each escrow token account: it counts as his own. */
+export interface OrderActivity {
+  /**
+   * Owner of each escrow token account, by account index. The escrow counts as the owner's account.
+   */
   readonly escrows: ReadonlyMap<number, number>
-  readonly fills: readonly Fill[]
+  readonly fills: readonly OrderFill[]
 }
 
-/** A stretch of top-level instructions that is one swap instruction of the order's owner. */
-export interface Fill {
+/** A fill of an order: a range of top-level instructions that is one swap of the order's owner. */
+export interface OrderFill {
   readonly owner: number
   readonly program: Program
-  /** First and last top-level instruction, as places. */
+  /** Indexes of the first and the last top-level instruction. */
   readonly first: number
   readonly last: number
 }
 
-/** A step of an order program, with the top-level instruction in which it is. */
-export interface PlacedStep {
+/** An action of an order program, and the index of its top-level instruction. */
+export interface PlacedOrderAction {
   readonly top: number
   readonly program: Program
-  readonly step: OrderStep
+  readonly action: OrderAction
 }
 
-export const NO_ORDERS: OrderBook = { escrows: new Map(), fills: [] }
+/** The activity of a transaction that calls no order program. */
+export const NO_ORDERS: OrderActivity = { escrows: new Map(), fills: [] }
 
-/** Joins the steps of each order: a fill, or a flash fill from the step that takes to the step that settles. */
-export function readOrders(steps: readonly PlacedStep[], named: NamedWallets): OrderBook {
+/**
+ * Groups the actions of each order into fills. A flash fill reaches from the action that takes to
+ * the action that settles.
+ */
+export function readOrders(
+  actions: readonly PlacedOrderAction[],
+  named: NamedWallets,
+): OrderActivity {
   const owners = new Map<number, number>()
-  for (const { step } of steps) {
-    if (step.owner === null) continue
-    const wallet = named.atKey[step.owner]!
-    if (wallet !== 0) owners.set(step.order, wallet)
+  for (const { action } of actions) {
+    if (action.owner === null) continue
+    const wallet = named.atKey[action.owner]!
+    if (wallet !== 0) owners.set(action.order, wallet)
   }
   const escrows = new Map<number, number>()
   const taken = new Map<number, number>()
-  const fills: Fill[] = []
-  for (const { top, program, step } of steps) {
-    const owner = owners.get(step.order)
+  const fills: OrderFill[] = []
+  for (const { top, program, action } of actions) {
+    const owner = owners.get(action.order)
     if (owner === undefined) continue
-    for (const escrow of step.escrows) escrows.set(escrow, owner)
-    if (step.kind === 'take') taken.set(step.order, top)
-    if (step.kind === 'fill') fills.push({ owner, program, first: top, last: top })
-    if (step.kind === 'settle') {
-      fills.push({ owner, program, first: taken.get(step.order) ?? top, last: top })
-      taken.delete(step.order)
+    for (const escrow of action.escrows) escrows.set(escrow, owner)
+    if (action.kind === 'take') taken.set(action.order, top)
+    if (action.kind === 'fill') fills.push({ owner, program, first: top, last: top })
+    if (action.kind === 'settle') {
+      fills.push({ owner, program, first: taken.get(action.order) ?? top, last: top })
+      taken.delete(action.order)
     }
   }
   return { escrows, fills: fills.sort((a, b) => a.first - b.first) }

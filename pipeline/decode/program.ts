@@ -3,79 +3,99 @@ import type { Address } from '../domain/address.ts'
 import type { Instruction } from '../domain/transaction.ts'
 import { startsWith } from './bytes.ts'
 
-/** What a program of the table in rules of section H is. */
+/** Kinds of known programs, as the table of section H of the rules names them. */
 export type ProgramKind = 'venue' | 'router' | 'order' | 'not_trading'
 
-/** One program that the decoder knows: a file in `venues/` each. */
+/** A program that the decoder knows. Each has a file in `venues/`. */
 export interface Program {
   /** The name that is served (rules of section H). */
   readonly name: string
   readonly id: Address
   readonly kind: ProgramKind
-  /** Which of its instructions are swap entry points (rule B4). Programs that are not traded on have none. */
+  /** Recognises swap entry points (rule B4). Omitted by programs that are not traded on. */
   readonly isSwap?: EntryPoints
-  /** Lamports that a swap puts on an account without any transfer instruction (rule B5). */
-  readonly readCredit?: (call: Call) => Credit | null
-  /** The pool whose vault a move inside one of its swaps came out of or went into, as an index in `accountKeys`; null when it is none of theirs. */
+  /** Lamports that a swap credits to an account without a transfer instruction (rule B5). */
+  readonly readCredit?: (call: ProgramCall) => DirectCredit | null
+  /**
+   * Index in `accountKeys` of the pool whose vault is an end of a move inside one of the program's
+   * swaps. Null when no vault is.
+   */
   readonly poolOf?: PoolReader
-  /** What an order program's instructions do to orders (rule B2a). */
-  readonly readOrder?: (instruction: Instruction) => OrderStep | null
+  /** What an instruction of an order program does to an order (rule B2a). */
+  readonly readOrder?: (instruction: Instruction) => OrderAction | null
 }
 
 /**
- * Whether an instruction is a swap entry point: by its data and number of accounts, or, where the data does not tell (nobody has published it, or an order may rest),
- * by what moves: `two_mints`, if the instruction and what it calls move two mints; `two_mints_around`, if its whole top-level instruction does.
+ * Decides by data and accounts whether an instruction is a swap entry point.
+ *
+ * Where they do not tell, because the data is not published or an order may rest, the moves decide.
+ * `two_mints`: a swap if the instruction and its inner instructions move two mints.
+ * `two_mints_around`: a swap if its whole top-level instruction does.
  */
 export type EntryPoints = (
   data: Uint8Array,
   accounts: Uint8Array,
 ) => boolean | 'two_mints' | 'two_mints_around'
 
-/** Finds the pool behind a move of tokens inside a swap instruction of a program: see `Program.poolOf`. */
+/** Finds the pool behind a move of tokens inside a swap instruction: see `Program.poolOf`. */
 export type PoolReader = (
   instruction: Instruction,
   move: { readonly source: number; readonly destination: number },
 ) => number | null
 
-/** An instruction with what it called: `instructions[at]`, then those before `end`. */
-export interface Call {
+/** An instruction and its inner instructions: `instructions[at]`, then those before index `end`. */
+export interface ProgramCall {
   readonly accountKeys: readonly Uint8Array[]
   readonly instructions: readonly Instruction[]
   readonly at: number
   readonly end: number
 }
 
-/** Lamports credited directly. All accounts are indexes in `accountKeys`. */
-export interface Credit {
+/** Lamports that a venue credited directly. Accounts are indexes in `accountKeys`. */
+export interface DirectCredit {
   readonly source: number
   readonly destination: number
-  /** What the destination got, or null when the venue did not say: then it is what the balance shows, shared by `weight`. */
+  /**
+   * What the destination received. Null when the venue did not state it: the credits then share
+   * what the balance shows, by `weight`.
+   */
   readonly lamports: bigint | null
   readonly weight: bigint
 }
 
-/** An order program's instruction on one order. All accounts are indexes in `accountKeys`. */
-export interface OrderStep {
-  /** `take` and `settle` are the two ends of a flash fill; `fill` is both at once; `other` places, cancels, withdraws. */
+/**
+ * What one instruction of an order program does to one order. Accounts are indexes in
+ * `accountKeys`.
+ */
+export interface OrderAction {
+  /**
+   * `take` and `settle` are the two ends of a flash fill. `fill` is both at once. `other` places,
+   * cancels or withdraws.
+   */
   readonly kind: 'take' | 'settle' | 'fill' | 'other'
   readonly order: number
-  /** The order's owner, when the instruction names him. */
+  /** The order's owner, if the instruction names it. */
   readonly owner: number | null
-  /** Token accounts that hold what belongs to the order. */
+  /** Token accounts that hold the tokens of the order. */
   readonly escrows: readonly number[]
 }
 
-/** The first eight bytes of an Anchor instruction's data: sha256("global:<name>"), name in snake case. */
+/**
+ * First eight bytes of an Anchor instruction's data: sha256("global:<name>"), name in snake case.
+ */
 export function anchorDiscriminator(name: string): Uint8Array {
   return createHash('sha256').update(`global:${name}`).digest().subarray(0, 8)
 }
 
-/** The first eight bytes of an Anchor event: sha256("event:<Name>"). */
+/** First eight bytes of an Anchor event: sha256("event:<Name>"). */
 export function anchorEvent(name: string): Uint8Array {
   return createHash('sha256').update(`event:${name}`).digest().subarray(0, 8)
 }
 
-/** What begins the data of an event that an Anchor program emits by calling itself: sha256("anchor:event") backwards. */
+/**
+ * First eight bytes of the data with which an Anchor program emits an event by calling itself: the
+ * first eight bytes of sha256("anchor:event") in reverse order.
+ */
 export const ANCHOR_EVENT_CALL = Uint8Array.of(0xe4, 0x45, 0xa5, 0x2e, 0x51, 0xcb, 0x9a, 0x1d)
 
 /** Entry points of an Anchor program, by instruction name. */
@@ -84,7 +104,7 @@ export function anchorSwaps(...names: readonly string[]): EntryPoints {
 }
 
 /** Entry points by the first bytes of the data. */
-export function discriminatorSwaps(prefixes: readonly Uint8Array[]): EntryPoints {
+function discriminatorSwaps(prefixes: readonly Uint8Array[]): EntryPoints {
   return (data) => {
     for (const prefix of prefixes) if (startsWith(data, prefix)) return true
     return false
@@ -99,19 +119,21 @@ export function tagSwaps(...tags: readonly number[]): EntryPoints {
 /** Entry points of a program whose instruction data is not published. */
 export const opaqueSwaps: EntryPoints = () => 'two_mints'
 
-/** One instruction of an order program: which of its accounts are what, by place. */
-export interface OrderForm {
+/**
+ * Account layout of one instruction of an order program. Numbers are positions in its account list.
+ */
+export interface OrderLayout {
   readonly name: string
-  readonly kind: OrderStep['kind']
+  readonly kind: OrderAction['kind']
   readonly order: number
   readonly owner: number | null
   readonly escrows: readonly number[]
 }
 
-/** Reads the orders of an Anchor program by its instruction forms. */
+/** Returns the `readOrder` of an Anchor program, given the layouts of its instructions. */
 export function orderReader(
-  forms: readonly OrderForm[],
-): (instruction: Instruction) => OrderStep | null {
+  forms: readonly OrderLayout[],
+): (instruction: Instruction) => OrderAction | null {
   const byDiscriminator = forms.map((form) => ({ ...form, prefix: anchorDiscriminator(form.name) }))
   return ({ data, accounts }) => {
     const form = byDiscriminator.find(({ prefix }) => startsWith(data, prefix))
@@ -128,15 +150,18 @@ export function orderReader(
   }
 }
 
-/** Where a swap instruction names a pool and the pool's vaults: places in its list of accounts. */
-export interface PoolForm {
+/** Positions of a pool and its vaults in the account list of a swap instruction. */
+export interface PoolLayout {
   readonly pool: number
   readonly vaults: readonly number[]
 }
 
-/** Reads pools by the forms of instructions, each with what its data begins with. */
+/**
+ * Returns a `PoolReader` for account layouts, each with the bytes its instruction's data begins
+ * with.
+ */
 export function poolReader(
-  forms: readonly (PoolForm & { readonly prefixes: readonly Uint8Array[] })[],
+  forms: readonly (PoolLayout & { readonly prefixes: readonly Uint8Array[] })[],
 ): PoolReader {
   return ({ data, accounts }, move) => {
     for (const { prefixes, pool, vaults } of forms) {

@@ -2,46 +2,46 @@ import test from 'ava'
 import fc from 'fast-check'
 import { WSOL } from '../domain/quote.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import { bytes, trackedNames } from '../testing/scene.ts'
 import {
-  type Action,
   actions,
   amount,
-  base,
+  baseMint,
   exchanged,
-  other,
   PUMPSWAP,
-  quiet,
+  type StoryAction,
   SWAP,
+  silentAction,
   storyOf,
-  swap,
-  unknown,
+  swapAction,
+  transferAction,
+  unknownVenueAction,
 } from '../testing/stories.ts'
-import { accountFor } from './accounting.ts'
+import { concatBytes, trackedNames } from '../testing/transaction-builder.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
-import { readFacts } from './facts.ts'
 import { QUOTES } from './mint-table.ts'
 import { namedWallets } from './named-wallets.ts'
-import { rank } from './net-flows.ts'
+import { quoteRank } from './net-flows.ts'
+import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
 import { isTerminalFee } from './sol-transfers.ts'
 import { swapsOfFlows } from './swaps-of-flows.ts'
+import { readTransactionFacts } from './transaction-facts.ts'
 
-function eventsOf(actions: readonly Action[], ...names: readonly string[]) {
+function eventsOf(actions: readonly StoryAction[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
 }
 
-test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (t) => {
+test('tokens and lamports are conserved in every transaction (B12, B13)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       const wallets = trackedNames('w', 'friend', 'pool')
       const tx = storyOf(list).build()
       const named = namedWallets(tx, wallets)!
-      const facts = readFacts(tx, named, wallets, REGISTRY)
+      const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
       for (const wallet of named.wallets) {
         const decoded = decodeWallet(facts, wallet)
         const rest = balanceChanges(facts, wallet)
@@ -50,7 +50,7 @@ test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (
         for (let m = QUOTES; m < rest.length; m++) {
           if (!isNft(facts, m, rest[m]!)) t.is(rest[m], 0n)
         }
-        for (const { change, ...parts } of accountFor(facts, wallet, decoded)) {
+        for (const { change, ...parts } of reconcileQuotes(facts, wallet, decoded)) {
           t.is(
             Object.values(parts).reduce((sum, part) => sum + part, 0n),
             change,
@@ -62,11 +62,11 @@ test('whatever happens, tokens and lamports are conserved by name (B12, B13)', (
   )
 })
 
-test('wraps, rent, tips, NFTs and moves between own accounts change no event, wherever they stand (B2, B3, B8a)', (t) => {
-  const loud = fc.array(fc.oneof(swap, unknown, other), { maxLength: 5 })
+test('wraps, rent, tips, NFTs and moves between own accounts change no event, in any position (B2, B3, B8a)', (t) => {
+  const loud = fc.array(fc.oneof(swapAction, unknownVenueAction, transferAction), { maxLength: 5 })
   fc.assert(
-    // One quiet thing at a time: two NFTs would be an amount.
-    fc.property(loud, quiet, fc.nat(5), (plain, added, place) => {
+    // Adds one silent action only: two NFTs of one mint would be an amount.
+    fc.property(loud, silentAction, fc.nat(5), (plain, added, place) => {
       const noisy = [...plain]
       noisy.splice(place, 0, added)
       t.deepEqual(eventsOf(noisy), eventsOf(plain))
@@ -75,7 +75,7 @@ test('wraps, rent, tips, NFTs and moves between own accounts change no event, wh
   )
 })
 
-test('a failed transaction leaves the balance alone, whatever it would have done (B1, B14)', (t) => {
+test('a failed transaction gives a balance record and nothing else (B1, B14)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       const tx = storyOf(list).build({ failed: true })
@@ -88,18 +88,22 @@ test('a failed transaction leaves the balance alone, whatever it would have done
   )
 })
 
-test('swap instructions are read one by one: two stories together give the swaps of both (B9)', (t) => {
-  const swaps = (list: readonly Action[]) =>
+test('swap instructions are independent: two stories together give the swaps of both (B9)', (t) => {
+  const swaps = (list: readonly StoryAction[]) =>
     eventsOf(list).flatMap((event) => (event.kind === 'swap' ? { ...event, eventIndex: 0 } : []))
   fc.assert(
-    fc.property(fc.array(swap, { maxLength: 3 }), fc.array(swap, { maxLength: 3 }), (one, two) => {
-      t.deepEqual(swaps([...one, ...two]), [...swaps(one), ...swaps(two)])
-    }),
+    fc.property(
+      fc.array(swapAction, { maxLength: 3 }),
+      fc.array(swapAction, { maxLength: 3 }),
+      (one, two) => {
+        t.deepEqual(swaps([...one, ...two]), [...swaps(one), ...swaps(two)])
+      },
+    ),
     { numRuns: 300 },
   )
 })
 
-test("who else is tracked changes nothing of a wallet's events (A)", (t) => {
+test('the events of a wallet do not depend on which other wallets are tracked (A)', (t) => {
   fc.assert(
     fc.property(actions, (list) => {
       t.deepEqual(eventsOf(list, 'friend', 'pool', 'stranger'), eventsOf(list))
@@ -108,13 +112,13 @@ test("who else is tracked changes nothing of a wallet's events (A)", (t) => {
   )
 })
 
-test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) => {
+test('amounts do not depend on the depth or the caller of a venue call (B4, B5)', (t) => {
   fc.assert(
     fc.property(
       exchanged,
       fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 5 }),
       (moves, callers) => {
-        const nested: Action = (story) => {
+        const nested: StoryAction = (story) => {
           const call = (depth: number): void => {
             const caller = callers[depth]
             if (caller === undefined) story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
@@ -122,9 +126,9 @@ test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) 
           }
           call(0)
         }
-        const amounts = (list: readonly Action[]) =>
+        const amounts = (list: readonly StoryAction[]) =>
           eventsOf(list).map((event) => ({ ...event, programId: null }))
-        const flat: Action = (story) => story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
+        const flat: StoryAction = (story) => story.call(PUMPSWAP, SWAP, ['w'], () => moves(story))
         t.deepEqual(amounts([nested]), amounts([flat]))
       },
     ),
@@ -132,11 +136,11 @@ test('how deep a venue is called, and by whom, changes no amount (B4, B5)', (t) 
   )
 })
 
-test('an account of one mint or several: the events are the same (B2)', (t) => {
+test('one account of a mint or several give the same events (B2)', (t) => {
   fc.assert(
-    fc.property(base, amount, amount, amount, (m, first, second, price) => {
+    fc.property(baseMint, amount, amount, amount, (m, first, second, price) => {
       const sale =
-        (parts: [string, bigint][]): Action =>
+        (parts: [string, bigint][]): StoryAction =>
         (story) => {
           story.transfer(`w ${m}`, `w second ${m}`, 500_000_000n)
           story.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -164,24 +168,24 @@ function largestOf(values: readonly bigint[]): bigint {
 
 const flow = fc.bigInt(-1_000_000_000n, 1_000_000_000n)
 
-test('the quote of a swap opposes its base and none that does is worth more (B6)', (t) => {
+test('the quote of a swap is the opposing quote coin of the highest worth (B6)', (t) => {
   fc.assert(
     fc.property(fc.tuple(flow, flow, flow), flow, (quotes, coin) => {
       const outcome = swapsOfFlows([...quotes, coin], true, () => [0n, 0n, 0n])
       const opposing = quotes.flatMap((q, m) =>
-        q !== 0n && q > 0n !== coin > 0n ? rank(m, q < 0n ? -q : q) : [],
+        q !== 0n && q > 0n !== coin > 0n ? quoteRank(m, q < 0n ? -q : q) : [],
       )
       const quote = outcome.kind === 'swaps' ? outcome.swaps[0]!.quote : null
       if (coin === 0n || opposing.length === 0) return quote === null
       const best = largestOf(opposing)
-      return quote !== null && rank(quote.mint, quote.amount) === best
+      return quote !== null && quoteRank(quote.mint, quote.amount) === best
     }),
     { numRuns: 2000 },
   )
   t.pass()
 })
 
-test('token for token takes the first quote of the route worth at least 90% of the largest, whatever else moved (B7)', (t) => {
+test('token for token takes the first quote coin of the route worth at least 90% of the largest (B7)', (t) => {
   const through = fc.tuple(...[0, 1, 2].map(() => fc.bigInt(0n, 1_000_000_000n)))
   fc.assert(
     fc.property(
@@ -193,7 +197,7 @@ test('token for token takes the first quote of the route worth at least 90% of t
         const outcome = swapsOfFlows([...quotes, -sold, bought], false, () => passed)
         if (outcome.kind !== 'swaps' || outcome.swaps.length !== 2) return false
         const [sell, buy] = outcome.swaps
-        const ranks = passed.map((a, m) => rank(m, a))
+        const ranks = passed.map((a, m) => quoteRank(m, a))
         const largest = largestOf(ranks)
         const first = ranks.findIndex((worth) => 10n * worth >= 9n * largest)
         const quote = largest === 0n ? null : { mint: first, amount: passed[first]! }
@@ -211,7 +215,7 @@ test('token for token takes the first quote of the route worth at least 90% of t
   )
 })
 
-test('flows without a clean quote: a sell or several swaps of those who signed and gave, else nothing (B6a, B8)', (t) => {
+test('flows without an opposing quote are swaps only if the wallet signed and gave something (B6a, B8)', (t) => {
   const flows = fc.array(fc.oneof(fc.constant(0n), flow), { minLength: 3, maxLength: 8 })
   fc.assert(
     fc.property(flows, fc.boolean(), (list, signed) => {
@@ -246,7 +250,7 @@ test('flows without a clean quote: a sell or several swaps of those who signed a
   t.pass()
 })
 
-test("a terminal's fee is at most one twentieth of the SOL swapped, pairs counted once (B13a)", (t) => {
+test("a terminal's fee is at most 5% of the SOL swapped, where a pair counts once (B13a)", (t) => {
   const sol = (a: bigint) => ({
     side: 'buy' as const,
     mint: 3,
@@ -263,7 +267,7 @@ test("a terminal's fee is at most one twentieth of the SOL swapped, pairs counte
   t.pass()
 })
 
-test('which unknown program made a swap changes nothing but its address (B10)', (t) => {
+test('an unknown program changes nothing of a swap but the program address (B10)', (t) => {
   fc.assert(
     fc.property(
       exchanged,
@@ -271,13 +275,13 @@ test('which unknown program made a swap changes nothing but its address (B10)', 
       fc.uint8Array({ maxLength: 20 }),
       (moves, name, data) => {
         const made =
-          (program: string, bytesOf: Uint8Array): Action =>
+          (program: string, bytesOf: Uint8Array): StoryAction =>
           (story) =>
             story.call(program, bytesOf, ['w'], () => moves(story))
-        const amounts = (list: readonly Action[]) =>
+        const amounts = (list: readonly StoryAction[]) =>
           eventsOf(list).map((event) => ({ ...event, programId: null }))
         t.deepEqual(
-          amounts([made(`program ${name}`, bytes(data))]),
+          amounts([made(`program ${name}`, concatBytes(data))]),
           amounts([made('a new venue', Uint8Array.of(1))]),
         )
       },

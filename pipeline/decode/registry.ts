@@ -1,6 +1,6 @@
 import { addressBytes } from '../domain/address.ts'
 import { createKeyTable } from '../domain/key-table.ts'
-import { PLUMBING, type Plumbing } from './plumbing.ts'
+import { INFRASTRUCTURE_PROGRAMS, type InfrastructureProgram } from './infrastructure-programs.ts'
 import type { Program } from './program.ts'
 import { TIP_ACCOUNTS } from './tips.ts'
 import { aldrin } from './venues/aldrin.ts'
@@ -57,10 +57,10 @@ import { titan } from './venues/titan.ts'
 import { tokenSwap } from './venues/token-swap.ts'
 import { zerofi } from './venues/zerofi.ts'
 
-/** A program that the decoder knows: traded on, or part of the chain's own plumbing. */
-export type KnownProgram = Program | Plumbing
+/** A program that the decoder knows: traded on, or infrastructure. */
+export type KnownProgram = Program | InfrastructureProgram
 
-/** Every program of the table in rules of section H. To add one: write its file in `venues/`, name it here. */
+/** Every program of the table in section H of the rules. `README.md` says how to add one. */
 export const PROGRAMS: readonly Program[] = [
   pumpfun,
   pumpswap,
@@ -118,15 +118,15 @@ export const PROGRAMS: readonly Program[] = [
   ...notTrading,
 ]
 
-/** Looks programs up by their keys. */
-export interface Registry {
-  /** The known program behind 32 key bytes; null for every other. */
+/** Looks up programs by their keys. */
+export interface ProgramRegistry {
+  /** The known program with these 32 key bytes; null for any other. */
   programOf(key: Uint8Array): KnownProgram | null
 }
 
-/** A registry of the given programs and the chain's plumbing. */
-export function createRegistry(programs: readonly Program[]): Registry {
-  const known: readonly KnownProgram[] = [...PLUMBING, ...programs]
+/** Returns a registry of the given programs and the infrastructure programs. */
+export function createProgramRegistry(programs: readonly Program[]): ProgramRegistry {
+  const known: readonly KnownProgram[] = [...INFRASTRUCTURE_PROGRAMS, ...programs]
   const numbers = createKeyTable(known.map(({ id }) => addressBytes(id)))
   return {
     programOf(key) {
@@ -137,9 +137,11 @@ export function createRegistry(programs: readonly Program[]): Registry {
 }
 
 /** The registry of `PROGRAMS`. */
-export const REGISTRY: Registry = createRegistry(PROGRAMS)
+export const REGISTRY: ProgramRegistry = createProgramRegistry(PROGRAMS)
 
-/** The program of the table, or of the chain's plumbing, behind 32 key bytes; null for every other. */
+/**
+ * The program of `PROGRAMS` or infrastructure program with these 32 key bytes; null for any other.
+ */
 export function knownProgram(key: Uint8Array): KnownProgram | null {
   return REGISTRY.programOf(key)
 }
@@ -147,6 +149,6 @@ export function knownProgram(key: Uint8Array): KnownProgram | null {
 const tips = createKeyTable(TIP_ACCOUNTS.map(addressBytes))
 
 /** Whether the 32 key bytes are an account that takes tips (rule B3). */
-export function isTip(key: Uint8Array): boolean {
+export function isTipAccount(key: Uint8Array): boolean {
   return tips.get(key) !== 0
 }

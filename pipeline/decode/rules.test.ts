@@ -1,7 +1,13 @@
 import test from 'ava'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import type { DecodedRecord } from '../domain/slot.ts'
-import { addressOf, bytes, RENT, Scene, trackedNames } from '../testing/scene.ts'
+import {
+  addressOf,
+  concatBytes,
+  RENT,
+  TransactionBuilder,
+  trackedNames,
+} from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 
@@ -12,15 +18,18 @@ const LIMIT = 'jupoNjAxXgZ4rjzxzPMP4oxduvQsQtZzyknqvzYNrNu'
 const KAMINO = 'KLend2g3cP87fffoy8q1mQqGKjrxjC8boSyAYavgmjD'
 const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
 const SWAP = anchorDiscriminator('buy')
-const RAYDIUM_SWAP = bytes([9], new Uint8Array(16))
+const RAYDIUM_SWAP = concatBytes([9], new Uint8Array(16))
 const ROUTE = anchorDiscriminator('route')
 
-/** Events of a story for the named wallets, without what is the same in all: slot, index, block time, signature. */
-function events(story: Scene, ...names: readonly string[]) {
+/**
+ * Events of a story for the named wallets, without the fields that are the same in all: slot,
+ * index, block time, signature.
+ */
+function events(story: TransactionBuilder, ...names: readonly string[]) {
   return decode(story, ...names).filter((record) => record.kind !== 'balance')
 }
 
-function decode(story: Scene, ...names: readonly string[]): Record<string, unknown>[] {
+function decode(story: TransactionBuilder, ...names: readonly string[]): Record<string, unknown>[] {
   const result = createDecoder(trackedNames(...names)).decode(story.build(), 1_700_000_000)
   if (result.kind !== 'decoded') throw new Error(`needs decimals of ${result.mints}`)
   return result.records.map(short)
@@ -45,7 +54,7 @@ function aSwap(fields: Record<string, unknown>) {
     quoteAmount: 500n,
     program: 'pumpswap',
     programId: PUMPSWAP,
-    pool: null, // these stories name no accounts of a pool
+    pool: null, // the stories name no pool accounts
     confidence: 'high',
     quoteMismatch: false,
     feeLamports: 0n,
@@ -82,9 +91,9 @@ const solOut = (lamports: bigint, fields = {}) => ({
   ...fields,
 })
 
-/** A wallet with tokens, a pool with COIN, WSOL, USDC, USDT and OTHER. */
-function market(...signers: readonly string[]): Scene {
-  const story = new Scene(...(signers.length === 0 ? ['w'] : signers))
+/** A wallet with tokens, and a pool of COIN, WSOL, USDC, USDT and OTHER. */
+function market(...signers: readonly string[]): TransactionBuilder {
+  const story = new TransactionBuilder(...(signers.length === 0 ? ['w'] : signers))
   for (const mint of ['COIN', 'OTHER', WSOL, USDC, USDT]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000_000_000n)
     story.token(`pool ${mint}`, 'pool', mint, 1_000_000_000_000_000n)
@@ -92,9 +101,9 @@ function market(...signers: readonly string[]): Scene {
   return story
 }
 
-/** A swap call in which w gives some of one mint and gets some of another. */
+/** A swap call in which w gives an amount of one mint and receives an amount of another. */
 function swap(
-  story: Scene,
+  story: TransactionBuilder,
   give: string,
   given: bigint,
   get: string,
@@ -108,17 +117,17 @@ function swap(
   })
 }
 
-test('a buy on a venue is one swap of what w gave and got (B4, B5, B6, B11)', (t) => {
+test('a buy on a venue is one swap of what w gave and received (B4, B5, B6, B11)', (t) => {
   t.deepEqual(events(swap(market(), WSOL, 500n, 'COIN', 1000n), 'w'), [aSwap({})])
 })
 
-test('sides come from the legs, so that a venue call that takes base is a sell (B5)', (t) => {
+test('sides come from the legs: a venue call that takes base is a sell (B5)', (t) => {
   t.deepEqual(events(swap(market(), 'COIN', 1000n, USDC, 500n), 'w'), [
     aSwap({ side: 'sell', quoteMint: USDC }),
   ])
 })
 
-test('a failed transaction leaves a balance and nothing else (B1, B14)', (t) => {
+test('a failed transaction gives a balance record and nothing else (B1, B14)', (t) => {
   const story = swap(market(), WSOL, 500n, 'COIN', 1000n)
   const result = createDecoder(trackedNames('w')).decode(story.build({ failed: true }), 7)
   t.deepEqual(result, {
@@ -129,7 +138,7 @@ test('a failed transaction leaves a balance and nothing else (B1, B14)', (t) => 
   })
 })
 
-test('several accounts of one mint are summed, and moves between them are nothing (B2, B12)', (t) => {
+test('several accounts of one mint are summed, and moves between them give no event (B2, B12)', (t) => {
   const story = market().token('w second', 'w', 'COIN', 5n)
   story.transfer('w COIN', 'w second', 77n)
   t.deepEqual(events(story, 'w'), [])
@@ -143,7 +152,7 @@ test('several accounts of one mint are summed, and moves between them are nothin
   t.deepEqual(events(both, 'w'), [aSwap({ side: 'sell' })])
 })
 
-test("an account opened and closed within the transaction counts as w's, and its rent as nothing (B2, B3)", (t) => {
+test("an account opened for w and closed within the transaction counts as w's, without its rent (B2, B3)", (t) => {
   const story = market()
   story.openToken('w', 'temp', 'w', WSOL, 500n)
   story.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -153,7 +162,7 @@ test("an account opened and closed within the transaction counts as w's, and its
   t.deepEqual(events(story, 'w'), [aSwap({})])
 })
 
-test('wrapping, syncing and unwrapping move nothing (B3)', (t) => {
+test('wrapping, syncing and unwrapping SOL give no event (B3)', (t) => {
   const story = market()
   story.transferSol('w', `w ${WSOL}`, 9000n).syncNative(`w ${WSOL}`).close(`w ${WSOL}`, 'w')
   t.deepEqual(events(story, 'w'), [])
@@ -167,7 +176,7 @@ test('an account that changes owner changes the balances of both (B2)', (t) => {
   ])
 })
 
-test('tips are part of no swap and no transfer, rent and the network fee neither (B3, B13)', (t) => {
+test('tips, rent and the network fee are part of no swap and no transfer (B3, B13)', (t) => {
   const story = market().networkFee(123_456n)
   story.transferSol('w', TIP, 1_000_000n)
   story.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -177,18 +186,18 @@ test('tips are part of no swap and no transfer, rent and the network fee neither
   t.deepEqual(events(story, 'w'), [aSwap({ baseMint: addressOf('NEW') })])
 })
 
-test("SOL that opens somebody else's WSOL account is a flow as far as it exceeds the rent (B3)", (t) => {
+test("SOL that opens someone else's WSOL account is a flow beyond the rent (B3)", (t) => {
   const story = market()
   story.openToken('w', 'theirs', 'v', WSOL, 700n)
   t.deepEqual(events(story, 'w', 'v'), [solOut(700n), solIn(700n, { wallet: 2 })])
 })
 
-test('closing a WSOL account in favour of somebody else moves what it wraps, not its rent (B5, B13)', (t) => {
-  const story = new Scene('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
+test('closing a WSOL account in favour of someone else moves the wrapped SOL, not the rent (B5, B13)', (t) => {
+  const story = new TransactionBuilder('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
   t.deepEqual(events(story, 'w', 'v'), [solOut(900n), solIn(900n, { wallet: 2 })])
 })
 
-test('liquidity is no swap: its tokens are transfers and its WSOL a sol transfer (B4, B12, B13)', (t) => {
+test('adding liquidity is no swap: its tokens and its WSOL are transfers (B4, B12, B13)', (t) => {
   const story = market()
   story.call(PUMPSWAP, anchorDiscriminator('deposit'), ['w'], () => {
     story.transfer('w COIN', 'pool COIN', 10n).transfer(`w ${WSOL}`, `pool ${WSOL}`, 20n)
@@ -210,7 +219,7 @@ test('fees that the swap instruction takes from w are part of the quote (B5)', (
   t.deepEqual(events(story, 'w'), [aSwap({ programId: addressOf('terminal') })])
 })
 
-test('of several opposing quotes the one worth most is the quote (B6)', (t) => {
+test('among several opposing quote coins, the one of the highest worth is the quote (B6)', (t) => {
   const story = market()
   story.call(PUMPSWAP, SWAP, ['w'], () => {
     story.transfer(`w ${WSOL}`, `pool ${WSOL}`, 1_000_000_000n)
@@ -220,7 +229,7 @@ test('of several opposing quotes the one worth most is the quote (B6)', (t) => {
   t.deepEqual(events(story, 'w'), [aSwap({ quoteMint: USDC, quoteAmount: 150_000_001n })])
 })
 
-test('base that left without any quote is a sell of unknown value, if w signed (B6a)', (t) => {
+test('base that left without any quote is a sell without a value, if w signed (B6a)', (t) => {
   const story = (...signers: string[]) => {
     const sale = market(...signers)
     return sale.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -233,7 +242,7 @@ test('base that left without any quote is a sell of unknown value, if w signed (
   t.deepEqual(events(story('keeper'), 'w'), [tokenOut('COIN', 1000n)])
 })
 
-test('base that only came in is a transfer, and the SOL beside it too (B6a, B12, B13)', (t) => {
+test('base that only came in is a transfer, and so is SOL beside it (B6a, B12, B13)', (t) => {
   const story = market()
   story.call(PUMPSWAP, SWAP, ['w'], () => {
     story
@@ -244,7 +253,7 @@ test('base that only came in is a transfer, and the SOL beside it too (B6a, B12,
   t.deepEqual(events(story, 'w'), [tokenIn('COIN', 1000n), solIn(3n, { eventIndex: 1 })])
 })
 
-test('several bases bought at once are a swap each, of unknown value, by mint (B6a)', (t) => {
+test('several bases bought at once are one swap each, without a value, by mint (B6a)', (t) => {
   const story = market()
   story.call(PUMPSWAP, SWAP, ['w'], () => {
     story
@@ -269,7 +278,7 @@ test('several bases bought at once are a swap each, of unknown value, by mint (B
   )
 })
 
-test('token for token is a sell and a buy whose quote is what the route passed through (B7)', (t) => {
+test('token for token is a sell and a buy, whose quote is the coin the route passed through (B7)', (t) => {
   const story = market()
   story.call(JUPITER, ROUTE, ['w'], () => {
     swap(story, 'COIN', 1000n, WSOL, 505n)
@@ -282,7 +291,7 @@ test('token for token is a sell and a buy whose quote is what the route passed t
   ])
 })
 
-test('token for token without a quote in between has no value (B7)', (t) => {
+test('token for token without a quote coin in between has no value (B7)', (t) => {
   const story = swap(market(), 'COIN', 1000n, 'OTHER', 7n)
   const both = { quoteMint: null, quoteAmount: 0n, quoteMismatch: true }
   t.deepEqual(events(story, 'w'), [
@@ -291,7 +300,7 @@ test('token for token without a quote in between has no value (B7)', (t) => {
   ])
 })
 
-test('quote for quote is a conversion: no swap, no transfer, whichever program did it (B8)', (t) => {
+test('quote coin for quote coin is a conversion: no swap, no transfer, whichever program did it (B8)', (t) => {
   t.deepEqual(events(swap(market(), USDC, 150n, WSOL, 1n), 'w'), [])
   t.deepEqual(events(swap(market(), USDC, 150n, WSOL, 1n, 'somebody', Uint8Array.of(1)), 'w'), [])
   t.deepEqual(events(swap(market(), USDC, 150n, WSOL, 1n, KAMINO, Uint8Array.of(1)), 'w'), [
@@ -322,7 +331,7 @@ test('one unit of a mint without decimals is an NFT: no swap and no transfer (B8
   ])
 })
 
-test('several swap instructions are a swap each, a round trip within one is none (B9)', (t) => {
+test('several swap instructions are one swap each; a round trip within one is none (B9)', (t) => {
   const story = swap(swap(market(), WSOL, 500n, 'COIN', 1000n), 'COIN', 1000n, WSOL, 490n)
   t.deepEqual(events(story, 'w'), [
     aSwap({}),
@@ -336,7 +345,7 @@ test('several swap instructions are a swap each, a round trip within one is none
   t.deepEqual(events(round, 'w'), [solIn(10n)])
 })
 
-test('an unknown program that exchanged one base against a quote made a delta_only swap (B10, B11)', (t) => {
+test('an exchange of one base against a quote by an unknown program is a delta_only swap (B10, B11)', (t) => {
   const unknown = {
     program: 'unknown',
     programId: addressOf('new venue'),
@@ -352,7 +361,7 @@ test('an unknown program that exchanged one base against a quote made a delta_on
   ])
 })
 
-test('balance changes make no swap of lending, of minted tokens, of plain transfers, or beside a known swap (B10)', (t) => {
+test('balance changes give no swap for lending, minted tokens, plain transfers, or beside a known swap (B10)', (t) => {
   const lent = swap(market(), WSOL, 500n, 'COIN', 1000n, KAMINO, Uint8Array.of(1))
   t.deepEqual(events(lent, 'w'), [tokenIn('COIN', 1000n), solOut(500n, { eventIndex: 1 })])
   const minted = market()
@@ -365,7 +374,7 @@ test('balance changes make no swap of lending, of minted tokens, of plain transf
   t.deepEqual(events(plain, 'w'), [tokenIn('COIN', 1000n), solOut(500n, { eventIndex: 1 })])
 })
 
-test('direct lamports count where balance changes tell a swap, and are no transfer elsewhere (B10, B13)', (t) => {
+test('directly credited lamports count in a swap from balance changes, and are no transfer elsewhere (B10, B13)', (t) => {
   const story = market().sol('curve', 10_000n)
   story.call('new curve', Uint8Array.of(1), ['w'], () => {
     story.transfer('w COIN', 'pool COIN', 1000n).credit('curve', 'w', 500n)
@@ -383,7 +392,7 @@ test('direct lamports count where balance changes tell a swap, and are no transf
   t.deepEqual(events(reward, 'w'), [solOut(1n)])
 })
 
-test('the router gives its name when it called several venues or one that is not in the table (B11)', (t) => {
+test('a router names the swap when it called several venues or an unknown one (B11)', (t) => {
   const routed = (...hops: [string, Uint8Array][]) => {
     const story = market()
     story.call(JUPITER, ROUTE, ['w'], () => {
@@ -398,7 +407,7 @@ test('the router gives its name when it called several venues or one that is not
   t.deepEqual(routed(['private venue', SWAP], [PUMPSWAP, SWAP]), ['jupiter'])
 })
 
-test('without a router the venue that moved the base of w gives its name (B11)', (t) => {
+test('without a router, the venue that moved the base of w names the swap (B11)', (t) => {
   const story = market()
   story.call('bot', Uint8Array.of(1), ['w'], () => {
     story.call(PUMPSWAP, SWAP, ['w'], () => {
@@ -416,7 +425,7 @@ test('without a router the venue that moved the base of w gives its name (B11)',
   ])
 })
 
-test('what comes on top of a swap is one transfer per mint, before swaps when in, after them when out (B12, A)', (t) => {
+test('amounts beyond a swap are one transfer per mint, before swaps when in, after them when out (B12, A)', (t) => {
   const story = swap(market(), WSOL, 500n, 'COIN', 1000n)
   story
     .transfer('pool COIN', 'w COIN', 11n)
@@ -429,7 +438,7 @@ test('what comes on top of a swap is one transfer per mint, before swaps when in
   ])
 })
 
-test('SOL and WSOL moved outside swaps are one sol transfer a direction (B13)', (t) => {
+test('SOL and WSOL moved outside swaps are one SOL transfer per direction (B13)', (t) => {
   const story = market().sol('friend', 1000n)
   story.transferSol('w', 'friend', 30n).transfer(`w ${WSOL}`, `pool ${WSOL}`, 12n)
   story.call('payer', Uint8Array.of(1), ['w'], () =>
@@ -443,24 +452,27 @@ test('SOL and WSOL moved outside swaps are one sol transfer a direction (B13)', 
   ])
 })
 
-test('SOL put on accounts that the transaction creates is rent, up to that of 10,240 bytes (B3, B13)', (t) => {
-  t.deepEqual(events(new Scene('w').createAccount('w', 'stake', 5_000_000_000n), 'w'), [])
-  const story = new Scene('w')
+test('SOL put on accounts that the transaction creates is rent, up to the rent of 10,240 bytes (B3, B13)', (t) => {
+  t.deepEqual(
+    events(new TransactionBuilder('w').createAccount('w', 'stake', 5_000_000_000n), 'w'),
+    [],
+  )
+  const story = new TransactionBuilder('w')
   story.transferSol('w', 'new', 1000n).allocate('new').transferSol('w', 'new', 50n)
   t.deepEqual(events(story, 'w'), [])
-  const large = new Scene('w')
+  const large = new TransactionBuilder('w')
   large.createAccount('w', 'large', RENT).transferSol('w', 'large', 72_161_280n + 9n)
   t.deepEqual(events(large, 'w'), [solOut(9n)])
 })
 
-test("SOL sent beside a swap is a terminal's fee up to 5% of its SOL, a transfer beyond (B13a)", (t) => {
+test("SOL sent beside a swap is a terminal's fee up to 5% of its SOL, else a transfer (B13a)", (t) => {
   const story = (fee: bigint) =>
     swap(market().transferSol('w', 'terminal', fee), WSOL, 500n, 'COIN', 1000n)
   t.deepEqual(events(story(25n), 'w'), [aSwap({ feeLamports: 25n })])
   t.deepEqual(events(story(26n), 'w'), [aSwap({}), solOut(26n, { eventIndex: 1 })])
 })
 
-test('both sides of a trade may be tracked: each has its own event and number (A)', (t) => {
+test('when both sides of a trade are tracked, each has its own event and number (A)', (t) => {
   const story = market('w', 'v').token('v COIN', 'v', 'COIN', 5000n).token('v SOL', 'v', WSOL, 0n)
   story.call(
     '61DFfeTKM7trxYcPQCM78bJ794ddZprZpAwAnLiwTpYH',
@@ -474,7 +486,7 @@ test('both sides of a trade may be tracked: each has its own event and number (A
   t.deepEqual(events(story, 'w', 'v'), [aSwap(rfq), aSwap({ ...rfq, wallet: 2, side: 'sell' })])
 })
 
-test('somebody else pays the network fee (B3, B14)', (t) => {
+test('a network fee paid by someone else is not charged to w (B3, B14)', (t) => {
   const story = swap(market('payer', 'w').networkFee(999_999n), WSOL, 500n, 'COIN', 1000n)
   t.deepEqual(decode(story, 'w'), [
     aSwap({}),
@@ -482,15 +494,15 @@ test('somebody else pays the network fee (B3, B14)', (t) => {
   ])
 })
 
-test('a wallet that only a token balance names has events but no balance (B14)', (t) => {
-  const story = new Scene('friend')
+test('a wallet named by a token balance only has events but no balance record (B14)', (t) => {
+  const story = new TransactionBuilder('friend')
     .token('f', 'friend', 'COIN', 50n)
     .token('w COIN', 'w', 'COIN', 0n)
     .transfer('f', 'w COIN', 50n)
   t.deepEqual(decode(story, 'w'), [tokenIn('COIN', 50n)])
 })
 
-test("an order's escrow is its owner's own: placing and cancelling move nothing (B2a)", (t) => {
+test('an escrow belongs to the owner of its order: placing and cancelling give no event (B2a)', (t) => {
   const placed = market()
   placed.call(
     LIMIT,
@@ -513,7 +525,7 @@ test("an order's escrow is its owner's own: placing and cancelling move nothing 
   t.deepEqual(events(cancelled, 'w'), [])
 })
 
-test('a flash fill is one swap of the owner, whoever signed it, from taking to settling (B2a, B11)', (t) => {
+test('a flash fill is one swap of the owner from take to settle, whoever signed it (B2a, B11)', (t) => {
   const story = market('keeper')
     .token('reserve', 'order', 'COIN', 1000n)
     .token('keeper COIN', 'keeper', 'COIN', 0n)
@@ -552,15 +564,15 @@ test('a flash fill is one swap of the owner, whoever signed it, from taking to s
   ])
 })
 
-test('decimals that the transaction does not tell are asked for (J8)', (t) => {
-  const story = new Scene('w')
+test('decimals that the transaction does not state are requested from the caller (J8)', (t) => {
+  const story = new TransactionBuilder('w')
     .openToken('w', 'temp', 'w', 'RARE')
     .mintTo('RARE', 'temp', 5n)
     .burn('temp', 5n)
     .close('temp', 'w')
   t.deepEqual(events(story, 'w'), [])
   const decoder = createDecoder(trackedNames('w'))
-  const swapped = new Scene('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
+  const swapped = new TransactionBuilder('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
   swapped.openToken('w', 'temp', 'w', 'RARE').mintTo('RARE', 'temp', 5n)
   swapped.call(PUMPSWAP, SWAP, ['w'], () =>
     swapped.burn('temp', 5n).transferSol('vault', 'w', 500n),
@@ -583,7 +595,7 @@ test('decimals that the transaction does not tell are asked for (J8)', (t) => {
   )
 })
 
-test("without inner instructions a program's transaction cannot be decoded, and says so (K7)", (t) => {
+test('a call of a program without inner instructions is undecoded, with the reason (K7)', (t) => {
   const story = swap(market(), WSOL, 500n, 'COIN', 1000n)
   const result = createDecoder(trackedNames('w')).decode(story.build({ innerKept: false }), 0)
   t.deepEqual(result.kind === 'decoded' && result.records.map(short), [

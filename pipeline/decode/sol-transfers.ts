@@ -1,29 +1,33 @@
 import { withoutNfts } from './balance-changes.ts'
-import type { Facts } from './facts.ts'
 import { SOL } from './mint-table.ts'
-import { netFlows, type Range } from './net-flows.ts'
-import { type FlowSwap, isConversion } from './swaps-of-flows.ts'
-import { isAccepted } from './traded-programs.ts'
+import { type InstructionRange, netFlows } from './net-flows.ts'
+import { type FlowSwap, isQuoteConversion } from './swaps-of-flows.ts'
+import { mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
-/** SOL that a wallet sent and received outside of its swaps, in lamports. */
+/** SOL that a wallet sent and received outside its swaps, in lamports. */
 export interface SolTransfers {
   readonly received: bigint
   readonly sent: bigint
-  /** Lamports that went out as flows onto accounts that the transaction created, less what of them counts as sent. */
+  /** Lamports that flowed onto accounts that the transaction created and do not count as sent. */
   readonly ontoCreated: bigint
 }
 
-/** Rent of 10,240 bytes, as many as one call can allocate: what is put on a created account up to here is taken for its rent. */
+/**
+ * Rent of 10,240 bytes, the most that one call can allocate. Up to this amount, SOL put on a
+ * created account counts as its rent.
+ */
 const LARGEST_RENT = 72_161_280n
 
 /**
- * SOL moved by System transfers, and WSOL by token transfers, outside the given ranges, between the wallet and accounts that are not its own
- * (rule B13). Not among them: tips, rent, what was put on accounts that the transaction created (up to their largest rent), credits.
+ * Sums the SOL moved by System transfers, and the WSOL moved by token transfers, outside the given
+ * ranges, between the wallet and accounts that are not its own (rule B13). Tips, rent, credits and
+ * the rent of accounts that the transaction created are left out.
  */
 export function solTransfersOutside(
-  facts: Facts,
+  facts: TransactionFacts,
   wallet: number,
-  ranges: readonly Range[],
+  ranges: readonly InstructionRange[],
 ): SolTransfers {
   let received = 0n
   let sent = 0n
@@ -52,22 +56,30 @@ export function solTransfersOutside(
   return { received, sent, ontoCreated }
 }
 
-/** Top-level instructions that are no swaps but exchanged one quote coin of the wallet for another (rule B8). */
-export function conversions(facts: Facts, wallet: number, spans: readonly Range[]): Range[] {
-  const found: Range[] = []
+/**
+ * Top-level instructions outside the spans that exchanged one quote coin of the wallet for another
+ * (rule B8).
+ */
+export function conversions(
+  facts: TransactionFacts,
+  wallet: number,
+  spans: readonly InstructionRange[],
+): InstructionRange[] {
+  const found: InstructionRange[] = []
   if (!facts.movements.dollarsMoved) return found
   for (const first of facts.tree.tops) {
-    if (!isAccepted(facts.programs[first]!)) continue
+    if (!mayTrade(facts.programs[first]!)) continue
     if (spans.some((span) => first >= span.first && first < span.end)) continue
     const range = { first, end: facts.tree.end[first]! }
-    if (isConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)
+    if (isQuoteConversion(withoutNfts(facts, netFlows(facts, wallet, range)))) found.push(range)
   }
   return found
 }
 
 /**
- * Whether what a wallet sent beside its swaps is the fee of a terminal or bot: at most 5% of the SOL of those swaps, a token-for-token pair counted
- * once (rule B13a). `spans` holds the swaps of one swap instruction each.
+ * Whether the SOL that a wallet sent outside its swaps is the fee of a terminal or bot: at most 5%
+ * of the SOL of those swaps, where a token-for-token pair counts once (rule B13a). Each element of
+ * `spans` holds the swaps of one swap instruction.
  */
 export function isTerminalFee(sent: bigint, spans: readonly (readonly FlowSwap[])[]): boolean {
   let swapped = 0n

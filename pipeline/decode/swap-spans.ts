@@ -1,16 +1,22 @@
-import type { Facts } from './facts.ts'
-import { movesTwoMints } from './facts.ts'
-import type { Range } from './net-flows.ts'
+import type { InstructionRange } from './net-flows.ts'
 import type { Program } from './program.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
+import { movesTwoMints } from './transaction-facts.ts'
 
-/** One swap instruction as a wallet sees it: a top-level instruction with its calls, or, for the owner of an order, the stretch that fills it. */
-export interface SwapSpan extends Range {
-  /** The order program whose fill this is (rule B2a). */
+/**
+ * The instructions of one swap of a wallet: a top-level instruction with its inner instructions or,
+ * for the owner of an order, the top-level instructions that fill the order.
+ */
+export interface SwapSpan extends InstructionRange {
+  /** The order program when the span is a fill (rule B2a), else null. */
   readonly fill: Program | null
 }
 
-/** The swap instructions of a transaction for one wallet, in order; they do not overlap (rules B2a, B4). */
-export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
+/**
+ * Returns the swap spans of a transaction for one wallet, in order and without overlap (rules B2a,
+ * B4).
+ */
+export function swapSpans(facts: TransactionFacts, wallet: number): SwapSpan[] {
   const { tree } = facts
   const spans: { first: number; end: number; fill: Program | null }[] = []
   for (const { owner, program, first, last } of facts.orders.fills) {
@@ -34,7 +40,12 @@ export function swapSpans(facts: Facts, wallet: number): SwapSpan[] {
 }
 
 /** Name of the program of a swap of `mint` by `wallet` within a span (rule B11). */
-export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: number): string {
+export function programName(
+  facts: TransactionFacts,
+  span: SwapSpan,
+  wallet: number,
+  mint: number,
+): string {
   if (span.fill !== null) return 'jupiter'
   const calls = facts.swapCalls.filter(({ at }) => at >= span.first && at < span.end)
   const venues = calls.filter(({ program }) => program.kind === 'venue')
@@ -57,8 +68,11 @@ export function programName(facts: Facts, span: SwapSpan, wallet: number, mint: 
   return (mover ?? venues[0])?.program.name ?? 'unknown'
 }
 
-/** Whether a router of the span called a venue that is not in the table: a direct callee, of no known program, that moved two mints. */
-function routesElsewhere(facts: Facts, span: SwapSpan): boolean {
+/**
+ * Whether a router within the span directly called an unknown program that moved two mints. Such a
+ * program is a venue missing from the table.
+ */
+function routesElsewhere(facts: TransactionFacts, span: SwapSpan): boolean {
   const { tree, swapCalls } = facts
   const { instructions } = facts.tx
   return swapCalls.some(({ at, program }) => {

@@ -1,16 +1,19 @@
 import { type Address, addressFromBytes } from '../domain/address.ts'
-import type { Facts } from './facts.ts'
-import type { Range } from './net-flows.ts'
+import type { InstructionRange } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
- * The pool, bonding curve or pair account through which the base of a swap went: of the venue calls within the range that moved it from or to the wallet the first
- * whose program tells its pools; where a router kept the base in between, the first that moved it at all. Null when there is none.
+ * Returns the pool, bonding curve or pair account of a swap; null when none is known.
+ *
+ * Among the venue calls within the range that moved the base from or to the wallet, the first whose
+ * program tells its pool decides. Where a router kept the base in between, it is the first call
+ * that moved the base at all.
  */
 export function swappedPool(
-  { tx, tree, swapCalls, movements }: Facts,
+  { tx, tree, swapCalls, movements }: TransactionFacts,
   wallet: number,
   mint: number,
-  range: Range,
+  range: InstructionRange,
 ): Address | null {
   let routed: number | null = null
   for (const { at, program } of swapCalls) {

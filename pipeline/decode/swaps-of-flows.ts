@@ -1,26 +1,30 @@
 import type { Side } from '../domain/event.ts'
 import { QUOTES } from './mint-table.ts'
-import { type Flows, rank } from './net-flows.ts'
+import { type Flows, quoteRank } from './net-flows.ts'
 
-/** One swap as its flows tell it: mints by number, amounts raw. */
+/** A swap as derived from flows. Mints are mint numbers, amounts are raw units. */
 export interface FlowSwap {
   readonly side: Side
   readonly mint: number
   /** Above zero. */
   readonly amount: bigint
-  /** Null: no quote coin opposed the base. */
+  /** Null when no quote coin opposed the base. */
   readonly quote: { readonly mint: number; readonly amount: bigint } | null
 }
 
-/** What the flows of a swap instruction are to the wallet: swaps, a conversion of quote coins, or neither. */
+/**
+ * What the flows of a swap instruction are: swaps, a conversion between quote coins, or neither.
+ */
 export type FlowOutcome =
   | { readonly kind: 'swaps'; readonly swaps: readonly FlowSwap[] }
   | { readonly kind: 'conversion' }
   | { readonly kind: 'none' }
 
 /**
- * Reads a wallet's net flows within one swap instruction (rules B6, B6a, B7, B8). `signed`: whether the wallet signed the transaction;
- * `through`: the amounts of each quote coin that the route passed on, asked for only when base stands against base.
+ * Classifies the net flows of a wallet within one swap instruction (rules B6, B6a, B7, B8).
+ *
+ * `signed` says whether the wallet signed the transaction. `through` returns the amounts of each
+ * quote coin that the route passed on; it is called only for base against base.
  */
 export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigint[]): FlowOutcome {
   const bases = basesOf(flows)
@@ -35,7 +39,7 @@ export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigin
     return swaps([first, second].sort(sellsFirst).map((base) => toSwap(base, quote)))
   }
   if (!signed) return { kind: 'none' }
-  // From here on no quote coin cleanly opposes the base (rule B6a).
+  // From here on, no single quote coin opposes the base (rule B6a).
   const gave = flows.some((flow) => flow < 0n)
   if (second === undefined) {
     return first.amount < 0n ? swaps([toSwap(first, null)]) : { kind: 'none' }
@@ -44,7 +48,10 @@ export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigin
   return swaps(bases.sort(sellsFirst).map((base) => toSwap(base, null)))
 }
 
-/** The base that a whole transaction exchanged against a quote coin: exactly one base, and a quote in the other direction (rule B10). */
+/**
+ * The swap of a whole transaction: exactly one base, and a quote coin in the opposite direction
+ * (rule B10). Null when the flows are anything else.
+ */
 export function singleSwap(flows: Flows): FlowSwap | null {
   const bases = basesOf(flows)
   const base = bases.length === 1 ? bases[0] : undefined
@@ -52,8 +59,8 @@ export function singleSwap(flows: Flows): FlowSwap | null {
   return base === undefined || quote === null ? null : toSwap(base, quote)
 }
 
-/** Whether the flows are quote coin against quote coin and nothing else (rule B8). */
-export function isConversion(flows: Flows): boolean {
+/** Whether the flows exchange quote coins for each other and nothing else (rule B8). */
+export function isQuoteConversion(flows: Flows): boolean {
   return basesOf(flows).length === 0 && hasBothSigns(flows)
 }
 
@@ -62,7 +69,7 @@ interface Base {
   readonly amount: bigint
 }
 
-/** Base flows that are not zero, by mint number; the caller puts mints in the order of their text. */
+/** Base flows other than zero, by mint number. The caller sorts them by address. */
 function basesOf(flows: Flows): Base[] {
   const bases: Base[] = []
   for (let mint = QUOTES; mint < flows.length; mint++) {
@@ -76,21 +83,22 @@ function hasBothSigns(flows: Flows): boolean {
   return quotes.some((flow) => flow > 0n) && quotes.some((flow) => flow < 0n)
 }
 
-/** The quote coin worth most among those that moved against the base. */
+/** The quote coin of the highest worth among those that moved against the base. */
 function opposingQuote(flows: Flows, base: bigint): FlowSwap['quote'] {
   let best: FlowSwap['quote'] = null
   for (let mint = 0; mint < QUOTES; mint++) {
     const flow = flows[mint]!
     if (flow === 0n || flow > 0n === base > 0n) continue
     const amount = flow < 0n ? -flow : flow
-    if (best === null || rank(mint, amount) > rank(best.mint, best.amount)) best = { mint, amount }
+    if (best === null || quoteRank(mint, amount) > quoteRank(best.mint, best.amount))
+      best = { mint, amount }
   }
   return best
 }
 
-/** Of WSOL, USDC, USDT the first that is worth at least 90% of the largest. */
+/** The first of WSOL, USDC, USDT whose worth is at least 90% of the highest (rule B7). */
 function routeQuote(through: bigint[]): FlowSwap['quote'] {
-  const ranks = through.map((amount, mint) => rank(mint, amount))
+  const ranks = through.map((amount, mint) => quoteRank(mint, amount))
   let largest = 0n
   for (const worth of ranks) if (worth > largest) largest = worth
   if (largest === 0n) return null

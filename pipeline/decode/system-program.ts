@@ -1,6 +1,9 @@
 import { readU32, readU64 } from './bytes.ts'
 
-/** What an instruction of the System program does to lamports and accounts. Accounts are indexes in `accountKeys`. */
+/**
+ * What an instruction of the System program does to lamports and accounts. Accounts are indexes in
+ * `accountKeys`.
+ */
 export type SystemInstruction =
   | {
       readonly kind: 'transfer'
@@ -14,7 +17,7 @@ export type SystemInstruction =
       readonly account: number
       readonly lamports: bigint
     }
-  /** Allocate and Assign, with or without seed: the account comes into being here. */
+  /** Allocate and Assign, with or without seed: the account is created here. */
   | { readonly kind: 'allocate'; readonly account: number }
   | {
       readonly kind: 'withdraw_nonce'
@@ -24,8 +27,10 @@ export type SystemInstruction =
     }
 
 /**
- * Reads one instruction of the System program; null for those that move nothing or cannot be read.
- * Source: solana-system-interface 2.0 `instruction.rs`, bincode: tag u32, then the fields; a seed is a u64 length and its bytes.
+ * Reads one instruction of the System program; null for one that moves nothing or cannot be read.
+ *
+ * Source: solana-system-interface 2.0 `instruction.rs`, bincode: tag u32, then the fields. A seed
+ * is a u64 length and its bytes.
  */
 export function readSystemInstruction(
   accounts: Uint8Array,

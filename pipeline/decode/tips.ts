@@ -1,6 +1,9 @@
 import { type Address, address } from '../domain/address.ts'
 
-/** Accounts to which tips go, by the service that published them (rule B3). A tip is no part of a trade and no transfer. */
+/**
+ * Accounts that take tips, by the service that published them (rule B3). A tip is neither part of a
+ * trade nor a transfer.
+ */
 const SERVICES: Readonly<Record<string, readonly string[]>> = {
   jito: [
     '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
@@ -153,5 +156,5 @@ const SERVICES: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** All of them. */
+/** The tip accounts of all services. */
 export const TIP_ACCOUNTS: readonly Address[] = Object.values(SERVICES).flat().map(address)

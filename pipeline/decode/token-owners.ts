@@ -2,12 +2,15 @@ import { createHash } from 'node:crypto'
 import { type Address, address, addressBytes } from '../domain/address.ts'
 import { decodeBase58 } from '../domain/base58.ts'
 import type { TokenBalance } from '../domain/transaction.ts'
-import type { MovementContext } from './movements.ts'
+import type { MovementContext } from './movement-context.ts'
 
 /**
- * Says whose a token account was before and after the transaction. Escrows of an order belong to its owner (rule B2a). Balances of blocks before the end of 2021
- * name no owner: then an account is a named wallet's when it was made for that wallet, when that wallet moved, closed or lent it, or when it is its
- * associated account.
+ * Resolves the owner of the account of a token balance. An escrow belongs to the owner of its order
+ * (rule B2a).
+ *
+ * Token balances of blocks before the end of 2021 name no owner. An account then belongs to a named
+ * wallet if it was initialised for that wallet, if that wallet signed a transfer, burn, close or
+ * approval of it, or if it is the wallet's associated token account.
  */
 export class TokenOwners {
   private readonly context: MovementContext
@@ -17,7 +20,7 @@ export class TokenOwners {
     this.context = context
   }
 
-  /** Wallet number that owns the account of a token balance; 0 for accounts of nobody who is tracked. */
+  /** Number of the tracked wallet that owns the account of a token balance; 0 if none does. */
   of({ accountIndex, mint, owner }: TokenBalance): number {
     const { named, orders } = this.context
     const escrow = orders.escrows.get(accountIndex)
@@ -38,8 +41,8 @@ export class TokenOwners {
   }
 
   private infer(account: number, mint: Address): number {
-    const { tx, named, wallets, steps } = this.context
-    for (const { program, instruction } of steps) {
+    const { tx, named, wallets, instructions } = this.context
+    for (const { program, instruction } of instructions) {
       if (program !== 'token') continue
       switch (instruction.kind) {
         case 'initialize_account': {
@@ -73,13 +76,17 @@ const ASSOCIATED_TOKEN_PROGRAM = addressBytes(
 )
 
 /**
- * Whether an account is where a wallet's tokens of a mint lie unless it chose otherwise: sha256(wallet, token program, mint, bump, associated token program,
- * "ProgramDerivedAddress") with the highest bump that is no point of the curve. Equal bytes are proof enough, and of 65,536 accounts all but one have
- * one of the first 16 bumps. Source: solana-pubkey `Pubkey::create_program_address`.
+ * Whether `account` is the associated token account of a wallet and mint.
+ *
+ * The address is sha256(wallet, token program, mint, bump, associated token program,
+ * "ProgramDerivedAddress") with the highest bump that gives a point off the curve. Equal bytes are
+ * proof enough, so the curve is not checked. Trying 16 bumps misses one account in 65,536.
+ *
+ * Source: solana-pubkey `Pubkey::create_program_address`.
  */
 function isAssociated(account: Uint8Array, wallet: Uint8Array, mint: Address): boolean {
   const mintKey = decodeBase58(mint)
-  if (mintKey === null) return false // nobody checked the text
+  if (mintKey === null) return false // `mint` comes from the node unchecked
   for (let bump = 255; bump > 239; bump--) {
     const hash = createHash('sha256')
     hash.update(wallet).update(TOKEN_PROGRAM).update(mintKey).update(Uint8Array.of(bump))

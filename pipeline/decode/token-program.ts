@@ -1,7 +1,8 @@
 import { readU64 } from './bytes.ts'
 
 /**
- * What an instruction of SPL Token or Token-2022 does to accounts and amounts. Accounts are indexes in `accountKeys`; amounts are raw units.
+ * What an instruction of SPL Token or Token-2022 does to accounts and amounts. Accounts are indexes
+ * in `accountKeys`; amounts are raw units.
  */
 export type TokenInstruction =
   | {
@@ -10,10 +11,10 @@ export type TokenInstruction =
       readonly destination: number
       readonly authority: number
       readonly amount: bigint
-      /** Index of the mint, where the instruction names it. */
+      /** Index of the mint, if the instruction names it. */
       readonly mint: number | null
       readonly decimals: number | null
-      /** The fee that the destination withholds, where the instruction tells it. */
+      /** The fee that the destination withholds, if the instruction states it. */
       readonly fee: bigint | null
     }
   | {
@@ -54,93 +55,111 @@ export type TokenInstruction =
     }
 
 /**
- * Reads one instruction of the token programs and hands what it does to `emit`: nothing for what moves nothing (approvals, freezes, queries)
- * or cannot be read, several for a `Batch`.
- * Source: spl-token-interface 2.0 `instruction.rs` (tags 0-24, 38 WithdrawExcessLamports, 45 UnwrapLamports, 255 Batch) and
- * spl-token-2022-interface 2.0 `instruction.rs`, `extension/transfer_fee/instruction.rs` (tag 26, sub-tag 1).
+ * Reads one instruction of the token programs and passes its effect to `emit`. Calls `emit` never
+ * for an instruction that moves nothing (freezes, queries) or cannot be read, several times for a
+ * `Batch`.
+ *
+ * Source: spl-token-interface 2.0 `instruction.rs` (tags 0-24, 38 WithdrawExcessLamports,
+ * 45 UnwrapLamports, 255 Batch) and spl-token-2022-interface 2.0 `instruction.rs`,
+ * `extension/transfer_fee/instruction.rs` (tag 26, sub-tag 1).
  */
 export function readTokenInstruction(
   accounts: Uint8Array,
   data: Uint8Array,
   emit: (instruction: TokenInstruction) => void,
 ): void {
-  const [a, b, c, d] = [accounts[0], accounts[1], accounts[2], accounts[3]]
-  if (a === undefined) return
+  if (data[0] === 255) {
+    readBatch(accounts, data, emit)
+    return
+  }
+  const instruction =
+    readAmountInstruction(accounts, data) ?? readAccountInstruction(accounts, data)
+  if (instruction !== null) emit(instruction)
+}
+
+/** Reads transfers, mints, burns and unwraps; null for anything else. */
+function readAmountInstruction(accounts: Uint8Array, data: Uint8Array): TokenInstruction | null {
+  const a = accounts[0]
+  const b = accounts[1]
+  const c = accounts[2]
+  const d = accounts[3]
+  if (a === undefined || b === undefined) return null
   switch (data[0]) {
-    case 0: // InitializeMint: decimals u8 @1
-    case 20: // InitializeMint2
-      if (data.length >= 2) emit({ kind: 'initialize_mint', mint: a, decimals: data[1]! })
-      return
-    case 1: // InitializeAccount: account, mint, owner
-      if (b === undefined || c === undefined) return
-      emit({ kind: 'initialize_account', account: a, mint: b, owner: c })
-      return
-    case 16: // InitializeAccount2: account, mint; owner @1
-    case 18: // InitializeAccount3
-      if (b === undefined || data.length < 33) return
-      emit({ kind: 'initialize_account', account: a, mint: b, owner: data.subarray(1, 33) })
-      return
     case 3: // Transfer: source, destination, authority; amount u64 @1
-      if (b === undefined || c === undefined || data.length < 9) return
-      emit(transfer(a, b, c, readU64(data, 1), null, null, null))
-      return
+      if (c === undefined || data.length < 9) return null
+      return transfer(a, b, c, readU64(data, 1), null, null, null)
     case 12: // TransferChecked: source, mint, destination, authority; amount u64 @1, decimals u8 @9
-      if (b === undefined || c === undefined || d === undefined || data.length < 10) return
-      emit(transfer(a, c, d, readU64(data, 1), b, data[9]!, null))
-      return
-    case 26: // TransferFeeExtension, 1 TransferCheckedWithFee: amount u64 @2, decimals u8 @10, fee u64 @11
-      if (data[1] !== 1 || b === undefined || c === undefined || d === undefined) return
-      if (data.length < 19) return
-      emit(transfer(a, c, d, readU64(data, 2), b, data[10]!, readU64(data, 11)))
-      return
+      if (c === undefined || d === undefined || data.length < 10) return null
+      return transfer(a, c, d, readU64(data, 1), b, data[9]!, null)
+    case 26: // TransferFeeExtension; 1 TransferCheckedWithFee: amount @2, decimals @10, fee u64 @11
+      if (data[1] !== 1 || c === undefined || d === undefined || data.length < 19) return null
+      return transfer(a, c, d, readU64(data, 2), b, data[10]!, readU64(data, 11))
     case 7: // MintTo: mint, account, authority; amount u64 @1
     case 14: // MintToChecked: + decimals u8 @9
-      if (b === undefined || data.length < 9) return
-      emit({
+      if (data.length < 9) return null
+      return {
         kind: 'mint',
         mint: a,
         account: b,
         amount: readU64(data, 1),
         decimals: checked(data, 14),
-      })
-      return
+      }
     case 8: // Burn: account, mint, authority; amount u64 @1
     case 15: // BurnChecked: + decimals u8 @9
-      if (b === undefined || data.length < 9) return
-      emit({
+      if (data.length < 9) return null
+      return {
         kind: 'burn',
         authority: c ?? null,
         mint: b,
         account: a,
         amount: readU64(data, 1),
         decimals: checked(data, 15),
-      })
-      return
-    case 9: // CloseAccount: account, destination, authority
-      if (b === undefined) return
-      emit({ kind: 'close', account: a, destination: b, authority: c ?? null })
-      return
-    case 4: // Approve: source, delegate, owner
-      if (c !== undefined) emit({ kind: 'approve', account: a, authority: c })
-      return
-    case 13: // ApproveChecked: source, mint, delegate, owner
-      if (d !== undefined) emit({ kind: 'approve', account: a, authority: d })
-      return
-    case 6: // SetAuthority: type u8 @1 (2 = AccountOwner), option u8 @2, key @3
-      if (data[1] !== 2 || data[2] !== 1 || data.length < 35) return
-      emit({ kind: 'set_owner', account: a, owner: data.subarray(3, 35) })
-      return
+      }
     case 45: // UnwrapLamports: source, destination, authority; option u8 @1, amount u64 @2
-      if (b === undefined) return
-      emit({
+      return {
         kind: 'unwrap',
         source: a,
         destination: b,
         amount: data[1] === 1 && data.length >= 10 ? readU64(data, 2) : null,
-      })
-      return
-    case 255:
-      readBatch(accounts, data, emit)
+      }
+    default:
+      return null
+  }
+}
+
+/** Reads instructions that open, close or assign accounts and mints; null for anything else. */
+function readAccountInstruction(accounts: Uint8Array, data: Uint8Array): TokenInstruction | null {
+  const a = accounts[0]
+  const b = accounts[1]
+  const c = accounts[2]
+  if (a === undefined) return null
+  switch (data[0]) {
+    case 0: // InitializeMint: decimals u8 @1
+    case 20: // InitializeMint2
+      if (data.length < 2) return null
+      return { kind: 'initialize_mint', mint: a, decimals: data[1]! }
+    case 1: // InitializeAccount: account, mint, owner
+      if (b === undefined || c === undefined) return null
+      return { kind: 'initialize_account', account: a, mint: b, owner: c }
+    case 16: // InitializeAccount2: account, mint; owner @1
+    case 18: // InitializeAccount3
+      if (b === undefined || data.length < 33) return null
+      return { kind: 'initialize_account', account: a, mint: b, owner: data.subarray(1, 33) }
+    case 9: // CloseAccount: account, destination, authority
+      if (b === undefined) return null
+      return { kind: 'close', account: a, destination: b, authority: c ?? null }
+    case 4: // Approve: source, delegate, owner
+      return c === undefined ? null : { kind: 'approve', account: a, authority: c }
+    case 13: {
+      // ApproveChecked: source, mint, delegate, owner
+      const owner = accounts[3]
+      return owner === undefined ? null : { kind: 'approve', account: a, authority: owner }
+    }
+    case 6: // SetAuthority: type u8 @1 (2 = AccountOwner), option u8 @2, key @3
+      if (data[1] !== 2 || data[2] !== 1 || data.length < 35) return null
+      return { kind: 'set_owner', account: a, owner: data.subarray(3, 35) }
+    default:
+      return null
   }
 }
 
@@ -160,7 +179,10 @@ function checked(data: Uint8Array, tag: number): number | null {
   return data[0] === tag && data.length >= 10 ? data[9]! : null
 }
 
-/** Batch: tag 255, then for each instruction its number of accounts u8, length of data u8, data; accounts follow one another. */
+/**
+ * Batch layout: tag 255, then for each instruction: number of accounts u8, length of data u8, data.
+ * The accounts of the instructions follow one another.
+ */
 function readBatch(
   accounts: Uint8Array,
   data: Uint8Array,
@@ -171,7 +193,7 @@ function readBatch(
     const accountsEnd = account + data[at]!
     const dataEnd = at + 2 + data[at + 1]!
     if (accountsEnd > accounts.length || dataEnd > data.length) return
-    // A batch within a batch is refused by the program.
+    // The program refuses a batch within a batch.
     if (data[at + 2] !== 255) {
       readTokenInstruction(
         accounts.subarray(account, accountsEnd),

@@ -1,13 +1,16 @@
-import type { Facts } from './facts.ts'
 import type { KnownProgram } from './registry.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
-/** Whether balance changes of a top-level instruction of this program may be a trade (rule B10): not the chain's plumbing, not lending and the like. */
-export function isAccepted(program: KnownProgram | null): boolean {
+/**
+ * Whether a top-level instruction of this program may be a trade (rule B10). False for
+ * infrastructure programs, lending and the like.
+ */
+export function mayTrade(program: KnownProgram | null): boolean {
   if (program === null) return true
   return program.kind === 'venue' || program.kind === 'router' || program.kind === 'order'
 }
 
-/** Whether some top-level instruction calls a program that rule B10 accepts. */
-export function callsAccepted(facts: Facts): boolean {
-  return facts.tree.tops.some((place) => isAccepted(facts.programs[place]!))
+/** Whether any top-level instruction calls a program that rule B10 accepts. */
+export function callsTradedProgram(facts: TransactionFacts): boolean {
+  return facts.tree.tops.some((place) => mayTrade(facts.programs[place]!))
 }

@@ -12,7 +12,10 @@ const PUMPSWAP = address('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
 const BUY = anchorDiscriminator('buy')
 const UNKNOWN = address('Vote111111111111111111111111111111111111111')
 
-/** A chain with a wallet `w` and a pool, each with an account of a mint that withholds 2.5%, at most `maximumFee`. */
+/**
+ * A chain with a wallet `w` and a pool, each with an account of a mint that withholds 2.5%
+ * (`feeBps`), at most `maximumFee`.
+ */
 function market(feeBps = 250, maximumFee = 1_000_000_000n) {
   const chain = new Token2022Chain(feeBps, maximumFee)
   const w = Keypair.generate()
@@ -30,7 +33,7 @@ function market(feeBps = 250, maximumFee = 1_000_000_000n) {
 function events(tx: Transaction, wallet: Keypair) {
   const wallets = createWallets([addressFromBytes(wallet.publicKey.toBytes())])
   const result = createDecoder(wallets).decode(tx, 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.flatMap((record) => {
     if (record.kind === 'swap')
       return { side: record.side, base: record.baseAmount, quote: record.quoteAmount }
@@ -40,7 +43,7 @@ function events(tx: Transaction, wallet: Keypair) {
   })
 }
 
-test('what w buys of a mint with a transfer fee is the amount after the fee (B5)', (t) => {
+test('a buy of a mint with a transfer fee has the amount after the fee (B5)', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const before = chain.amountOf(own)
   const swap = [
@@ -52,7 +55,7 @@ test('what w buys of a mint with a transfer fee is the amount after the fee (B5)
   t.deepEqual(events(tx, w), [{ side: 'buy', base: 9_750n, quote: 500_000n }])
 })
 
-test('what w sells of it is all that left, though the pool got less (B5)', (t) => {
+test('a sell of a mint with a transfer fee has the whole amount that left, before the fee (B5)', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const swap = [
     chain.transfer(own, reserve, w.publicKey, 10_001n),
@@ -63,7 +66,7 @@ test('what w sells of it is all that left, though the pool got less (B5)', (t) =
   t.deepEqual(events(tx, pool), [{ side: 'buy', base: 9_750n, quote: 500_000n }])
 })
 
-test('a fee that the instruction tells is taken at its word', (t) => {
+test('a fee that the instruction states is used as stated', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const swap = [
     chain.sol(w.publicKey, pool.publicKey, 7),
@@ -85,7 +88,7 @@ test('the fee is at most the maximum of the mint', (t) => {
   ])
 })
 
-test('transfers of it are what arrived, and moves between own accounts cost their fee (B12)', (t) => {
+test('a transfer in has the amount that arrived, and a move between own accounts costs its fee (B12)', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const second = chain.open(w.publicKey, 0n)
   const received = chain.execute(
@@ -100,7 +103,7 @@ test('transfers of it are what arrived, and moves between own accounts cost thei
   t.deepEqual(events(moved, w), [{ direction: 'out', amount: 25n }])
 })
 
-test('of several transfers to one account each is less its own fee, swap by swap', (t) => {
+test('each of several transfers to one account is reduced by its own fee', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const amounts = fc.array(fc.bigInt(1n, 1_000_000n), { minLength: 2, maxLength: 5 })
   fc.assert(
@@ -112,7 +115,7 @@ test('of several transfers to one account each is less its own fee, swap by swap
         (sum, amount) => sum + amount - (amount * 250n + 9_999n) / 10_000n,
         0n,
       )
-      // Where the fees take it all, nothing came, and there is no swap (B6).
+      // Where fees take everything, nothing arrived, so there is no swap (rule B6).
       const buys = expected === 0n ? [] : [{ side: 'buy', base: expected, quote: 9n }]
       t.deepEqual(events(tx, w), buys)
     }),
@@ -120,7 +123,7 @@ test('of several transfers to one account each is less its own fee, swap by swap
   )
 })
 
-test('two swaps into one account are each less their own fee', (t) => {
+test('two swaps into one account are each reduced by their own fee', (t) => {
   const { chain, w, pool, own, reserve } = market()
   const tx = chain.execute(
     PUMPSWAP,

@@ -1,11 +1,15 @@
 import type { Transaction } from '../domain/transaction.ts'
-import type { Move } from './movements.ts'
+import type { Move } from './move.ts'
 
 /**
- * Sets `received` of transfers of `mints` (those of Token-2022), as far as a fee was withheld from them. The instruction does not tell the fee, but the balances do: what an account
- * should hold after all that moved, less what it holds, was withheld (it stays on the account apart from its amount). An account that
- * ended closed held nothing. Source: spl-token-2022 `extension/transfer_fee`: fee = ceil(amount x basis points / 10,000), at most
- * the mint's maximum; what several transfers to one account paid is found from that.
+ * Sets `received` of the transfers of `mints` (mints of Token-2022) from which a fee was withheld.
+ *
+ * Most transfer instructions do not state the fee, but balances show it. The fee is what an account
+ * should hold after all moves, less what it holds: a withheld fee stays on the account, outside its
+ * amount. An account that was closed holds nothing.
+ *
+ * Source: spl-token-2022 `extension/transfer_fee`: fee = ceil(amount x basis points / 10,000), at
+ * most the mint's maximum. Several transfers to one account are told apart by this formula.
  */
 export function settleTransferFees(
   tx: Transaction,
@@ -32,7 +36,10 @@ export function settleTransferFees(
   }
 }
 
-/** Splits a fee over transfers: by the one rate that gives it exactly, else in proportion, the last one taking what is left. */
+/**
+ * Splits a fee over transfers by the one rate that gives it exactly. Without such a rate, splits it
+ * in proportion, and the last transfer takes the remainder.
+ */
 function withhold(transfers: readonly Move[], total: bigint, fee: bigint): void {
   const rate = transfers.length === 1 ? null : findRate(transfers, fee)
   let left = fee

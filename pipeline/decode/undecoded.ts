@@ -1,26 +1,27 @@
-import type { Facts } from './facts.ts'
-import { isAccepted } from './traded-programs.ts'
+import { mayTrade } from './traded-programs.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /** Why a transaction cannot be decoded (rule K7). */
 export type UndecodedReason =
-  /** The node kept no inner instructions, though a program was called that may have moved something. */
+  /** The node kept no inner instructions, though a called program may have moved something. */
   | 'no_inner_instructions'
   /** Tokens moved, and the node kept no token balances. */
   | 'no_token_balances'
-  /** Tokens moved between accounts of which neither balances nor instructions tell the mint. */
+  /** Tokens moved between accounts whose mint neither balances nor instructions name. */
   | 'unknown_mint'
 
+/** Why a transaction cannot be decoded, and the program at fault. */
 export interface UndecodedCause {
   readonly reason: UndecodedReason
-  /** Account index of the program at fault; null when it is nobody's. */
+  /** Account index of the program at fault; null when no program is. */
   readonly program: number | null
 }
 
-/** What keeps a transaction from being decoded; null for nearly all. */
-export function whyUndecoded(facts: Facts): UndecodedCause | null {
+/** Returns why a transaction cannot be decoded; null for nearly all. */
+export function undecodedCause(facts: TransactionFacts): UndecodedCause | null {
   const { tx, tree } = facts
   if (!tx.innerKept) {
-    const caller = tree.tops.find((place) => isAccepted(facts.programs[place]!))
+    const caller = tree.tops.find((place) => mayTrade(facts.programs[place]!))
     if (caller !== undefined) {
       return { reason: 'no_inner_instructions', program: tx.instructions[caller]!.programIndex }
     }

@@ -4,14 +4,22 @@ import type { Swap } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
-import { addressOf, bytes, Scene, trackedNames } from '../testing/scene.ts'
+import {
+  addressOf,
+  concatBytes,
+  TransactionBuilder,
+  trackedNames,
+} from '../testing/transaction-builder.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 import { PROGRAMS } from './registry.ts'
 
 /**
- * Recorded mainnet swaps of fee payers. Amounts are those of the payer's balances in the transaction's own meta, worked out apart from the decoder, or an independent
- * source's (`expectations.jsonl`): side, base amount, start of the base mint, quote amount, quote mint, program.
+ * Recorded mainnet swaps of fee payers, by the start of the signature: side, base amount, start of
+ * the base mint, quote amount, quote mint, program.
+ *
+ * Amounts come from the payer's balances in the transaction's own meta, computed apart from the
+ * decoder, or from an independent source (`expectations.jsonl`).
  */
 const RECORDED: Readonly<Record<string, string>> = {
   '4Phe2wzBZx4Q': 'buy 126386099 AXSx for 250000000 WSOL on raydium_amm',
@@ -25,7 +33,8 @@ const RECORDED: Readonly<Record<string, string>> = {
   '3KoUwXVsM5V2': 'sell 481315710848 9iSs for 146026090 WSOL on meteora_dbc',
   '47Uf4bjgNn1U': 'buy 309765362157 9iSs for 93693283 WSOL on meteora_dbc',
   '28voYKxB1E': 'sell 1941584805 DezX for 999387 WSOL on meteora_dlmm',
-  // Direct credits, checked against the seller's lamports: 26 accounts of sell_v2, 16 of sell; and an event without fee fields.
+  // Direct credits, checked against the seller's lamports: sell_v2 with 26 accounts, sell with 16,
+  // and an event without fee fields.
   '2kDi38muoppa': 'sell 27744412388022 DerC for 1755737581 WSOL on pumpfun',
   '4ey9csqjqX2Z': 'sell 12081779750012 H9RN for 2900572879 WSOL on pumpfun',
   '3tJczs8y2bR8': 'sell 94443000000 FstB for 3520709 WSOL on pumpfun',
@@ -52,23 +61,23 @@ const RECORDED: Readonly<Record<string, string>> = {
 const recorded = readCorpus()
 const onCorpus = recorded.length > 0 ? test : test.skip
 
-onCorpus(
-  'recorded swaps of venues and routers are what the balances and other sources say',
-  (t) => {
-    const found = Object.keys(RECORDED).map((start) => {
-      const entry = recorded.find(({ signature }) => signature.startsWith(start))
-      if (entry === undefined) return [start, 'not recorded']
-      const payer = addressFromBytes(entry.tx.accountKeys[0]!)
-      const result = createDecoder(createWallets([payer])).decode(entry.tx, entry.blockTime)
-      const swaps =
-        result.kind === 'decoded' ? result.records.filter(({ kind }) => kind === 'swap') : []
-      return [start, swaps.map((swap) => text(swap as Swap)).join(', ')]
-    })
-    t.deepEqual(Object.fromEntries(found), RECORDED)
-  },
-)
+onCorpus('recorded swaps of venues and routers agree with balances and other sources', (t) => {
+  const found = Object.keys(RECORDED).map((start) => {
+    const entry = recorded.find(({ signature }) => signature.startsWith(start))
+    if (entry === undefined) return [start, 'not recorded']
+    const payer = addressFromBytes(entry.tx.accountKeys[0]!)
+    const result = createDecoder(createWallets([payer])).decode(entry.tx, entry.blockTime)
+    const swaps =
+      result.kind === 'decoded' ? result.records.filter(({ kind }) => kind === 'swap') : []
+    return [start, swaps.map((swap) => text(swap as Swap)).join(', ')]
+  })
+  t.deepEqual(Object.fromEntries(found), RECORDED)
+})
 
-/** Programs whose vaults belong to one authority; those of the others belong to the pool. */
+/**
+ * Authorities that own the vaults of all pools of a program. The vaults of other programs belong to
+ * the pool.
+ */
 const AUTHORITIES = [
   '5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1', // raydium_amm
   'GpMZbSM2GgvTKHJirzeGfMFoaZ8UQyX7F4v8vHTvFxbL', // raydium_cpmm
@@ -88,7 +97,7 @@ onCorpus('the pool of every recorded swap owns a vault of what was swapped', (t)
       const balances = [...tx.preTokenBalances, ...tx.postTokenBalances].filter(
         ({ mint }) => mint === baseMint,
       )
-      // Of 2021, when balances named no owners.
+      // Token balances of 2021 name no owners.
       if (pool === null || balances.every(({ owner }) => owner === null)) continue
       t.true(
         balances.some(({ owner }) => [pool, ...AUTHORITIES].includes(owner ?? '')),
@@ -108,7 +117,10 @@ onCorpus('the pool of every recorded swap owns a vault of what was swapped', (t)
   }
 })
 
-/** A swap instruction with accounts by name: `vault` gives the base of `pool`. */
+/**
+ * Account layouts of swap instructions of each program with `poolOf`: `vault` gives the base of
+ * `pool`.
+ */
 const LAYOUTS: Readonly<
   Record<string, readonly (readonly [data: Uint8Array, accounts: string])[]>
 > = {
@@ -145,9 +157,15 @@ const LAYOUTS: Readonly<
   meteora_dlmm: [[anchorDiscriminator('swap2'), 'pool _ quote vault']],
 }
 
-test('of every form of a swap the pool is the one whose vault gave the base', (t) => {
-  for (const [name, layouts] of Object.entries(LAYOUTS)) {
-    const program = PROGRAMS.find((known) => known.name === name)!
+test('every program with poolOf has layouts here, and each finds the pool whose vault gave the base', (t) => {
+  for (const program of PROGRAMS) {
+    if (program.poolOf === undefined) continue
+    const { name } = program
+    const layouts = LAYOUTS[name]
+    if (layouts === undefined) {
+      t.fail(`${name} has no layouts here`)
+      continue
+    }
     for (const [data, accounts] of layouts) {
       const names = accounts.trim().split(' ')
       const move = { source: names.indexOf('vault'), destination: 99 }
@@ -174,9 +192,12 @@ function text({ side, baseAmount, baseMint, quoteAmount, quoteMint, program }: S
 }
 
 const anchor = (...names: string[]) => names.map(anchorDiscriminator)
-const tags = (...values: number[]) => values.map((tag) => bytes([tag], new Uint8Array(24)))
+const tags = (...values: number[]) => values.map((tag) => concatBytes([tag], new Uint8Array(24)))
 
-/** Entry points of each program by its name, and instructions of it that are none although they move two mints. */
+/**
+ * Entry points of each program by its name, and instructions that are no swaps although they move
+ * two mints.
+ */
 const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8Array[] }>> = {
   pumpfun: {
     swaps: anchor(
@@ -249,10 +270,13 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
   phoenix: { swaps: tags(0, 2), others: tags(1, 3, 12) },
   openbook_v2: { swaps: anchor('place_take_order'), others: anchor('settle_funds', 'place_order') },
   openbook_v1: {
-    swaps: [bytes([0, 13, 0, 0, 0]), bytes([0, 10, 0, 0, 0])],
-    others: [bytes([0, 5, 0, 0, 0])],
+    swaps: [concatBytes([0, 13, 0, 0, 0]), concatBytes([0, 10, 0, 0, 0])],
+    others: [concatBytes([0, 5, 0, 0, 0])],
   },
-  serum_v3: { swaps: [bytes([0, 10, 0, 0, 0])], others: [bytes([0, 5, 0, 0, 0]), bytes([0])] },
+  serum_v3: {
+    swaps: [concatBytes([0, 10, 0, 0, 0])],
+    others: [concatBytes([0, 5, 0, 0, 0]), concatBytes([0])],
+  },
   manifest: { swaps: tags(4, 13), others: tags(2, 3, 6) },
   saber: { swaps: tags(1), others: tags(2, 3, 4) },
   aldrin_v1: { swaps: anchor('swap'), others: anchor('create_basket') },
@@ -324,15 +348,15 @@ const ENTRY_POINTS: Readonly<Record<string, { swaps: Uint8Array[]; others: Uint8
       'quantum',
       'raydium_route',
       'titan',
-    ].map((name) => [name, { swaps: [bytes([7, 1, 2, 3])], others: [] }]),
+    ].map((name) => [name, { swaps: [concatBytes([7, 1, 2, 3])], others: [] }]),
   ),
 }
 
-test("each program's entry points give its name, what else it does gives transfers (B4, B11)", (t) => {
+test('the entry points of each program give its name, its other instructions give transfers (B4, B11)', (t) => {
   for (const { name, id, kind } of PROGRAMS) {
     if (kind !== 'venue' && kind !== 'router') continue
-    if (name === 'okx') continue // its entry points are another test's
-    if (id.startsWith('JUP4')) continue // likewise
+    if (name === 'okx') continue // see the test of the OKX routers
+    if (id.startsWith('JUP4')) continue // see the test of Jupiter v4
     const points = ENTRY_POINTS[name]
     if (points === undefined) {
       t.fail(`${name} has no entry points here`)
@@ -343,7 +367,7 @@ test("each program's entry points give its name, what else it does gives transfe
   }
 })
 
-test("Jupiter v4 routes, and gives each venue's exact output an instruction", (t) => {
+test('Jupiter v4 has a route and one exact-output instruction per venue', (t) => {
   const v4 = PROGRAMS.find(({ id }) => id.startsWith('JUP4'))!
   for (const name of ['route', 'whirlpool_swap_exact_output', 'raydium_swap_exact_output']) {
     t.deepEqual(programsOf(v4.id, anchorDiscriminator(name)), ['jupiter'])
@@ -351,7 +375,7 @@ test("Jupiter v4 routes, and gives each venue's exact output an instruction", (t
   t.deepEqual(programsOf(v4.id, anchorDiscriminator('set_token_ledger')), [])
 })
 
-test('each OKX router has its entry points; the one without published names routes when two mints move', (t) => {
+test('each OKX router has its entry points; a call of the unpublished one is a route when two mints move', (t) => {
   const [first, second, third] = PROGRAMS.filter(({ name }) => name === 'okx')
   for (const name of ['swap', 'swap2', 'commission_sol_swap2', 'proxy_swap']) {
     t.deepEqual(programsOf(first!.id, anchorDiscriminator(name)), ['okx'])
@@ -363,15 +387,15 @@ test('each OKX router has its entry points; the one without published names rout
   t.deepEqual(programsOf(third!.id, Uint8Array.of(1)), ['okx'])
 })
 
-test('a call of a maker whose data nobody publishes is a swap only when two mints move (B4)', (t) => {
+test('a call of a market maker with unpublished data is a swap only when two mints move (B4)', (t) => {
   const maker = PROGRAMS.find(({ name }) => name === 'humidifi')!
-  const update = new Scene('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
+  const update = new TransactionBuilder('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
   t.deepEqual(swapsOf(update), [])
 })
 
-test('an order that only rests in a book is no swap (B4)', (t) => {
+test('an order that only rests in the book is no swap (B4)', (t) => {
   const phoenix = PROGRAMS.find(({ name }) => name === 'phoenix')!
-  const resting = new Scene('w')
+  const resting = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'market', 'COIN', 0n)
   resting.call(phoenix.id, Uint8Array.of(2), ['w'], () =>
@@ -380,10 +404,10 @@ test('an order that only rests in a book is no swap (B4)', (t) => {
   t.deepEqual(swapsOf(resting), [])
 })
 
-test('direct credits of curves whose events do not tell are what the balance shows, shared by what was sold (B5)', (t) => {
+test('direct credits without an event are taken from the balance, shared by the amounts sold (B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
-  const sale = (amount: bigint) => bytes(anchorDiscriminator('sell'), u64(amount))
-  const story = new Scene('w')
+  const sale = (amount: bigint) => concatBytes(anchorDiscriminator('sell'), u64(amount))
+  const story = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 4000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).transferSol('w', 'friend', 77n)
@@ -402,13 +426,13 @@ test('direct credits of curves whose events do not tell are what the balance sho
   )
 })
 
-test('a route of PumpSwap that ends on a curve of SOL credits what the balance shows, one that ends in a pool pays by transfer (B5)', (t) => {
+test('a PumpSwap route ending on a SOL curve is credited by the balance, one ending in a pool by transfer (B5)', (t) => {
   const pumpswap = PROGRAMS.find(({ name }) => name === 'pumpswap')!
-  const data = bytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
+  const data = concatBytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
   const fixed = ['w', ...Array.from({ length: 15 }, () => 'w COIN')]
   const first = ['COIN', 'MIDDLE', 'pool', 'vault', 'pool MIDDLE']
-  const sold = (last: string, pay: (story: Scene) => void) => {
-    const story = new Scene('w')
+  const sold = (last: string, pay: (story: TransactionBuilder) => void) => {
+    const story = new TransactionBuilder('w')
       .token('w COIN', 'w', 'COIN', 1000n)
       .token('w WSOL', 'w', WSOL, 0n)
       .token('vault', 'pool', 'COIN', 0n)
@@ -436,15 +460,15 @@ test('a route of PumpSwap that ends on a curve of SOL credits what the balance s
   )
 })
 
-test('what closed accounts give back is no part of such a credit (B3, B5)', (t) => {
+test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
-  const story = new Scene('w')
+  const story = new TransactionBuilder('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).sol('ticket', 5000n)
   story.call(
     moonshot.id,
-    bytes(anchorDiscriminator('sell'), u64(1000n)),
+    concatBytes(anchorDiscriminator('sell'), u64(1000n)),
     ['w', 'w COIN', 'curve'],
     () => {
       story
@@ -460,9 +484,9 @@ test('what closed accounts give back is no part of such a credit (B3, B5)', (t) 
   )
 })
 
-/** Names of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
+/** Programs of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
 function programsOf(program: string, data: Uint8Array): string[] {
-  const story = new Scene('w')
+  const story = new TransactionBuilder('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }
@@ -474,9 +498,9 @@ function programsOf(program: string, data: Uint8Array): string[] {
     .map(({ program }) => program)
 }
 
-function swapsOf(story: Scene): Swap[] {
+function swapsOf(story: TransactionBuilder): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are told')
+  if (result.kind !== 'decoded') throw new Error('decimals are known')
   return result.records.filter((record) => record.kind === 'swap')
 }
 
@@ -486,7 +510,7 @@ function u64(value: bigint): Uint8Array {
   return data
 }
 
-test('a truncated instruction of a venue is none of its entry points', (t) => {
+test('a truncated instruction of a venue is no entry point', (t) => {
   const pumpfun = PROGRAMS.find(({ name }) => name === 'pumpfun')!
   t.deepEqual(programsOf(pumpfun.id, anchorDiscriminator('sell').subarray(0, 7)), [])
   t.deepEqual(programsOf(pumpfun.id, new Uint8Array()), [])

@@ -3,7 +3,7 @@ import type { WalletEvent } from '../domain/event.ts'
 import type { DecodedWallet } from './decode-wallet.ts'
 import type { MintTable } from './mint-table.ts'
 
-/** What all records of a wallet's transaction carry. */
+/** The fields that all records of a wallet's transaction share. */
 export interface RecordKey {
   readonly slot: number
   readonly txIndex: number
@@ -12,19 +12,20 @@ export interface RecordKey {
   readonly signature: string
 }
 
-/** Whether a transaction left the wallet any event. */
+/** Whether a transaction gave the wallet any event. */
 export function hasEvents({ swaps, transfers, sol }: DecodedWallet): boolean {
   return swaps.length > 0 || transfers.length > 0 || sol.received > 0n || sol.sent > 0n
 }
 
 /**
- * The events of a wallet's transaction, numbered: token transfers in (by mint), swaps (in instruction order), token transfers out (by mint), SOL in, SOL
- * out (rules of section A, event key).
+ * Returns the numbered events of a wallet's transaction. Their order is that of the event key
+ * (rules of section A): token transfers in (by mint), swaps (in instruction order), token transfers
+ * out (by mint), SOL in, SOL out.
  */
 export function walletEvents(
   key: RecordKey,
   { swaps, terminalFee, transfers, sol }: DecodedWallet,
-  decimals: Decimals,
+  decimals: KnownDecimals,
 ): WalletEvent[] {
   const events: WalletEvent[] = []
   const byMint = transfers
@@ -82,9 +83,12 @@ export function walletEvents(
   return events
 }
 
-/** Decimals of mints by number: from the transaction, else from the caller; those that nobody knows are noted. */
-export class Decimals {
-  /** Mints whose decimals somebody asked for and nobody knows. */
+/**
+ * Decimals of mints by mint number: from the transaction, else from the caller. Collects the mints
+ * whose decimals neither knows.
+ */
+export class KnownDecimals {
+  /** Mints whose decimals were needed and are unknown. */
   readonly missing = new Set<Address>()
   private readonly mints: MintTable
   private readonly outside: (mint: Address) => number | undefined
@@ -94,10 +98,12 @@ export class Decimals {
     this.outside = outside
   }
 
+  /** Address of a mint number. */
   addressOf(mint: number): Address {
     return this.mints.addresses[mint]!
   }
 
+  /** Decimals of a mint number; 0 if unknown, which also adds the mint to `missing`. */
   of(mint: number): number {
     const decimals = this.mints.decimalsOf(mint) ?? this.outside(this.addressOf(mint))
     if (decimals === undefined) this.missing.add(this.addressOf(mint))

@@ -4,7 +4,7 @@ import { nearestNumber } from './amount.ts'
 
 const u128 = fc.bigInt({ min: 0n, max: (1n << 128n) - 1n })
 
-test('a decimal amount becomes the double that its decimal text reads as (rule C20)', (t) => {
+test('a decimal amount becomes the double that its decimal text parses to (rule C20)', (t) => {
   fc.assert(
     fc.property(u128, fc.nat({ max: 30 }), (raw, decimals) => {
       const digits = raw.toString().padStart(decimals + 1, '0')
@@ -16,7 +16,7 @@ test('a decimal amount becomes the double that its decimal text reads as (rule C
   )
 })
 
-test('a ratio becomes the nearest double, half way to the even one', (t) => {
+test('a ratio becomes the nearest double, ties to even', (t) => {
   const mantissa = fc.bigInt({ min: 1n << 52n, max: (1n << 53n) - 2n })
   fc.assert(
     fc.property(mantissa, fc.integer({ min: -150, max: 60 }), u128, u128, (m, exponent, a, b) => {
@@ -35,6 +35,6 @@ test('a ratio becomes the nearest double, half way to the even one', (t) => {
   t.is(nearestNumber(((1n << 54n) + 2n) * 10n ** 40n + 1n, 10n ** 40n), 2 ** 54 + 4)
 })
 
-test('a denominator is above zero', (t) => {
+test('a denominator of zero or below is refused', (t) => {
   t.throws(() => nearestNumber(1n, 0n), { instanceOf: RangeError })
 })

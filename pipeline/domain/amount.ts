@@ -2,14 +2,16 @@
 export const LAMPORTS_PER_SOL = 1_000_000_000n
 
 /**
- * The double nearest to the exact rational `numerator / denominator`, ties to even (rule C20); `denominator` above zero.
- * The one place where a figure stops being exact.
+ * Returns the double nearest to the exact rational `numerator / denominator`, ties to even (rule
+ * C20). All exact figures become numbers here and nowhere else. Throws a RangeError unless
+ * `denominator` is above zero.
  */
 export function nearestNumber(numerator: bigint, denominator: bigint): number {
   if (denominator <= 0n) throw new RangeError(`not a denominator: ${denominator}`)
   const magnitude = numerator < 0n ? -numerator : numerator
   if (magnitude === 0n) return 0
-  // A quotient of 64 bits or more whose last bit says whether anything is left: `Number` then rounds once, from the exact value.
+  // The quotient has 64 bits or more, and its last bit records whether a remainder exists. `Number`
+  // therefore rounds once, from the exact value.
   const shift = Math.max(0, 64 + bitLength(denominator) - bitLength(magnitude))
   const scaled = magnitude << BigInt(shift)
   const quotient = scaled / denominator

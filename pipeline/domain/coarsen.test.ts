@@ -2,7 +2,7 @@ import test from 'ava'
 import fc from 'fast-check'
 import { coarsen, coarsenNumber } from './coarsen.ts'
 
-test('a coarsened figure keeps two significant digits, half away from zero (rule I2a)', (t) => {
+test('a coarsened figure keeps two significant digits, rounded half away from zero (rule I2a)', (t) => {
   const examples = [
     [0n, 0n],
     [7n, 7n],

@@ -1,8 +1,8 @@
 /**
- * Rounds an exact integer to its leading significant decimal digits, half away from zero. Figures
- * that have no more digits, 0 among them, stay as they are.
+ * Rounds an integer to its leading significant decimal digits, half away from zero. Figures with no
+ * more digits than that, including 0, are unchanged.
  *
- * With `PRIVACY_SALT` this is how balances and sums are served (rule I2a): unlike noise, it
+ * With `PRIVACY_SALT`, balances and sums are served this way (rule I2a): unlike noise, rounding
  * cannot be averaged out. The analyst's views do the same in SQL
  * (`sql/0141_analyst_served_events.sql`).
  *
@@ -17,13 +17,13 @@ export function coarsen(value: bigint, digits = 2): bigint {
   return value < 0n ? -rounded : rounded
 }
 
-/** `coarsen` of a safe integer. */
+/** Coarsens a safe integer to two digits, as `coarsen` does. */
 export function coarsenNumber(value: number): number {
   return Number(coarsen(BigInt(value)))
 }
 
 /**
- * Significant digits of a SOL price that is served with a trade: the whole price would tell the
+ * Significant digits of a SOL price that is served with a trade. The whole price would reveal the
  * second of the trade.
  */
 export const PRICE_DIGITS = 3

@@ -1,7 +1,7 @@
 /**
- * The total order of everything tracked wallets did, and the primary key of every stored event
- * (rules of section A): slot, index of the transaction in its block, wallet number, place among that
- * wallet's events of the transaction.
+ * The event key: total order of all events and primary key of every stored event (rules of section
+ * A). Its fields are slot, index of the transaction in its block, wallet number, and index among
+ * that wallet's events of the transaction.
  */
 export interface EventKey {
   readonly slot: number
@@ -10,14 +10,14 @@ export interface EventKey {
   readonly eventIndex: number
 }
 
-/** Compares two keys in event-key order: negative, zero or positive, as `Array.prototype.sort` wants it. */
+/** Compares two keys in event-key order, for `Array.prototype.sort`: negative, zero or positive. */
 export function compareEventKeys(a: EventKey, b: EventKey): number {
   return (
     a.slot - b.slot || a.txIndex - b.txIndex || a.wallet - b.wallet || a.eventIndex - b.eventIndex
   )
 }
 
-/** One text for one key, for maps and sets within a process; never shown to anybody. */
+/** Returns a unique text of a key, for maps and sets within a process. Never served. */
 export function eventKeyText(key: EventKey): string {
   return `${key.slot}/${key.txIndex}/${key.wallet}/${key.eventIndex}`
 }

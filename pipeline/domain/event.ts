@@ -1,7 +1,7 @@
 import type { Address } from './address.ts'
 import type { EventKey } from './event-key.ts'
 
-/** What every event carries besides its key. */
+/** The fields that every event has besides its key. */
 interface EventBase extends EventKey {
   /** Unix seconds of the block (rule B15). */
   readonly blockTime: number
@@ -9,12 +9,18 @@ interface EventBase extends EventKey {
   readonly signature: string
 }
 
-/** `high`: read from a known venue's instruction; `delta_only`: from balance changes alone (rules B6, B10). */
+/**
+ * `high`: read from the instruction of a known venue. `delta_only`: from balance changes alone
+ * (rules B6, B10).
+ */
 export type Confidence = 'high' | 'delta_only'
 
+/** Direction of a swap as the wallet sees it: `buy` receives the base, `sell` gives it. */
 export type Side = 'buy' | 'sell'
 
-/** A trade of a tracked wallet: base against quote (rules B4-B11). Published, it is called a trade. */
+/**
+ * A trade of a tracked wallet: base against quote (rules B4 to B11). Its served form is a trade.
+ */
 export interface Swap extends EventBase {
   readonly kind: 'swap'
   readonly side: Side
@@ -22,29 +28,34 @@ export interface Swap extends EventBase {
   /** Raw base units, above zero. */
   readonly baseAmount: bigint
   readonly baseDecimals: number
-  /** WSOL, USDC or USDT; null when no quote coin opposed the base (`quoteMismatch`, rule B7). */
+  /** WSOL, USDC or USDT. Null when no quote coin opposed the base (`quoteMismatch`, rule B7). */
   readonly quoteMint: Address | null
   /** Raw quote units; 0 when `quoteMint` is null. */
   readonly quoteAmount: bigint
-  /** Name of the venue or router (rule B11, H), or `unknown`. */
+  /** Name of the venue or router, or `unknown` (rule B11, section H). */
   readonly program: string
-  /** The outermost program that moved the base (rule B11); stored, never served. */
+  /** The outermost program that moved the base (rule B11). Stored, never served. */
   readonly programId: Address
-  /** The venue's pool, bonding curve or pair account through which the base went; null when none is known. Stored, never served. */
+  /**
+   * The pool, bonding curve or pair account through which the base went; null if unknown. Stored,
+   * never served.
+   */
   readonly pool: Address | null
   readonly confidence: Confidence
   readonly quoteMismatch: boolean
-  /** Lamports a terminal or bot took beside the swap (rule B13a); 0 when none. */
+  /** Lamports that a terminal or bot took beside the swap (rule B13a); 0 if none. */
   readonly feeLamports: bigint
   /**
-   * USD x 10^9 for one SOL at the swap's block time, kept with the event so that a replay gives the same answer (rule C1): a USDC or USDT quote
-   * is worth what it buys at it, and the first buy of a token has its market cap by it, whatever the quote (rule C15). Null without a quote, and
-   * while no price is known.
+   * Price of one SOL in USD x 10^9 at the swap's block time, kept with the event so that a replay
+   * gives the same result (rule C1).
+   *
+   * It values USDC and USDT quotes, and the market cap of a token's first buy (rule C15). Null
+   * without a quote, and while no price is known.
    */
   readonly solPriceUsdE9: bigint | null
 }
 
-/** A token moved in or out that no swap explains (rule B12); never a quote mint. */
+/** A token amount moved in or out that no swap explains (rule B12). Never a quote mint. */
 export interface TokenTransfer extends EventBase {
   readonly kind: 'token_transfer'
   readonly direction: 'in' | 'out'
@@ -61,12 +72,12 @@ export interface SolTransfer extends EventBase {
   readonly lamports: bigint
 }
 
-/** One thing that a tracked wallet did. */
+/** One action of a tracked wallet. */
 export type WalletEvent = Swap | TokenTransfer | SolTransfer
 
 /**
- * The wallet's own lamports after a transaction that names it (rule B14): not an event, but on the log and stored
- * like one; the newest by (slot, tx index) wins.
+ * The wallet's own lamports after a transaction that names it (rule B14). Not an event, but logged
+ * and stored like one. The newest by slot and transaction index counts.
  */
 export interface BalanceRecord {
   readonly kind: 'balance'
@@ -85,15 +96,16 @@ export interface Undecoded {
   readonly wallet: number
   readonly blockTime: number
   readonly signature: string
-  /** Program at fault, where one is known. */
+  /** The program at fault, if known. */
   readonly programId: Address | null
-  /** From a closed set, see `pipeline/decode`. */
+  /** One of `UndecodedReason` in `pipeline/decode/undecoded.ts`. */
   readonly reason: string
 }
 
 /**
- * The bytes of a transaction that gave an event or could not be decoded, so that a mended decoder can be applied to history (rule K4). Goes with the
- * lowest wallet that had something of it, so that it is on the log once.
+ * The bytes of a transaction that gave an event or could not be decoded. They are kept so that a
+ * fixed decoder can be applied to history (rule K4). The record belongs to the lowest wallet number
+ * with a record of the transaction, so that it is logged once.
  */
 export interface KeptTransaction {
   readonly kind: 'kept'
@@ -102,18 +114,21 @@ export interface KeptTransaction {
   readonly wallet: number
   readonly blockTime: number
   readonly signature: string
-  /** What `bytes` are, see `KEPT_FORMAT`. */
+  /** Format of `bytes`, see `KEPT_FORMAT`. */
   readonly format: number
   readonly bytes: Uint8Array
 }
 
 /** Formats of kept bytes. */
 export const KEPT_FORMAT = {
-  /** Above `MAX_KEPT_BYTES`: there are no bytes. */
+  /** The transaction is above `MAX_KEPT_BYTES`; `bytes` is empty. */
   tooLarge: 0,
   /** Protobuf `SubscribeUpdateTransactionInfo` of Yellowstone's `geyser.proto`. */
   yellowstone: 1,
 } as const
 
-/** Larger transactions are not kept: in base64 this fits into the megabyte that Kafka takes for one record. Of 1,565 recorded ones the largest has 21 KB. */
+/**
+ * Largest transaction that is kept. In base64 it fits into 1 MB, the most that Kafka takes for one
+ * record.
+ */
 export const MAX_KEPT_BYTES = 512 * 1024

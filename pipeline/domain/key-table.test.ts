@@ -6,7 +6,7 @@ import { createKeyTable } from './key-table.ts'
 
 const keyOfBytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
 
-test('base58 by words is what bs58 makes of the same bytes', (t) => {
+test('encodeBase58 gives the same text as bs58', (t) => {
   const bytes = fc.tuple(fc.nat(12), fc.uint8Array({ minLength: 64, maxLength: 64 }))
   fc.assert(
     fc.property(bytes, fc.constantFrom(32, 64), ([zeros, random], length) => {
@@ -19,7 +19,7 @@ test('base58 by words is what bs58 makes of the same bytes', (t) => {
   t.is(encodeBase58(new Uint8Array(64).fill(255)), bs58.encode(new Uint8Array(64).fill(255)))
 })
 
-test('base58 read by words is what bs58 reads, of any text', (t) => {
+test('decodeBase58 gives the same bytes as bs58, for any text', (t) => {
   const letters = fc.constantFrom(...'123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
   const length = fc.constantFrom(200, 800)
   const some = length.chain((maxLength) => fc.string({ unit: letters, maxLength, size: 'max' }))
@@ -44,7 +44,7 @@ test('base58 read by words is what bs58 reads, of any text', (t) => {
   }
 })
 
-test('a key table finds exactly the keys that were put into it', (t) => {
+test('a key table finds exactly its own keys', (t) => {
   fc.assert(
     fc.property(fc.uniqueArray(keyOfBytes, { selector: String }), keyOfBytes, (keys, other) => {
       const table = createKeyTable(keys)
@@ -56,7 +56,7 @@ test('a key table finds exactly the keys that were put into it', (t) => {
   t.is(createKeyTable([new Uint8Array(32)]).get(new Uint8Array(31)), 0)
 })
 
-test('keys that share most of their bytes are told apart', (t) => {
+test('a key table distinguishes keys that share most of their bytes', (t) => {
   const keys = Array.from({ length: 1000 }, (_, i) => {
     const key = new Uint8Array(32).fill(7)
     key[0] = i & 255

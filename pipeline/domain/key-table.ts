@@ -1,20 +1,24 @@
 /**
- * Numbers by 32-byte keys, for asking about many keys of which hardly any is there: one look at a bit table small enough for the processor's cache, so that it costs
- * the same for two hundred keys and for a million, and allocates nothing. Numbers are 1 or more; a key that was not put gives 0.
+ * A read-only hash table from 32-byte keys to numbers, made for lookups that rarely hit. A Bloom
+ * filter small enough for the processor's cache answers most of them. A lookup allocates nothing
+ * and costs the same for 200 keys as for a million. Numbers are 1 or more; an unknown key gives 0.
  */
 export interface KeyTable {
   get(key: Uint8Array): number
 }
 
-/** Makes the table; `numbers[i]` (default `i + 1`) belongs to `keys[i]`. Of equal keys the first wins. Every key has 32 bytes. */
+/**
+ * Returns a table in which `keys[i]` has number `numbers[i]` (default `i + 1`). Of equal keys the
+ * first counts. Throws a RangeError for a key of another length than 32.
+ */
 export function createKeyTable(keys: readonly Uint8Array[], numbers?: readonly number[]): KeyTable {
   let capacity = 16
   while (capacity < keys.length * 2) capacity *= 2
   const mask = capacity - 1
-  const slots = new Uint32Array(capacity) // position in `flat` plus one; 0 is empty
+  const slots = new Uint32Array(capacity) // index in `flat` plus one; 0 is empty
   const flat = new Uint8Array(keys.length * KEY_BYTES)
   const values = Uint32Array.from(numbers ?? keys.map((_, i) => i + 1))
-  const presence = new Presence(keys.length)
+  const presence = new BloomFilter(keys.length)
 
   function find(key: Uint8Array, hash: number): number {
     let at = hash & mask
@@ -45,9 +49,10 @@ export function createKeyTable(keys: readonly Uint8Array[], numbers?: readonly n
 }
 
 /**
- * Whether something with a hash of 32 bits may have been put in: never wrong when it says no, wrong in about one of fifteen when it says yes. Two bytes an entry.
+ * A Bloom filter with one 32-bit hash: a "no" is always right, a "yes" is wrong for about one in 15
+ * absent keys. Takes two bytes per entry.
  */
-export class Presence {
+export class BloomFilter {
   private readonly bits: Uint32Array
   private readonly mask: number
 
@@ -58,10 +63,12 @@ export class Presence {
     this.mask = words - 1
   }
 
+  /** Adds a hash. */
   add(hash: number): void {
     this.bits[(hash >>> 5) & this.mask]! |= 1 << (hash & 31)
   }
 
+  /** Whether the hash may have been added. */
   mayHave(hash: number): boolean {
     return (this.bits[(hash >>> 5) & this.mask]! & (1 << (hash & 31))) !== 0
   }
@@ -69,13 +76,16 @@ export class Presence {
 
 const KEY_BYTES = 32
 
-/** Keys are points or hashes: any four bytes spread well, but the first are often chosen for their looks. */
+/**
+ * Hash of a key. Keys are curve points or hashes, so any four bytes are random, except the first,
+ * which vanity addresses choose.
+ */
 function hashOf(key: Uint8Array): number {
-  return mix(key[20]! | (key[21]! << 8) | (key[22]! << 16) | (key[23]! << 24))
+  return mixBits(key[20]! | (key[21]! << 8) | (key[22]! << 16) | (key[23]! << 24))
 }
 
-/** Spreads what differs in a few bits of a word over all of them: the last step of MurmurHash3. */
-export function mix(word: number): number {
+/** Spreads the entropy of a word over all of its bits: the final step of MurmurHash3. */
+export function mixBits(word: number): number {
   let hash = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -1,13 +1,17 @@
 import type { Address } from './address.ts'
 
-/** What a payment to the service is for: each has an address of its own. */
+/** What a payment to the service is for. Each purpose has its own address. */
 export const PURPOSES = ['pro', 'credits'] as const
+/** One of `PURPOSES`. */
 export type Purpose = (typeof PURPOSES)[number]
 
-/** Where the service is paid, and in what: addresses that own token accounts of the mint. No two are the same (rule E5). */
+/**
+ * The payment mint, and the owner of the receiving token accounts for each purpose. All addresses
+ * differ (rule E5).
+ */
 export interface PaymentAddresses extends Readonly<Record<Purpose, Address>> {
   readonly mint: Address
 }
 
-/** Decimals of USDT: raw units are 10^-6. */
+/** Decimals of USDT: a raw unit is 10^-6. */
 export const USDT_DECIMALS = 6

@@ -13,7 +13,7 @@ const aKey = fc.record(
 )
 const anAmount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n })
 
-test('a served swap has amounts within 10% of the true ones by one factor, and a time 3 to 16 s before (rule I2)', (t) => {
+test('a served swap has amounts within 10% by one factor, and a time 3 to 16 s earlier (rule I2)', (t) => {
   fc.assert(
     fc.property(
       aKey,
@@ -29,12 +29,12 @@ test('a served swap has amounts within 10% of the true ones by one factor, and a
           [base, served.baseAmount],
           [quote, served.quoteAmount],
         ] as const) {
-          // Rounding down takes less than one unit, and never all.
+          // Rounding down takes less than one unit, and never the whole amount.
           t.true(is * 10n <= was * 11n || is === 1n)
           t.true((is + 1n) * 10n > was * 9n)
           t.is(is === 0n, was === 0n)
         }
-        // One factor: the price stays, up to the unit that rounding takes.
+        // One factor keeps the price, up to one unit of rounding.
         const difference = served.baseAmount * quote - served.quoteAmount * base
         t.true(difference <= quote + base && difference >= -(quote + base))
         t.deepEqual(serveSwap(swap, createPerturb(salt)), served)
@@ -44,7 +44,7 @@ test('a served swap has amounts within 10% of the true ones by one factor, and a
   )
 })
 
-test('without a salt what is served is what happened', (t) => {
+test('without a salt, a swap is served unchanged', (t) => {
   const swap = {
     slot: 1,
     txIndex: 2,
@@ -58,7 +58,7 @@ test('without a salt what is served is what happened', (t) => {
   t.is<object, object>(serveSwap(swap, null), swap)
 })
 
-test('another salt, and any other part of the key, perturb otherwise; factors and times spread over their ranges', (t) => {
+test('the perturbation depends on the salt and every part of the key, and covers its whole range', (t) => {
   const key = { slot: 1, txIndex: 2, wallet: 3, eventIndex: 4 }
   const one = createPerturb('one salt of sixteen')
   const two = createPerturb('two salt of sixteen')

@@ -1,21 +1,23 @@
 import { createHmac } from 'node:crypto'
 import type { EventKey } from './event-key.ts'
 
-/** By how much the served picture of one swap differs from the true one. */
+/** How the served form of one swap differs from the true one. */
 export interface Perturbation {
-  /** Amounts are served times this, in millionths: 900000 to 1100000, base and quote alike. */
+  /** Factor of base and quote amounts, in millionths: 900000 to 1100000. */
   readonly factorPpm: bigint
-  /** Times are served earlier by this: 3 to 16 seconds. */
+  /** Seconds by which times are served earlier: 3 to 16. */
   readonly earlierSeconds: number
 }
 
-/** Gives the perturbation of a swap. */
+/** Returns the perturbation of a swap. */
 export type Perturb = (key: EventKey) => Perturbation
 
 /**
- * Perturbs by a function of the event key that only the holder of `PRIVACY_SALT` can compute, the same on every read, on every channel and in every
- * process (rule I2). Null without a salt: what is served is what happened. A live trade is served within the second and never with a time in
- * the future, and what was served once stays: so times only ever move back.
+ * Returns a keyed function of the event key, so the perturbation is the same on every read, channel
+ * and process (rule I2). Null without a salt: events are then served as they happened.
+ *
+ * Times only move back. A live trade is served within a second, must not lie in the future, and
+ * never changes once served.
  */
 export function createPerturb(salt: string | null): Perturb | null {
   if (salt === null) return null
@@ -33,13 +35,19 @@ export function createPerturb(salt: string | null): Perturb | null {
   }
 }
 
-/** Tells one salt from another without telling it: 0 without one, else 24 bits above zero. */
-export function saltMark(salt: string | null): number {
+/**
+ * Returns a fingerprint of the salt that does not reveal it: 0 without a salt, else 24 bits above
+ * zero.
+ */
+export function saltFingerprint(salt: string | null): number {
   if (salt === null) return 0
   return 1 + (createHmac('sha256', salt).update('mark').digest().readUIntLE(0, 3) % 0xff_ffff)
 }
 
-/** An amount, or a value, as it is served: rounded down, and at least 1 when there was any. */
+/**
+ * Returns the served amount or value: rounded down, and at least 1 if the true amount is above
+ * zero.
+ */
 export function perturbAmount(amount: bigint, { factorPpm }: Perturbation): bigint {
   const served = (amount * factorPpm) / 1_000_000n
   return served === 0n && amount > 0n ? 1n : served
@@ -51,7 +59,7 @@ declare const served: unique symbol
 export type ServedSwap<T> = T & { readonly [served]: true }
 
 /**
- * Applies the privacy filter to a swap (rule I2). Without a salt amounts and time stay as they are.
+ * Applies the privacy filter to a swap (rule I2). Without a salt, returns the same object.
  */
 export function serveSwap<
   T extends EventKey & {

@@ -1,4 +1,4 @@
-/** What can go wrong with the world around the service. */
+/** Codes of expected failures outside the program. */
 export type ServiceErrorCode =
   | 'bad_config'
   | 'bad_wallets_file'
@@ -18,7 +18,10 @@ export type ServiceErrorCode =
   | 'confirmation_required'
   | 'internal'
 
-/** An expected failure: `code` says which, `retriable` whether trying again may help, `context` where (never a secret or an address). */
+/**
+ * An expected failure. `code` says which, `retriable` whether retrying may help. `context` gives
+ * details and never holds a secret or an address.
+ */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError'
   readonly code: ServiceErrorCode

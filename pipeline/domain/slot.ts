@@ -1,42 +1,50 @@
 import type { BalanceRecord, KeptTransaction, Undecoded, WalletEvent } from './event.ts'
 
-/** A SOL/USD price: USD x 10^9 for one SOL at a unix second (rule J7). */
+/** A SOL/USD price: USD x 10^9 for one SOL, at a unix second (rule J7). */
 export interface SolPrice {
   readonly time: number
   readonly usdE9: bigint
 }
 
 /**
- * Says on every partition of the log that a sealed slot is complete (rules K2, K3): whoever has read it has read
- * everything of that partition up to and including the slot.
+ * Marks a sealed slot as complete (rules K2, K3). Each partition of the log has every marker: a
+ * reader that has passed it has read all records of the partition up to that slot.
  */
 export interface SlotMarker {
   readonly slot: number
-  /** The slot before it on this chain; numbers may be skipped. */
+  /** The previous slot of this chain. Slot numbers may be skipped. */
   readonly parent: number
   /** Unix seconds of the block. */
   readonly blockTime: number
-  /** The pool's newest SOL/USD price at or before this slot, so that a restart at this marker prices the next slot alike; never the price of a file. */
+  /**
+   * The newest SOL/USD price of the price pool at or before this slot. A restart at this marker
+   * therefore prices the next slot alike. Never a price from a file.
+   */
   readonly solPrice: SolPrice | null
 }
 
-/** What the decoder makes of a transaction for a tracked wallet. */
+/** A record that the decoder returns for a tracked wallet. */
 export type DecodedRecord = WalletEvent | BalanceRecord | Undecoded
 
-/** What a tracked wallet's transaction leaves on the log. */
+/** A record of a tracked wallet's transaction on the log. */
 export type WalletRecord = DecodedRecord | KeptTransaction
 
 /**
- * Asks for the books of a wallet to be made anew from its stored events, whose rows have been changed or are to be trusted no longer. `revision` is the
- * one that they are to have at least: one above what was stored when it was asked, so that asking again, or being heard twice, does nothing
- * more (rules K1, K4).
+ * A request to fold a wallet again from its stored events, after rows changed or became doubtful
+ * (rules K1, K4).
+ *
+ * `revision` is the least revision that the new state must have: one above the stored revision at
+ * the time of the request. A repeated or duplicated request therefore has no further effect.
  */
-export interface Refold {
+export interface RefoldRequest {
   readonly wallet: number
   readonly revision: number
 }
 
-/** A sealed slot on the log: its records in event-key order, acknowledged as a whole together with its marker. */
+/**
+ * A sealed slot on the log: its records in event-key order. Records and marker are acknowledged
+ * together.
+ */
 export interface SlotRecords {
   readonly marker: SlotMarker
   readonly records: readonly WalletRecord[]

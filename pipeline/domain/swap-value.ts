@@ -2,10 +2,11 @@ import type { Swap } from './event.ts'
 import { USDC, USDT, WSOL } from './quote.ts'
 
 /**
- * What a swap is worth in lamports, rounded down (rule C1): the quote amount for WSOL; for USDC and USDT (6 decimals) what it buys at
- * the swap's own SOL/USD price. Null with `quoteMismatch`, without a quote, and without a price.
+ * Returns the value of a swap in lamports, rounded down (rule C1). For WSOL it is the quote amount;
+ * for USDC and USDT (6 decimals) the amount divided by the swap's own SOL/USD price. Null with
+ * `quoteMismatch`, without a quote, and without a price.
  *
- * Example: 30 USDC (30000000 raw) at 150 USD a SOL (150 x 10^9) is 200000000 lamports.
+ * Example: 30 USDC (30000000 raw) at 150 USD per SOL (150 x 10^9) is 200000000 lamports.
  */
 export function swapValueLamports(
   swap: Pick<Swap, 'quoteMint' | 'quoteAmount' | 'quoteMismatch' | 'solPriceUsdE9'>,

@@ -1,23 +1,27 @@
 import { type Address, addressBytes } from './address.ts'
-import { createKeyTable, mix, Presence } from './key-table.ts'
+import { BloomFilter, createKeyTable, mixBits } from './key-table.ts'
 
 /**
- * The tracked wallets, by number: the n-th address is `W<n>` for ever. Only ingest and the operator's commands know addresses.
+ * The tracked wallets by number. The n-th address is `W<n>` forever. Only ingest and the
+ * operator's commands know addresses.
  */
 export interface Wallets {
   readonly size: number
-  /** Wallet number of 32 key bytes; undefined when not tracked. */
+  /** Wallet number of 32 key bytes; undefined if not tracked. */
   numberOfKey(key: Uint8Array): number | undefined
-  /** Wallet number of an address; undefined when not tracked. */
+  /** Wallet number of an address; undefined if not tracked. */
   numberOf(address: string): number | undefined
-  /** Address of wallet number `wallet`; throws a RangeError outside 1..size. */
+  /** Address of a wallet number. Throws a RangeError outside 1..size. */
   addressOf(wallet: number): Address
 }
 
-/** Number 1 is the first address of the list. Look-ups cost the same however many wallets there are. */
+/**
+ * Returns the wallets of a list of addresses, numbered from 1. Lookups cost the same for any number
+ * of wallets.
+ */
 export function createWallets(addresses: readonly Address[]): Wallets {
   const byAddress = new Map<string, number>()
-  const presence = new Presence(addresses.length)
+  const presence = new BloomFilter(addresses.length)
   addresses.forEach((address, position) => {
     byAddress.set(address, position + 1)
     presence.add(textHash(address))
@@ -36,9 +40,11 @@ export function createWallets(addresses: readonly Address[]): Wallets {
   }
 }
 
-/** Of five letters from the middle of a text, which nobody chooses for their looks. */
+/**
+ * Hash of five characters from the middle of an address: vanity addresses choose only their ends.
+ */
 function textHash(text: string): number {
-  return mix(
+  return mixBits(
     text.charCodeAt(12) ^
       (text.charCodeAt(15) << 6) ^
       (text.charCodeAt(18) << 12) ^

@@ -1,54 +1,61 @@
 import type { FoldEvent } from './fold-event.ts'
 
-/** Tokens that a wallet got in one event; used up oldest first (rule C2). Raw units and lamports. */
+/**
+ * Tokens that a wallet received in one event, consumed oldest first (rule C2). Amounts in raw
+ * units, costs in lamports.
+ */
 export interface Lot {
   readonly slot: number
   readonly txIndex: number
   readonly eventIndex: number
-  /** Unix seconds of the event that made it. */
+  /** Unix seconds of the event that opened the lot. */
   readonly time: number
   readonly origin: 'buy' | 'transfer'
-  /** Amount and cost as the lot was made. */
+  /** Amount and cost when the lot was opened. */
   readonly amount: bigint
   readonly cost: bigint
-  /** What is left of both. */
+  /** The remaining amount and cost. */
   left: bigint
   leftCost: bigint
-  /** Of a bought lot: what sells consumed at most 15 s after the buy (rule C9). */
+  /** Amount of a bought lot that sells consumed at most 15 s after the buy (rule C9). */
   quickSold: bigint
-  /** Whether it has changed since its row was last made. */
+  /** Whether the lot changed since its row was last written. */
   dirty: boolean
-  /** The lot after it; null for the newest, and once it is used up. */
+  /** The next newer lot; null for the newest lot and for a consumed one. */
   next: Lot | null
 }
 
-/** Open lots as a chain, oldest first: most positions have one or two, and an array of them is half empty. */
+/**
+ * The open lots of a position as a linked list, oldest first. Most positions have one or two lots,
+ * for which an array would waste memory.
+ */
 export interface LotQueue {
   oldest: Lot | null
   newest: Lot | null
 }
 
-/** Puts a lot behind all others. */
+/** Appends a lot as the newest. */
 export function addNewest(queue: LotQueue, lot: Lot): void {
   if (queue.newest === null) queue.oldest = lot
   else queue.newest.next = lot
   queue.newest = lot
 }
 
-/** The open lots, oldest first. */
+/** Returns the open lots, oldest first. */
 export function openLots(queue: LotQueue): Lot[] {
   const lots: Lot[] = []
   for (let lot = queue.oldest; lot !== null; lot = lot.next) lots.push(lot)
   return lots
 }
 
-/** The part of one lot that one event took. */
-export interface Part {
+/** The part of one lot that one event consumed. */
+export interface LotPart {
   readonly lot: Lot
   readonly amount: bigint
   readonly cost: bigint
 }
 
+/** Returns a new lot of the amount of an event, at a cost in lamports. */
 export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint): Lot {
   return {
     slot: event.slot,
@@ -67,13 +74,14 @@ export function createLot(event: FoldEvent, origin: Lot['origin'], cost: bigint)
 }
 
 /**
- * Takes `amount` raw units from the oldest lots; what is beyond all lots is not taken. Gives the parts, oldest first.
+ * Consumes `amount` raw units from the oldest lots and returns the parts, oldest first. An amount
+ * beyond all lots is ignored.
  *
- * A part costs `lot.cost x part / lot.amount`, both as the lot was made, rounded down; a lot's last part costs what is left, so the costs of a
- * lot's parts add up to its cost (rule C3).
+ * A part costs `lot.cost x part / lot.amount`, with amount and cost as opened, rounded down. The
+ * last part of a lot costs the remainder, so the parts add up to the lot's cost (rule C3).
  */
-export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
-  const parts: Part[] = []
+export function takeOldest(queue: LotQueue, amount: bigint): LotPart[] {
+  const parts: LotPart[] = []
   let wanted = amount
   while (wanted > 0n && queue.oldest !== null) {
     const lot = queue.oldest
@@ -97,10 +105,13 @@ export function takeOldest(queue: LotQueue, amount: bigint): Part[] {
 }
 
 /**
- * Splits the value of a sell of `amount` over the parts it matched: `value x matched / amount`, rounded down once (all of it when all is
- * matched), then part by part like cost, rounded down, the last part taking what is left (rule C3).
+ * Splits the value of a sell of `amount` over the parts that it matched (rule C3).
+ *
+ * The matched proceeds are `value x matched / amount`, rounded down once, or all of `value` if
+ * everything is matched. They are split by amount, each share rounded down; the last part takes the
+ * remainder.
  */
-export function splitProceeds(value: bigint, amount: bigint, parts: readonly Part[]): bigint[] {
+export function splitProceeds(value: bigint, amount: bigint, parts: readonly LotPart[]): bigint[] {
   let matched = 0n
   for (const part of parts) matched += part.amount
   const proceeds = matched === amount ? value : (value * matched) / amount

@@ -1,10 +1,13 @@
 import type { WalletEvent } from '../domain/event.ts'
 import { swapValueLamports } from '../domain/swap-value.ts'
 
-/** What an event does to the books of its wallet. */
+/** What an event does to the state of its wallet. */
 export type FoldKind = 'buy' | 'sell' | 'token_in' | 'token_out' | 'sol_in' | 'sol_out'
 
-/** The part of an event that the fold needs, one shape for all kinds: what the log brings and what the event tables hold give the same. */
+/**
+ * The fields of an event that the fold needs, one shape for all kinds. Events from the log and from
+ * the event tables give the same.
+ */
 export interface FoldEvent {
   readonly slot: number
   readonly txIndex: number
@@ -12,18 +15,20 @@ export interface FoldEvent {
   /** Unix seconds of the block. */
   readonly blockTime: number
   readonly kind: FoldKind
-  /** The token; empty for SOL. */
+  /** Mint of the token; empty for SOL. */
   readonly mint: string
   readonly decimals: number
   /** Raw token units, or lamports for SOL. */
   readonly amount: bigint
-  /** Of a swap: its value in lamports (rule C1), null when it has none. Null for transfers. */
+  /** Value of a swap in lamports (rule C1); null if it has none, and for transfers. */
   readonly value: bigint | null
-  /** Of a swap: USD x 10^9 for one SOL at it (rule C15), null when none was known. Null for transfers. */
+  /**
+   * USD x 10^9 for one SOL at the time of a swap (rule C15); null if unknown, and for transfers.
+   */
   readonly solPriceUsdE9: bigint | null
 }
 
-/** The fold's view of an event. */
+/** Returns the fields of an event that the fold needs. */
 export function toFoldEvent(event: WalletEvent): FoldEvent {
   const { slot, txIndex, eventIndex, blockTime } = event
   switch (event.kind) {

@@ -12,7 +12,10 @@ import { decodeSnapshot, encodeSnapshot } from './snapshot.ts'
 import { activeHours } from './wallet-metrics.ts'
 import { createWalletState, takeChanges, type WalletState } from './wallet-state.ts'
 
-/** `[kind, amount, value, time]` of one token, a transaction each. */
+/**
+ * `[kind, amount, value, time]` of an event. All events are of one token, each in its own
+ * transaction.
+ */
 type Step = readonly [FoldKind, bigint, bigint | null, number]
 
 const events = (...steps: readonly Step[]): FoldEvent[] =>
@@ -68,7 +71,7 @@ const disposalsOf = (state: WalletState) =>
     proceeds,
   }))
 
-test('the value of a swap is its lamports, or its dollars at its own price, rounded down (C1)', (t) => {
+test('the value of a swap is its lamports, or its dollars at its own SOL price, rounded down (C1)', (t) => {
   const swap = {
     quoteMint: WSOL,
     quoteAmount: 12_345n,
@@ -88,7 +91,7 @@ test('the value of a swap is its lamports, or its dollars at its own price, roun
   )
 })
 
-test('a sell takes the oldest lots; cost and proceeds are split to the lamport (C2, C3)', (t) => {
+test('a sell consumes the oldest lots; cost and proceeds are split to the lamport (C2, C3)', (t) => {
   const state = fold(
     events(
       ['buy', 3n, 10n, 0],
@@ -100,7 +103,8 @@ test('a sell takes the oldest lots; cost and proceeds are split to the lamport (
   t.deepEqual(disposalsOf(state), [
     // 10 x 1 / 3 = 3.33
     { lot: 1, kind: 'sell', amount: 1n, cost: 3n, proceeds: 5n },
-    // the lot's last part takes the 7 that are left; 17 x 2 / 5 = 6.8, and the last part the other 11
+    // The lot's last part takes the remaining 7. 17 x 2 / 5 = 6.8, and the last part takes the
+    // other 11.
     { lot: 1, kind: 'sell', amount: 2n, cost: 7n, proceeds: 6n },
     // 20 x 3 / 7 = 8.57
     { lot: 2, kind: 'sell', amount: 3n, cost: 8n, proceeds: 11n },
@@ -112,7 +116,7 @@ test('a sell takes the oldest lots; cost and proceeds are split to the lamport (
   t.is(state.holdingMatches, 3)
 })
 
-test('what is sold beyond all lots realises nothing, its proceeds count as sold alone (C3)', (t) => {
+test('an amount sold beyond all lots realises nothing, its proceeds count as sold only (C3)', (t) => {
   const state = fold(events(['buy', 4n, 10n, 0], ['sell', 6n, 20n, 50], ['sell', 1n, 9n, 60]))
   t.deepEqual(disposalsOf(state), [
     // 20 x 4 / 6 = 13.33
@@ -124,7 +128,7 @@ test('what is sold beyond all lots realises nothing, its proceeds count as sold 
   t.is(state.openTokens, 0)
 })
 
-test('a token received costs nothing, a token sent drains lots and realises nothing (C2, C4)', (t) => {
+test('a transfer in costs nothing, a transfer out drains lots and realises nothing (C2, C4)', (t) => {
   const state = fold(
     events(
       ['token_in', 5n, null, 0],
@@ -144,7 +148,7 @@ test('a token received costs nothing, a token sent drains lots and realises noth
   t.deepEqual([state.holdingSecondsSum, state.holdingMatches], [20, 1])
 })
 
-test('a swap without a value moves tokens and no figure; a token counts as won or lost by sells with one (C3, C5, C6)', (t) => {
+test('a swap without a value changes no sum; a token is won or lost by sells with a value (C3, C5, C6)', (t) => {
   const state = fold(events(['buy', 4n, null, 0], ['sell', 1n, null, 5], ['sell', 1n, 0n, 6]))
   t.is(state.pnl, 0n)
   t.deepEqual([state.tokensSoldValued, state.tokensWon, state.tokensLost], [1, 0, 0])
@@ -153,7 +157,7 @@ test('a swap without a value moves tokens and no figure; a token counts as won o
   t.is(state.holdingMatches, 3)
 })
 
-test('the first buy of a token is told once, as it was made, whatever came before (C15)', (t) => {
+test('the first buy of a token is reported once, whatever came before (C15)', (t) => {
   const state = fold(
     events(
       ['token_in', 9n, null, 0],
@@ -163,7 +167,7 @@ test('the first buy of a token is told once, as it was made, whatever came befor
     ),
   )
   const first = { mint: 'mint', slot: 3, txIndex: 0, eventIndex: 0, blockTime: 20, amount: 4n }
-  const told = takeChanges(state).firstBuys.map(
+  const reported = takeChanges(state).firstBuys.map(
     ({ mint, slot, txIndex, eventIndex, blockTime, amount, value }) => ({
       mint,
       slot,
@@ -174,7 +178,7 @@ test('the first buy of a token is told once, as it was made, whatever came befor
       value,
     }),
   )
-  t.deepEqual(told, [{ ...first, value: null }])
+  t.deepEqual(reported, [{ ...first, value: null }])
   foldEvent(state, {
     ...events(['buy', 1n, 1n, 40])[0]!,
     slot: 9,
@@ -185,7 +189,7 @@ test('the first buy of a token is told once, as it was made, whatever came befor
   t.deepEqual(takeChanges(state).firstBuys, [])
 })
 
-test('a token is exited at 90% of bought, opens again with a buy, and counts with its latest exit (C8)', (t) => {
+test('a token is exited at 90% of bought, reopened by a buy, and counts with its latest exit (C8)', (t) => {
   const steps: Step[] = [
     ['sell', 50n, 1n, 5],
     ['buy', 10n, 1n, 10],
@@ -201,11 +205,12 @@ test('a token is exited at 90% of bought, opens again with a buy, and counts wit
     const { exitSecondsSum, exitTokens } = fold(events(...steps.slice(0, at + 1)))
     return exitTokens === 0 ? null : exitSecondsSum
   })
-  // 51 of 10 at 20; 98 of 110 (89.09%) at 40, 99 of 110 (90%) at 50; 99 of 111 is below again; 101 of 111 (90.99%) at 70
+  // 51 of 10 at 20; 98 of 110 (89.09%) at 40, 99 of 110 (90%) at 50; 99 of 111 is below again; 101
+  // of 111 (90.99%) at 70
   t.deepEqual(exits, [null, null, null, 10, null, null, 40, null, 60])
 })
 
-test('a buy is sold quickly when sells took half of its lot within 15 s (C9)', (t) => {
+test('a buy is a quick sell when sells consumed half of its lot within 15 s (C9)', (t) => {
   const quick = (...steps: Step[]) => fold(events(...steps)).quickSells
   t.is(quick(['buy', 10n, 1n, 0], ['sell', 5n, 1n, 15]), 1)
   t.is(quick(['buy', 10n, 1n, 0], ['sell', 5n, 1n, 16]), 0)
@@ -215,7 +220,7 @@ test('a buy is sold quickly when sells took half of its lot within 15 s (C9)', (
     1,
   )
   t.is(quick(['buy', 10n, 1n, 0], ['token_out', 10n, null, 1]), 0)
-  // an older lot is taken first
+  // An older lot is consumed first.
   t.is(quick(['buy', 10n, 1n, 0], ['buy', 10n, 1n, 20], ['sell', 10n, 1n, 21]), 0)
   t.is(quick(['token_in', 10n, null, 0], ['sell', 10n, 1n, 1]), 0)
 })
@@ -240,7 +245,7 @@ test('active hours count transactions, not events (C11)', (t) => {
   ])
 })
 
-test('the newest balance record counts, whatever the order (B14)', (t) => {
+test('the newest balance record counts, in any order of arrival (B14)', (t) => {
   const state = createWalletState(1)
   const at = (slot: number, txIndex: number, lamports: bigint) =>
     foldBalance(state, { slot, txIndex, lamports })
@@ -251,14 +256,14 @@ test('the newest balance record counts, whatever the order (B14)', (t) => {
   t.is(state.balance, 0n)
 })
 
-test('an event that is not beyond the others is refused', (t) => {
+test('an event that is not newer than the last one is refused', (t) => {
   const [first, second] = events(['buy', 1n, 1n, 0], ['sell', 1n, 1n, 1]) as [FoldEvent, FoldEvent]
   const state = fold([first, second])
   t.throws(() => foldEvent(state, second), { message: /event-key order/ })
   t.throws(() => foldEvent(state, first), { message: /event-key order/ })
 })
 
-test('the fold gives what a slow second way over the whole history gives', (t) => {
+test('the fold agrees with the slow reference over the whole history', (t) => {
   fc.assert(
     fc.property(aHistory, (history) => {
       const state = fold(history)
@@ -292,7 +297,7 @@ test('the fold gives what a slow second way over the whole history gives', (t) =
   )
 })
 
-test('a history folded in any batches, with a snapshot after each, ends in the same state', (t) => {
+test('a history folded in any batches, with a snapshot after each, gives the same state', (t) => {
   fc.assert(
     fc.property(aHistory, fc.array(fc.nat(60), { maxLength: 5 }), (history, cuts) => {
       let state = createWalletState(1, 3)
@@ -311,7 +316,7 @@ test('a history folded in any batches, with a snapshot after each, ends in the s
   )
 })
 
-test('quantity and cost are conserved: what came in is what is open and what was disposed of', (t) => {
+test('amount and cost are conserved: incoming is open plus disposed', (t) => {
   fc.assert(
     fc.property(aHistory, (history) => {
       const state = fold(history)

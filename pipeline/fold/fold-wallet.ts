@@ -4,12 +4,15 @@ import type { FoldEvent } from './fold-event.ts'
 import { addTrade, createTradeSums } from './trade-sums.ts'
 import { createTokenState, isBeyond, type TokenState, type WalletState } from './wallet-state.ts'
 
-/** Seconds after a buy within which a sell of half of it makes it a quick sell (rule C9). */
+/** Seconds after a buy within which selling half of it makes it a quick sell (rule C9). */
 const QUICK_SECONDS = 15
 
 /**
- * Books one event of the wallet, in place; with `perturb`, beside what happened what is served of it (rule I2). Events come in event-key order, each once: anything else is a bug of the caller and throws.
- * Everything that a metric needs is kept up to date here, so that no event ever looks at more than its own token (rules C2 to C11).
+ * Folds one event of the wallet into its state, in place (rules C2 to C11). With `perturb`, also
+ * folds its served form (rule I2).
+ *
+ * Events come in event-key order, each once; anything else is a bug of the caller and throws. Every
+ * metric is updated incrementally, so an event touches only its own token.
  */
 export function foldEvent(
   state: WalletState,
@@ -51,7 +54,10 @@ export function foldEvent(
   }
 }
 
-/** Books a balance record: the newest by slot and transaction index counts, an older one changes nothing (rule B14). Gives whether it counts. */
+/**
+ * Folds a balance record. Returns whether it counts: only the newest by slot and transaction index
+ * does (rule B14).
+ */
 export function foldBalance(
   state: WalletState,
   record: { readonly slot: number; readonly txIndex: number; readonly lamports: bigint },
@@ -141,12 +147,15 @@ function foldTransferOut(state: WalletState, event: FoldEvent): void {
     dispose(state, token, event, 'transfer_out', part, null)
 }
 
-/** Sold is at least 90% of bought, both by swaps so far. */
+/** Whether sold is at least 90% of bought, by swaps so far. */
 function isAlmostOut(token: TokenState): boolean {
   return token.sold * 10n >= token.bought * 9n
 }
 
-/** Adds (`by` 1) or takes back (`by` -1) the token's place among those won, lost and sold at a value (rule C6). */
+/**
+ * Adds the token to (`by` 1) or removes it from (`by` -1) the counts of tokens won, lost and sold
+ * at a value (rule C6).
+ */
 function countOutcome(state: WalletState, token: TokenState, by: 1 | -1): void {
   if (token.valuedSells === 0) return
   state.tokensSoldValued += by
@@ -155,7 +164,7 @@ function countOutcome(state: WalletState, token: TokenState, by: 1 | -1): void {
 }
 
 function pushLot(state: WalletState, token: TokenState, lot: Lot): void {
-  // An amount of zero is nothing to hold; no rule divides by it either.
+  // A lot of zero would divide by zero, and holds nothing.
   if (lot.amount === 0n) return
   if (token.openAmount === 0n) state.openTokens += 1
   token.openAmount += lot.amount

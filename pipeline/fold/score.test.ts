@@ -4,7 +4,7 @@ import { type ScoreInputs, scoreWallet } from './score.ts'
 
 const SOL = 1_000_000_000n
 
-/** Nothing earned, nothing wrong: 50 trades, no other point. */
+/** 50 trades that earn no point and break no rule. */
 const plain: ScoreInputs = {
   balance: 10n * SOL,
   pnl: 0n,
@@ -23,7 +23,7 @@ const OUT = { status: 'disqualified', scoreE2: 0 } as const
 const REVIEW = { status: 'review', scoreE2: null } as const
 const scored = (scoreE2: number) => ({ status: 'scored', scoreE2 }) as const
 
-test('less than 10 SOL, or few wins and a loss, disqualifies before anything else (section 3, C13)', (t) => {
+test('less than 10 SOL, or few wins and a loss, disqualifies first (section 3, C13)', (t) => {
   t.deepEqual(score({ balance: 10n * SOL - 1n }), OUT)
   t.deepEqual(score({ balance: 10n * SOL }), scored(0))
   t.deepEqual(score({ balance: null }), scored(0))
@@ -35,15 +35,16 @@ test('less than 10 SOL, or few wins and a loss, disqualifies before anything els
   t.deepEqual(score({ pnl: -1n }), scored(0))
 })
 
-test('fewer than 50 or more than 1000 trades are for review', (t) => {
+test('fewer than 50 or more than 1000 trades give status review', (t) => {
   t.deepEqual(score({ sells: 24 }), REVIEW)
   t.deepEqual(score({ sells: 25 }), scored(0))
   t.deepEqual(score({ sells: 975 }), scored(1000))
   t.deepEqual(score({ sells: 976 }), REVIEW)
 })
 
-test('each part of the score, at its edge', (t) => {
-  // 200 x pnl / bought: 20% is 40 points, and no more; a loss takes points away that others earn
+test('each part of the score at its threshold', (t) => {
+  // 200 x pnl / bought: 20% gives 40 points, which is the most. A loss subtracts points that other
+  // parts earn.
   t.is(points({ pnl: 2n, bought: 10n }), 4000)
   t.is(points({ pnl: 9n, bought: 10n }), 4000)
   t.is(points({ pnl: 1n, bought: 10n }), 2000)
@@ -70,7 +71,7 @@ test('each part of the score, at its edge', (t) => {
   t.is(points({ balance: null }), 0)
 })
 
-test('all parts together are 100, and the hundredths are rounded half up', (t) => {
+test('all parts add up to 100, and hundredths are rounded half up', (t) => {
   const best = {
     pnl: 100n * SOL,
     bought: 100n * SOL,
@@ -87,7 +88,7 @@ test('all parts together are 100, and the hundredths are rounded half up', (t) =
   t.is(points({ pnl: 1n, bought: 40_001n }), 0)
 })
 
-test('the score is what the same sum gives in floating point, nearly', (t) => {
+test('the score agrees with the same sum in floating point', (t) => {
   const clamp = (value: number, low: number, high: number) => Math.min(high, Math.max(low, value))
   fc.assert(
     fc.property(

@@ -1,4 +1,4 @@
-/** What section 3 of the contract looks at. Lamports and counts. */
+/** The inputs of section 3 of the contract. Lamports, seconds and counts. */
 export interface ScoreInputs {
   readonly balance: bigint | null
   readonly pnl: bigint
@@ -11,7 +11,10 @@ export interface ScoreInputs {
   readonly holdingMatches: number
 }
 
-/** `scoreE2` is the score x 100, half up; null when the status is `review`. */
+/**
+ * Status and score of a wallet. `scoreE2` is the score x 100, rounded half up; null when the status
+ * is `review`.
+ */
 export interface Score {
   readonly status: 'scored' | 'review' | 'disqualified'
   readonly scoreE2: number | null
@@ -19,7 +22,10 @@ export interface Score {
 
 const SOL = 1_000_000_000n
 
-/** Status and score of a wallet: section 3 of the contract, rule C13. Integers throughout; nothing is rounded before the end. */
+/**
+ * Returns status and score of a wallet (contract 3, rule C13). Computes in integers and rounds
+ * once, at the end.
+ */
 export function scoreWallet(inputs: ScoreInputs): Score {
   const { balance, pnl, bought, buys, sells, tokensWon, tokensSoldValued } = inputs
   const trades = buys + sells
@@ -35,7 +41,8 @@ export function scoreWallet(inputs: ScoreInputs): Score {
   if (buys > 0 && bought >= BigInt(buys) * SOL) points += 10n
   if (trades >= 100) points += 10n
 
-  // The two ramps as fractions: 200 x pnl / bought within +-40, (balance - 20 SOL) / 2 SOL within 0..10.
+  // The two ramps as fractions: 200 x pnl / bought within +-40, (balance - 20 SOL) / 2 SOL within 0
+  // to 10.
   const profit = bought === 0n ? { over: 0n, under: 1n } : clamp(200n * pnl, bought, -40n, 40n)
   const wealth =
     balance === null ? { over: 0n, under: 1n } : clamp(balance - 20n * SOL, 2n * SOL, 0n, 10n)
@@ -51,7 +58,7 @@ export function scoreWallet(inputs: ScoreInputs): Score {
   }
 }
 
-/** The fraction `over / under` (`under` above zero), brought between two whole numbers. */
+/** Clamps the fraction `over / under` (`under` above zero) between two integers. */
 function clamp(over: bigint, under: bigint, low: bigint, high: bigint) {
   if (over <= low * under) return { over: low, under: 1n }
   if (over >= high * under) return { over: high, under: 1n }

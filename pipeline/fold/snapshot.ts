@@ -1,4 +1,4 @@
-import { saltMark } from '../domain/perturbation.ts'
+import { saltFingerprint } from '../domain/perturbation.ts'
 import { addNewest, type Lot, openLots } from './fifo.ts'
 import type { TradeSums } from './trade-sums.ts'
 import {
@@ -8,17 +8,24 @@ import {
   type WalletState,
 } from './wallet-state.ts'
 
-/** Raised whenever the format, or what the fold makes of the same events, changes: older snapshots are then folded anew. */
+/**
+ * Format version. Raise it whenever the format changes, or the fold gives another state for the
+ * same events: wallets with older snapshots are then folded again.
+ */
 export const SNAPSHOT_FORMAT = 3
 
-/** The format of states of which this salt says how they are served: another salt has every wallet folded anew. The lowest byte is SNAPSHOT_FORMAT. */
+/**
+ * Returns the stored format number: `SNAPSHOT_FORMAT` in the lowest byte, and above it a
+ * fingerprint of the salt. Wallets are therefore folded again after a change of `PRIVACY_SALT`,
+ * which changes how they are served.
+ */
 export function snapshotFormat(salt: string | null): number {
-  return SNAPSHOT_FORMAT + 256 * saltMark(salt)
+  return SNAPSHOT_FORMAT + 256 * saltFingerprint(salt)
 }
 
 /**
- * The state as JSON arrays, bigints as decimal strings: about 200 bytes a token and 90 a lot before compression. Lots used up are not part of
- * it, and neither is what has changed since rows were last made: make them first.
+ * Encodes a state as JSON arrays, bigints as decimal strings. Consumed lots are left out. So are
+ * pending changes: write their rows first.
  */
 export function encodeSnapshot(state: WalletState): string {
   return JSON.stringify([
@@ -32,9 +39,9 @@ export function encodeSnapshot(state: WalletState): string {
   ])
 }
 
-/** Reads what `encodeSnapshot` wrote in the same format. */
+/** Decodes the output of `encodeSnapshot` in the same format. */
 export function decodeSnapshot(text: string): WalletState {
-  const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as Snapshot // written by encodeSnapshot
+  const [wallet, revision, counts, sums, balance, hours, tokens] = JSON.parse(text) as EncodedState // written by encodeSnapshot
   const state = createWalletState(wallet, revision)
   for (const [hour, transactions] of hours.entries()) state.hours[hour] = transactions
   state.balance = balance === null ? null : BigInt(balance)
@@ -85,7 +92,7 @@ const SUMS = [
   'sentLamports',
 ] as const
 
-type Snapshot = [
+type EncodedState = [
   number,
   number,
   number[],
@@ -161,7 +168,10 @@ function decodeServed([sums, times]: ReturnType<typeof encodeServed>): TradeSums
   return { bought, sold, boughtLamports, soldLamports, firstBuyTime, firstTradeTime, lastTradeTime }
 }
 
-/** Zeros and equal amounts are one value each in memory: they are most of what states hold. */
+/**
+ * Decodes an integer, sharing one bigint in memory for zeros and for equal amounts, which are most
+ * of a state.
+ */
 function decodeInteger(text: string, equal: { text: string; value: bigint } | null = null): bigint {
   return text === '0' ? 0n : text === equal?.text ? equal.value : BigInt(text)
 }

@@ -1,17 +1,20 @@
 import type { FoldEvent } from './fold-event.ts'
 
-/** What the swaps of a token sum up to, transfers left out (rule C14). Raw units, lamports, unix seconds. */
+/**
+ * Sums of the swaps of a token, without transfers (rule C14). Raw units, lamports, unix seconds.
+ */
 export interface TradeSums {
   bought: bigint
   sold: bigint
   boughtLamports: bigint
   soldLamports: bigint
-  /** Null before there is one; first and last by event key. */
+  /** Block times, in event-key order; null before the first such swap. */
   firstBuyTime: number | null
   firstTradeTime: number | null
   lastTradeTime: number | null
 }
 
+/** Returns the sums before the first swap. */
 export function createTradeSums(): TradeSums {
   return {
     bought: 0n,
@@ -24,7 +27,7 @@ export function createTradeSums(): TradeSums {
   }
 }
 
-/** Books a swap, in place: as it happened, or as it is served. */
+/** Adds a swap in place, in its true or its served form. */
 export function addTrade(
   sums: TradeSums,
   { kind, blockTime, amount, value }: Pick<FoldEvent, 'kind' | 'blockTime' | 'amount' | 'value'>,

@@ -2,7 +2,7 @@ import test from 'ava'
 import { servedSums, walletScore } from './wallet-metrics.ts'
 import { createWalletState } from './wallet-state.ts'
 
-/** A wallet of 50 trades with this balance. */
+/** A wallet with 50 trades and this balance. */
 function aWallet(balance: bigint) {
   return Object.assign(createWalletState(1), { balance, buys: 25, sells: 25 })
 }
@@ -13,7 +13,7 @@ test('with a salt status and score follow the sums that are served (rule I2a)', 
     return walletScore(state, servedSums(state, isSalted))
   }
   const disqualified = { status: 'disqualified', scoreE2: 0 } as const
-  // 9.96 SOL are served as 10, 9.94 as 9.9, 38.4 as 38.
+  // 9.96 SOL is served as 10, 9.94 as 9.9, 38.4 as 38.
   t.deepEqual(scoreOf(9_960_000_000n, false), disqualified)
   t.deepEqual(scoreOf(9_960_000_000n, true), { status: 'scored', scoreE2: 0 })
   t.deepEqual(scoreOf(9_940_000_000n, true), disqualified)

@@ -2,13 +2,13 @@ import { coarsen, coarsenNumber } from '../domain/coarsen.ts'
 import { type Score, scoreWallet } from './score.ts'
 import type { WalletState } from './wallet-state.ts'
 
-/** One of a wallet's busiest hours. */
+/** One of the busiest hours of a wallet. */
 export interface ActiveHour {
   readonly hourUtc: number
   readonly txCount: number
 }
 
-/** Sums of a wallet as they are served. Lamports, seconds. */
+/** Sums of a wallet in their served form. Lamports, seconds. */
 export type ServedSums = Pick<
   WalletState,
   | 'balance'
@@ -23,8 +23,8 @@ export type ServedSums = Pick<
 >
 
 /**
- * The sums of a wallet as they are served: exact, or, with `PRIVACY_SALT`, coarsened to two digits
- * (rule I2a). Counts are exact either way, because a customer can count the trades themselves.
+ * Returns the sums of a wallet as they are served: exact or, with `PRIVACY_SALT`, coarsened to two
+ * digits (rule I2a). Counts are always exact, because customers can count the trades themselves.
  */
 export function servedSums(state: WalletState, isSalted: boolean): ServedSums {
   if (!isSalted) return state
@@ -41,10 +41,7 @@ export function servedSums(state: WalletState, isSalted: boolean): ServedSums {
   }
 }
 
-/**
- * Status and score of the wallet as it stands, computed from the sums that are served (section 3 of
- * the contract).
- */
+/** Returns status and score of a wallet, computed from its served sums (contract 3). */
 export function walletScore(state: WalletState, served: ServedSums): Score {
   return scoreWallet({
     balance: served.balance,
@@ -59,7 +56,10 @@ export function walletScore(state: WalletState, served: ServedSums): Score {
   })
 }
 
-/** The three UTC hours with most distinct transactions, most first, ties to the earlier; fewer when fewer are used (rule C11). */
+/**
+ * Returns the three UTC hours with most distinct transactions, most first, ties to the earlier
+ * hour; fewer if fewer are used (rule C11).
+ */
 export function activeHours(hours: readonly number[]): ActiveHour[] {
   return hours
     .map((txCount, hourUtc) => ({ hourUtc, txCount }))
@@ -69,8 +69,9 @@ export function activeHours(hours: readonly number[]): ActiveHour[] {
 }
 
 /**
- * Orders the pictures of a wallet's rows: the one of a later refold, then the one with more records folded, is the newer. Two pictures with the
- * same version are equal, whoever made them, because records of one wallet are folded in one order.
+ * Returns a version that orders the rows of a wallet: a later refold is newer, then a state with
+ * more folded records. Records of a wallet are folded in one order, so two states of the same
+ * version are equal, whoever computed them.
  */
 export function stateVersion(state: WalletState): number {
   return state.revision * 2 ** 32 + state.events + state.balances

@@ -1,21 +1,25 @@
-import type { Lot, LotQueue, Part } from './fifo.ts'
+import type { Lot, LotPart, LotQueue } from './fifo.ts'
 import type { FoldEvent } from './fold-event.ts'
 import type { TradeSums } from './trade-sums.ts'
 
 /**
- * The books of one wallet: what is needed to fold its next event and to say its metrics, without looking back. Owned and changed in place by
- * `foldEvent`; everything in it follows from the events folded so far, in event-key order.
+ * The state of one wallet: everything needed to fold its next event and to give its metrics,
+ * without looking back. `foldEvent` changes it in place. It is a function of the folded events, in
+ * event-key order. Sums are in lamports.
  */
 export interface WalletState {
   readonly wallet: number
-  /** How often the wallet was folded from its beginning again. */
+  /** How often the wallet was folded again from its first event. */
   readonly revision: number
-  /** Events folded, and key of the newest; slot -1 before the first. */
+  /** Number of folded events, and event key of the newest; slot -1 before the first. */
   events: number
   slot: number
   txIndex: number
   eventIndex: number
-  /** Balance records seen, place of the newest, and its lamports; null before the first (rule B14). */
+  /**
+   * Number of balance records, slot and transaction index of the newest, and its lamports; null
+   * before the first (rule B14).
+   */
   balances: number
   balanceSlot: number
   balanceTxIndex: number
@@ -44,30 +48,31 @@ export interface WalletState {
   /** Distinct transactions by UTC hour of the day (rule C11). */
   readonly hours: number[]
   readonly tokens: Map<string, TokenState>
-  /** What has changed since rows were last made. */
-  changes: Changes
+  /** Changes since rows were last written. */
+  changes: StateChanges
 }
 
-/** What a wallet did with one token. Raw units, lamports, unix seconds. */
+/** The position of a wallet in one token. Raw units, lamports, unix seconds. */
 export interface TokenState extends LotQueue, TradeSums {
   readonly mint: string
   readonly decimals: number
   buys: number
   sells: number
-  /** In open lots. */
+  /** Amount and cost of the open lots. */
   openAmount: bigint
   openCost: bigint
   realized: bigint
   valuedSells: number
-  /** Null while trades are served as they happened. */
+  /** Sums of trades in their served form; null while they are served as they happened. */
   served: TradeSums | null
-  /** Seconds from first buy to the latest almost full exit; null while not exited (rule C8). */
+  /** Seconds from the first buy to the latest almost full exit; null while not exited (rule C8). */
   exitSeconds: number | null
+  /** Whether the position changed since its row was last written. */
   dirty: boolean
 }
 
-/** A part of a lot that an event took. */
-export interface Disposal extends Part {
+/** The part of a lot that an event consumed. */
+export interface Disposal extends LotPart {
   readonly mint: string
   readonly kind: 'sell' | 'transfer_out'
   readonly slot: number
@@ -78,23 +83,29 @@ export interface Disposal extends Part {
   readonly proceeds: bigint | null
 }
 
-/** The first buy of a token, of which its entry market cap is made (rule C15). Nothing of it is kept in the state: it never changes. */
+/**
+ * The first buy of a token, which gives its entry market cap (rule C15). The state does not keep
+ * it, because it never changes.
+ */
 export type FirstBuy = Pick<
   FoldEvent,
   'mint' | 'slot' | 'txIndex' | 'eventIndex' | 'blockTime' | 'amount' | 'value' | 'solPriceUsdE9'
 >
 
-/** Tokens and lots touched (each once), first buys and disposals made, in the order of the events. */
-export interface Changes {
+/**
+ * Positions and lots that changed, each once, and new first buys and disposals. In the order of the
+ * events.
+ */
+export interface StateChanges {
   readonly tokens: TokenState[]
   readonly firstBuys: FirstBuy[]
   readonly lots: { readonly mint: string; readonly lot: Lot }[]
   readonly disposals: Disposal[]
-  /** Whether anything that metrics show has changed. */
+  /** Whether any metric changed. */
   metrics: boolean
 }
 
-/** The books before the first event. */
+/** Returns the state before the first event. */
 export function createWalletState(wallet: number, revision = 0): WalletState {
   return {
     wallet,
@@ -134,7 +145,7 @@ export function createWalletState(wallet: number, revision = 0): WalletState {
   }
 }
 
-/** Mints seen of late, so that the positions of one token share one text. */
+/** Mints seen recently, so that the positions of one token share one string. */
 const mints = new Map<string, string>()
 const MAX_MINTS = 200_000
 
@@ -146,9 +157,9 @@ function shared(mint: string): string {
   return mint
 }
 
-/** A position before its first event. */
+/** Returns a position before its first event. */
 export function createTokenState(mint: string, decimals: number): TokenState {
-  // Every field by name: an object made with a spread is several times slower to use.
+  // Every field is written out: an object made with a spread is several times slower to use.
   return {
     oldest: null,
     newest: null,
@@ -173,12 +184,12 @@ export function createTokenState(mint: string, decimals: number): TokenState {
   }
 }
 
-function createChanges(): Changes {
+function createChanges(): StateChanges {
   return { tokens: [], firstBuys: [], lots: [], disposals: [], metrics: false }
 }
 
-/** Gives what has changed since the last call, and starts anew. */
-export function takeChanges(state: WalletState): Changes {
+/** Returns the changes since the last call, and clears them. */
+export function takeChanges(state: WalletState): StateChanges {
   const { changes } = state
   for (const token of changes.tokens) token.dirty = false
   for (const { lot } of changes.lots) lot.dirty = false
@@ -186,14 +197,14 @@ export function takeChanges(state: WalletState): Changes {
   return changes
 }
 
-/** A place in a wallet's events: the event key without the wallet. */
+/** The event key without the wallet: it orders the events of one wallet. */
 export interface WalletPlace {
   readonly slot: number
   readonly txIndex: number
   readonly eventIndex: number
 }
 
-/** Whether a place is beyond every event folded so far; what is not is either known or late. */
+/** Whether `place` is after every event folded so far. Any other event is a duplicate or late. */
 export function isBeyond(known: WalletPlace, place: WalletPlace): boolean {
   return (
     (place.slot - known.slot ||

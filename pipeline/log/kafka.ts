@@ -1,7 +1,7 @@
 import type { KafkaConfig } from '../config.ts'
 import { aliasOf } from '../domain/alias.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
 import type { Registry } from '../runtime/telemetry.ts'
@@ -110,7 +110,7 @@ class KafkaLog implements EventLog {
     )
   }
 
-  appendRefolds(refolds: readonly Refold[]): Promise<void> {
+  appendRefolds(refolds: readonly RefoldRequest[]): Promise<void> {
     return this.#append(
       refolds.map((refold) => this.#entryOf(refold.wallet, { kind: 'refold', refold })),
       refolds.length,

@@ -1,10 +1,10 @@
-import type { Refold, SlotMarker, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord } from '../domain/slot.ts'
 
 /** What one entry of a partition holds: a slot's marker, one record of a wallet, or a request to fold one anew. */
 export type LogMessage =
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
-  | { readonly kind: 'refold'; readonly refold: Refold }
+  | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 
 /** A record with what is known of how it came here. */
 export interface RecordMessage {

@@ -1,4 +1,4 @@
-import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
@@ -21,7 +21,7 @@ export interface EventLog {
   /** Appends records of transactions that came after their slot was sealed (rule K2); they carry `late: true`. */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
   /** Appends requests to fold wallets anew, each on its wallet's partition: after whatever was appended before of the wallet. */
-  appendRefolds(refolds: readonly Refold[]): Promise<void>
+  appendRefolds(refolds: readonly RefoldRequest[]): Promise<void>
   /** The newest marker present in every partition; null on an empty log. Memory logs always start empty. */
   checkpoint(): Promise<SlotMarker | null>
   /** Starts a consumer; resolves when it has its partitions, so that it sees whatever is appended from then on. */
@@ -71,7 +71,7 @@ export interface LogBatch {
 export type LogRecord = { readonly offset: bigint } & (
   | { readonly kind: 'marker'; readonly marker: SlotMarker }
   | ({ readonly kind: 'record' } & RecordMessage)
-  | { readonly kind: 'refold'; readonly refold: Refold }
+  | { readonly kind: 'refold'; readonly refold: RefoldRequest }
 )
 
 export interface Consumer {

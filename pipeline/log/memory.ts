@@ -1,7 +1,7 @@
 import { DECODER_VERSION as decoderVersion } from '../domain/decoder-version.ts'
 import type { KeptTransaction } from '../domain/event.ts'
 import { ServiceError } from '../domain/service-error.ts'
-import type { Refold, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../domain/slot.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { Registry } from '../runtime/telemetry.ts'
 import { handOut } from './hand-out.ts'
@@ -87,7 +87,7 @@ class MemoryLog implements EventLog {
     })
   }
 
-  appendRefolds(refolds: readonly Refold[]): Promise<void> {
+  appendRefolds(refolds: readonly RefoldRequest[]): Promise<void> {
     return this.#append(refolds.length, () => {
       for (const refold of refolds) this.#push(refold.wallet, { kind: 'refold', refold })
     })

@@ -4,27 +4,33 @@ import type { WalletEvent } from '../domain/event.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
 import type { SlotRecords, WalletRecord } from '../domain/slot.ts'
 
-/** Records that come after their slot was sealed, and after how many slots of the chain. */
+/**
+ * Records that arrive after their slot was sealed, once `afterSlots` slots of the chain have
+ * passed.
+ */
 export interface LateRecords {
   readonly afterSlots: number
   readonly records: readonly WalletRecord[]
 }
 
-export interface Chain {
+/** Sealed slots of a chain, and records that arrive late. */
+export interface RecordChain {
   readonly slots: readonly SlotRecords[]
   readonly late: readonly LateRecords[]
 }
 
 /**
- * What some wallets did over some slots: swaps with and without a value, transfers, balances, records that cannot be decoded, kept bytes, empty slots,
- * skipped slot numbers; of some transactions the records come late. The same for the same seed.
+ * Returns a random chain of some wallets over some slots: swaps with and without a value,
+ * transfers, balances, undecoded transactions, kept bytes, empty slots and skipped slot numbers.
+ * `lateShare` is the share of transactions whose records arrive late. The same seed gives the same
+ * chain.
  */
 export function aChain(options: {
   seed: number
   slots: number
   wallets: number
   lateShare?: number
-}): Chain {
+}): RecordChain {
   const random = randomOf(options.seed)
   const pick = <T>(values: readonly T[]): T => values[random(values.length)] as T // never empty
   const mints = [1, 2, 3, 4].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
@@ -123,7 +129,7 @@ export function aChain(options: {
   return { slots, late }
 }
 
-/** Numbers below a bound, the same for the same seed (a 32-bit xorshift). */
+/** Random integers below a bound, by a 32-bit xorshift of the seed. */
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 2 + 1
   return (below) => {

@@ -1,6 +1,6 @@
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 
-/** The transaction; throws what was wrong with a malformed one. */
+/** Returns the transaction. Throws the reason if it is malformed. */
 export function aTransaction(result: Transaction | Malformed): Transaction {
   if (result.kind === 'malformed') throw new Error(`malformed: ${result.reason}`)
   return result

@@ -1,6 +1,6 @@
 import type { WatchedToken } from '../trending/watched-token.ts'
 
-/** A listed token, otherwise as told; no two of its figures are the same. */
+/** Returns a listed token with the given fields. Its default figures all differ from each other. */
 export function aWatchedToken(fields: Partial<WatchedToken> = {}): WatchedToken {
   return {
     at: 1_790_000_000,

@@ -10,7 +10,7 @@ import type {
   Undecoded,
 } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { Refold, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, SolPrice, WalletRecord } from '../domain/slot.ts'
 
 /** Any 32-byte address. */
 export const anAddress = fc.uint8Array({ minLength: 32, maxLength: 32 }).map(addressFromBytes)
@@ -35,6 +35,7 @@ const event = { ...place, eventIndex: fc.nat({ max: 100 }), signature: aSignatur
 const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields, { noNullPrototype: true }) as fc.Arbitrary<T> // every key is required
 
+/** Any swap. */
 export const aSwap = record<Swap>({
   kind: fc.constant('swap'),
   ...event,
@@ -53,6 +54,7 @@ export const aSwap = record<Swap>({
   solPriceUsdE9: fc.option(u64),
 })
 
+/** Any token transfer. */
 export const aTokenTransfer = record<TokenTransfer>({
   kind: fc.constant('token_transfer'),
   ...event,
@@ -62,6 +64,7 @@ export const aTokenTransfer = record<TokenTransfer>({
   decimals,
 })
 
+/** Any SOL transfer. */
 export const aSolTransfer = record<SolTransfer>({
   kind: fc.constant('sol_transfer'),
   ...event,
@@ -69,12 +72,14 @@ export const aSolTransfer = record<SolTransfer>({
   lamports: u64,
 })
 
+/** Any balance record. */
 export const aBalanceRecord = record<BalanceRecord>({
   kind: fc.constant('balance'),
   ...place,
   lamports: u64,
 })
 
+/** Any undecoded transaction. */
 export const anUndecoded = record<Undecoded>({
   kind: fc.constant('undecoded'),
   ...place,
@@ -83,6 +88,7 @@ export const anUndecoded = record<Undecoded>({
   reason: fc.constantFrom('truncated', 'unknown_layout'),
 })
 
+/** Any kept transaction. */
 export const aKeptTransaction = record<KeptTransaction>({
   kind: fc.constant('kept'),
   ...place,
@@ -91,7 +97,7 @@ export const aKeptTransaction = record<KeptTransaction>({
   bytes: fc.uint8Array({ maxLength: 100 }),
 })
 
-/** Any record that goes on the log; amounts and keys over their whole range, so not in any order. */
+/** Any record of the log. Amounts and keys cover their whole range, so records are in no order. */
 export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
   aSwap,
   aTokenTransfer,
@@ -101,11 +107,13 @@ export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
   aKeptTransaction,
 )
 
-export const aRefold = record<Refold>({
+/** Any refold request. */
+export const aRefold = record<RefoldRequest>({
   wallet: fc.integer({ min: 1, max: 10_000 }),
   revision: fc.integer({ min: 1, max: 2 ** 21 - 1 }),
 })
 
+/** Any slot marker. */
 export const aSlotMarker = record<SlotMarker>({
   slot: natural,
   parent: natural,

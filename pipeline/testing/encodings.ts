@@ -4,9 +4,11 @@ import type { Malformed, TokenBalance, Transaction } from '../domain/transaction
 
 export { toGrpcUpdate } from '../../infra/corpus/to-grpc-update.ts'
 
-/** The same answer in the `base64` encoding: the transaction as signed, the rest as it was. */
+/**
+ * Returns an RPC response in the `base64` encoding: the transaction as signed, the rest unchanged.
+ */
 export function toBase64Json(json: unknown): unknown {
-  const { transaction, version } = json as JsonTransaction // as above
+  const { transaction, version } = json as JsonTransaction // taken from the corpus
   const { message, signatures } = transaction
   const parts: Uint8Array[] = []
   const count = (value: number) => {
@@ -56,7 +58,7 @@ export function toBase64Json(json: unknown): unknown {
   return { ...(json as object), transaction: [Buffer.concat(parts).toString('base64'), 'base64'] }
 }
 
-/** All of a transaction as one plain value, what is made at first reading included. */
+/** Returns all fields of a transaction as plain values, including lazily built ones. */
 export function plain(value: Transaction | Malformed) {
   if (value.kind === 'malformed') return value
   const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex')

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import type { FoldEvent, FoldKind } from '../fold/fold-event.ts'
 
-/** Amounts that meet (halves, nine tenths, used-up lots) and amounts that do not divide. */
+/**
+ * Small amounts, which often meet thresholds (halves, 90%, consumed lots), and large ones that do
+ * not divide evenly.
+ */
 const anAmount = fc.oneof(
   { weight: 6, arbitrary: fc.bigInt({ min: 1n, max: 20n }) },
   { weight: 1, arbitrary: fc.bigInt({ min: 1n, max: 10n ** 30n }) },
@@ -11,7 +14,10 @@ const aValue = fc.option(
   { freq: 6 },
 )
 
-/** Any history of one wallet, in event-key order: few tokens, so that they meet often; times from seconds to hours apart. */
+/**
+ * Any history of one wallet, in event-key order. It has few tokens, so that their events interact,
+ * and times from seconds to hours apart.
+ */
 export const aHistory: fc.Arbitrary<FoldEvent[]> = fc
   .array(
     fc.record({
@@ -63,7 +69,7 @@ export const aHistory: fc.Arbitrary<FoldEvent[]> = fc
     })
   })
 
-/** A history cut at some places. */
+/** Splits a history at the given cuts. */
 export const batchesOf = (events: readonly FoldEvent[], cuts: readonly number[]): FoldEvent[][] => {
   const places = [...new Set(cuts.map((cut) => cut % (events.length + 1)))].sort((a, b) => a - b)
   return [...places, events.length].map((end, at) => events.slice(places[at - 1] ?? 0, end))

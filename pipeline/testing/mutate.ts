@@ -2,7 +2,7 @@ import type { SubscribeUpdateTransaction } from '@triton-one/yellowstone-grpc'
 
 type Random = () => number
 
-/** Numbers in [0, 1) from a seed: mulberry32. */
+/** Returns a generator of numbers in [0, 1) from a seed (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -14,8 +14,10 @@ export function randomFrom(seed: number): Random {
 }
 
 /**
- * A copy of an update with one to four things wrong: data or accounts cut, bytes changed, instructions lost, doubled or moved, heights, programs, indexes and
- * amounts absurd, owners, mints and whole lists gone. What the codec's types promise is kept (numbers are numbers, u64 are digits).
+ * Returns a copy of an update with one to four faults. Data or accounts are cut, bytes changed,
+ * instructions lost, doubled or moved. Heights, programs, indexes and amounts become absurd.
+ * Owners, mints and whole lists disappear. The types of the codec still hold: numbers are numbers,
+ * u64 are digits.
  */
 export function mutateUpdate(
   update: SubscribeUpdateTransaction,
@@ -46,7 +48,7 @@ const MUTATIONS: readonly Mutation[] = [
     if (data.length > 0) data[Math.floor(random() * data.length)] = Math.floor(random() * 256)
   }),
   onInstruction(({ data }, random) => {
-    // The largest amount where amounts usually are.
+    // The largest amount, at a usual offset of amounts.
     data.fill(255, Math.min(data.length, 1 + Math.floor(random() * 8)))
   }),
   onInstruction(({ accounts }, random) => {

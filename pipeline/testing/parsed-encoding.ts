@@ -9,8 +9,9 @@ interface Raw {
 }
 
 /**
- * The same answer in the `jsonParsed` encoding, as far as a node would parse System, Token and Associated Token instructions that have no more accounts than
- * they need; the rest is partially decoded, as nodes do with programs that they do not know.
+ * Returns an RPC response in the `jsonParsed` encoding. Parses System, Token and Associated Token
+ * instructions with the exact number of accounts, as a node does. Other instructions are partially
+ * decoded, as nodes do for unknown programs.
  */
 export function toParsedJson(json: unknown): unknown {
   const { transaction, meta, ...rest } = json as JsonTransaction // built by tests or taken from the corpus

@@ -1,8 +1,9 @@
 import type { SlowEvent } from './slow-events.ts'
 
 /**
- * A second way to every number of sections C2 to C12, made to be read rather than run: for each question it walks the whole history again,
- * keeps nothing in between, and knows nothing of the fold's state. Slow on purpose (a history costs its square).
+ * Every figure of rules C2 to C12, from a slow reference implementation. It is written to be read:
+ * for each figure it walks the whole history again, keeps no state and shares no code with the
+ * fold. Its cost is quadratic in the history.
  */
 export interface SlowBooks {
   readonly pnl: bigint
@@ -29,14 +30,17 @@ export interface SlowBooks {
   readonly hours: readonly number[]
 }
 
-/** Units of a lot are numbered `from` to `to` (exclusive) along all that ever came in; a taker takes a stretch of that line. */
+/**
+ * Units `from` to `to` (exclusive) of an event, numbered along all units that ever came in. A taker
+ * takes a stretch of this line.
+ */
 interface Stretch {
   readonly event: SlowEvent
   readonly from: bigint
   readonly to: bigint
 }
 
-/** One taker's part of one lot. */
+/** The part of one lot that one taker consumed. */
 export interface SlowMatch {
   readonly mint: string
   readonly lot: SlowEvent
@@ -55,7 +59,10 @@ const isIn = (e: SlowEvent) => e.kind === 'buy' || e.kind === 'token_in'
 const isOut = (e: SlowEvent) => e.kind === 'sell' || e.kind === 'token_out'
 const costOf = (lot: SlowEvent) => (lot.kind === 'buy' ? (lot.value ?? 0n) : 0n)
 
-/** What came in and what went out, as stretches of one line: FIFO is that the n-th unit out is the n-th unit in (rules C2 to C4). */
+/**
+ * Incoming and outgoing units as stretches of one line. FIFO means that the n-th unit out is the
+ * n-th unit in (rules C2 to C4).
+ */
 function line(events: readonly SlowEvent[]): { lots: Stretch[]; takes: Stretch[] } {
   const lots: Stretch[] = []
   const takes: Stretch[] = []
@@ -63,7 +70,7 @@ function line(events: readonly SlowEvent[]): { lots: Stretch[]; takes: Stretch[]
     const inSoFar = lots.at(-1)?.to ?? 0n
     const outSoFar = takes.at(-1)?.to ?? 0n
     if (isIn(event)) lots.push({ event, from: inSoFar, to: inSoFar + event.amount })
-    // What is beyond all lots at that moment takes nothing.
+    // Units beyond all lots of that moment take nothing.
     if (isOut(event))
       takes.push({ event, from: outSoFar, to: min(outSoFar + event.amount, inSoFar) })
   }
@@ -72,7 +79,7 @@ function line(events: readonly SlowEvent[]): { lots: Stretch[]; takes: Stretch[]
 
 const overlap = (a: Stretch, b: Stretch) => max(min(a.to, b.to) - max(a.from, b.from), 0n)
 
-/** Every match of one token, oldest taker first, oldest lot first. */
+/** Returns every match of one token, oldest taker first, then oldest lot first. */
 export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
   const { lots, takes } = line(events)
   return takes.flatMap((take) => {
@@ -83,7 +90,7 @@ export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
     return touched.map((lot, place) => {
       const amount = overlap(lot, take)
       const share = (whole: bigint, part: bigint, of: bigint) => (whole * part) / of
-      // Earlier takers of the lot, each rounded down; the one who takes the last unit takes what they left.
+      // Earlier takers of the lot are rounded down. The taker of the last unit takes the remainder.
       const earlier = takes
         .filter((other) => other.from < take.from && overlap(lot, other) > 0n)
         .map((other) => share(costOf(lot.event), overlap(lot, other), lot.event.amount))
@@ -110,7 +117,7 @@ export function slowMatches(events: readonly SlowEvent[]): SlowMatch[] {
   })
 }
 
-/** The books of a wallet after `events`, which are in event-key order. */
+/** Returns the figures of a wallet after `events`, which are in event-key order. */
 export function slowBooks(events: readonly SlowEvent[]): SlowBooks {
   const of = (kind: SlowEvent['kind']) => events.filter((e) => e.kind === kind)
   const mints = [...new Set(events.filter((e) => e.mint !== '').map((e) => e.mint))]
@@ -147,7 +154,7 @@ export function slowBooks(events: readonly SlowEvent[]): SlowBooks {
   }
 }
 
-/** What a wallet did with one token, of which these are all events. */
+/** Returns the figures of one token, given all of its events. */
 export function slowToken(events: readonly SlowEvent[]) {
   const matches = slowMatches(events)
   const buys = events.filter((e) => e.kind === 'buy')

@@ -1,7 +1,10 @@
 import type { Swap, WalletEvent } from '../domain/event.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
 
-/** What an event does to the books, in the words of rules C2 to C4; written a second time, so that a fault in the fold's own reading shows. */
+/**
+ * What an event does to the books, in the words of rules C2 to C4. It is written independently of
+ * the fold's `FoldEvent`, so that a fault there shows.
+ */
 export interface SlowEvent {
   readonly slot: number
   readonly txIndex: number
@@ -9,16 +12,16 @@ export interface SlowEvent {
   /** Unix seconds of the block. */
   readonly blockTime: number
   readonly kind: 'buy' | 'sell' | 'token_in' | 'token_out' | 'sol_in' | 'sol_out'
-  /** The token; empty for SOL. */
+  /** Mint of the token; empty for SOL. */
   readonly mint: string
   readonly decimals: number
   /** Raw token units, or lamports for SOL. */
   readonly amount: bigint
-  /** Of a swap: its value in lamports, null when it has none. Null for transfers. */
+  /** Value of a swap in lamports; null if it has none, and for transfers. */
   readonly value: bigint | null
 }
 
-/** An event as the slow reference sees it. */
+/** Returns an event in the form of the slow reference. */
 export function slowEvent(event: WalletEvent): SlowEvent {
   const { slot, txIndex, eventIndex, blockTime } = event
   const place = { slot, txIndex, eventIndex, blockTime }
@@ -35,7 +38,10 @@ export function slowEvent(event: WalletEvent): SlowEvent {
   return { ...place, kind: `sol_${direction}`, mint: '', decimals: 9, amount, value: null }
 }
 
-/** The value of a swap in lamports (rule C1): a dollar coin of 6 decimals buys raw / 10^6 / (price / 10^9) SOL of 10^9 lamports, rounded down. */
+/**
+ * Value of a swap in lamports (rule C1), rounded down. A dollar coin of 6 decimals buys raw / 10^6
+ * / (price / 10^9) SOL of 10^9 lamports.
+ */
 export function slowValue(swap: Swap): bigint | null {
   const { quoteMint, quoteAmount, quoteMismatch, solPriceUsdE9 } = swap
   if (quoteMismatch || quoteMint === null) return null
@@ -45,9 +51,12 @@ export function slowValue(swap: Swap): bigint | null {
 }
 
 /**
- * The prices that may stand in a swap in dollars (rule C1): the newest that is known for its second or before. A block's second may get its
- * price from a later block of the same second, when the swap is valued already: then the newest before that second is right too.
- * `prices` by their unix second.
+ * Returns the SOL prices that a swap in USDC or USDT may have (rule C1), given `prices` by unix
+ * second.
+ *
+ * The right one is the newest at or before its second. A later block of the same second may bring
+ * the price of that second after the swap was valued. Then the newest price before that second is
+ * right too.
  */
 export function slowPrices(
   prices: ReadonlyMap<number, bigint>,

@@ -1,4 +1,4 @@
-/** A fraction; `under` above zero. */
+/** A fraction; `under` is above zero. */
 interface Fraction {
   readonly over: bigint
   readonly under: bigint
@@ -14,7 +14,7 @@ const within = (a: Fraction, low: number, high: number) =>
 
 const SOL = 10n ** 9n
 
-/** What section 3 of the contract asks about a wallet; null where there is nothing to divide by (rules C6, C7, C12). Lamports, seconds. */
+/** The inputs of section 3 of the contract. Lamports, seconds and counts. */
 export interface SlowScoreInputs {
   readonly balance: bigint | null
   readonly pnl: bigint
@@ -53,7 +53,7 @@ export function slowScore(of: SlowScoreInputs): { status: string; scoreE2: numbe
       : within(fraction(balance.over - 20n * balance.under, 2n * balance.under), 0, 10),
   ]
   const total = within(parts.reduce(plus), 0, 100)
-  // Half up: the score x 100 and a half more, without what is behind the point.
+  // Rounds half up: adds one half and drops the fraction.
   const rounded = plus(fraction(total.over * 100n, total.under), fraction(1n, 2n))
   return { status: 'scored', scoreE2: Number(rounded.over / rounded.under) }
 }

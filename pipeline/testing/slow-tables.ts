@@ -4,19 +4,26 @@ import { slowBooks, slowToken } from './slow-books.ts'
 import { type SlowEvent, slowEvent, slowValue } from './slow-events.ts'
 import { slowScore } from './slow-score.ts'
 
-/** A row by its columns, integers as numbers or bigints; versions, insert times, `computed_at` and `late` left out (rule C19). */
+/**
+ * A row by its columns, integers as numbers or bigints. Versions, insert times, `computed_at` and
+ * `late` are left out (rule C19).
+ */
 export type SlowRow = Readonly<Record<string, SlowValue>>
 type SlowValue = string | number | bigint | boolean | null | readonly SlowRow[]
 
-/** What the chain did to the tracked wallets `W1` to `W<wallets>`: each event once, in any order, each swap with its price; each balance once. */
+/**
+ * What happened to the tracked wallets `W1` to `W<wallets>`: each event once, in any order, each
+ * swap with its price; each balance record once.
+ */
 export interface SlowInputs {
   readonly wallets: number
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
 }
 
-/** Whole tables by name, rows in no order. */
+/** Whole tables by name. Rows are in no order. */
 export type SlowTables = Record<SlowTableName, readonly SlowRow[]>
+/** The tables that `slowTables` computes. */
 export type SlowTableName =
   | 'swaps'
   | 'transfers'
@@ -29,8 +36,9 @@ export type SlowTableName =
   | 'first_buys'
 
 /**
- * What every table must hold after this history (rules of sections A, C): a second implementation, made to be read, slow, without any state that goes
- * from one event to the next. It shares nothing with what it judges but the words of `domain`.
+ * Returns what every table must hold after a history (rules of sections A and C). It is a second,
+ * slow implementation, written to be read, which carries no state from one event to the next. It
+ * shares nothing with the code under test but the types of `domain`.
  */
 export function slowTables({ wallets, events, balances }: SlowInputs): SlowTables {
   const ordered = [...events].sort(compareEventKeys)
@@ -136,7 +144,7 @@ function swapRow(swap: Swap): SlowRow {
   }
 }
 
-/** What the entry market cap is made of (rule C15). */
+/** Row of `first_buys`, from which the entry market cap is computed (rule C15). */
 function firstBuyRow(buy: Swap): SlowRow {
   return {
     mint: buy.baseMint,
@@ -212,7 +220,7 @@ function positionRow({ wallet, mint, history, token }: Token): SlowRow {
     first_trade_time: token.firstTrade?.blockTime ?? null,
     last_trade_time: token.lastTrade?.blockTime ?? null,
   }
-  // Without PRIVACY_SALT what is served is what was traded (rule I2).
+  // Without PRIVACY_SALT the served figures are the true ones (rule I2).
   const served = Object.entries(traded).map(([name, value]) => [`served_${name}`, value])
   return {
     wallet,
@@ -275,7 +283,7 @@ function metricsRow({ wallet, history, balances }: Books): SlowRow {
   }
 }
 
-/** Takes the busiest hour three times, the earliest of equals (rule C11). */
+/** Takes the busiest hour three times, the earliest among equals (rule C11). */
 function activeTimes(hours: readonly number[]): SlowRow[] {
   const left = hours.map((count, hour) => ({ hour_utc: hour, tx_count: count }))
   return [1, 2, 3].flatMap(() => {

@@ -2,36 +2,39 @@ import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
 import { compareEventKeys } from '../domain/event-key.ts'
 import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import { USDC, USDT, WSOL } from '../domain/quote.ts'
-import type { PoolPicture } from '../trending/figures.ts'
-import type { MintFacts } from '../trending/token-book.ts'
+import type { PoolSnapshot } from '../trending/figures.ts'
+import type { TokenFacts } from '../trending/token-book.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
 import type { Momentum, WatchEvent, WatchedToken } from '../trending/watched-token.ts'
 
-/** Everything that is stored. */
+/** All stored rows that the watchlist depends on. */
 export interface StoredHistory {
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
-  readonly facts: ReadonlyMap<string, MintFacts>
-  /** By time. */
+  readonly facts: ReadonlyMap<string, TokenFacts>
+  /** Ordered by time. */
   readonly solPrices: readonly { readonly time: number; readonly usdE9: bigint }[]
-  /** By `at`. */
-  readonly pools: readonly PoolPicture[]
+  /** Ordered by `at`. */
+  readonly pools: readonly PoolSnapshot[]
   readonly perturb: Perturb | null
   readonly solPriceMaxAgeSeconds: number
 }
 
-/** What changed at a tick, by tick, then mint. */
+/** A change of a token at a tick. */
 export interface SlowChange {
   readonly event: WatchEvent
   readonly token: WatchedToken
 }
 
-/** An event as it is served, with the time from which it counts. */
+/** An event in its served form, and the time from which it counts. */
 type Counted = TrendingEvent & { readonly time: number }
 
 /**
- * The watchlist by the plain rule (rules G1 to G4): at each tick every token's figures are worked out from its whole history, by loops over all of it. Told
- * from tick `from` on. With `onlyWhenDue` it looks only at ticks at which, by any event's age, something could change: some hundred times as fast.
+ * Returns the changes of the watchlist from tick `from` on, by tick, then mint (rules G1 to G4). At
+ * each tick it computes every figure of every token from the whole history.
+ *
+ * With `onlyWhenDue` it computes only ticks at which the age of an event can change something,
+ * which is about a hundred times faster.
  */
 export function slowWatchlist(
   stored: StoredHistory,
@@ -56,7 +59,7 @@ function changesOf(
   range: { from: number; through: number; onlyWhenDue: boolean },
 ): SlowChange[] {
   const changes: SlowChange[] = []
-  const pools = stored.pools.filter((picture) => picture.mint === mint)
+  const pools = stored.pools.filter((snapshot) => snapshot.mint === mint)
   const times = [...events.map(({ time }) => time), ...pools.map(({ at }) => at)]
   const due = new Set<number>()
   const up = (time: number) => Math.ceil(time / 10) * 10
@@ -66,7 +69,7 @@ function changesOf(
       due.add(up(time) + age)
     }
   let entered: number | null = null
-  let told: WatchedToken | null = null
+  let written: WatchedToken | null = null
   for (let at = up(Math.min(...times)); at <= range.through; at += 10) {
     if (range.onlyWhenDue && at !== range.from && at % 600 !== 0 && !due.has(at)) continue
     const past = events.filter(({ time }) => time <= at)
@@ -80,25 +83,25 @@ function changesOf(
       if (!isOld && holding >= 2) entered = at
     } else if (isOld || holding === 0) entered = null
     if (at < range.from || (entered ?? before) === null) continue
-    if (entered === null && told === null) continue
-    const token = pictureOf(stored, mint, past, pools, at, entered ?? before ?? 0)
-    const isNew = told === null
+    if (entered === null && written === null) continue
+    const token = tokenAt(stored, mint, past, pools, at, entered ?? before ?? 0)
+    const isNew = written === null
     if (entered === null) {
       changes.push({ event: 'left', token })
-      told = null
-    } else if (isNew || !isSameBut(told, token)) {
+      written = null
+    } else if (isNew || !isSameBut(written, token)) {
       changes.push({ event: isNew ? 'entered' : 'changed', token })
-      told = token
+      written = token
     }
   }
   return changes
 }
 
-function pictureOf(
+function tokenAt(
   stored: StoredHistory,
   mint: string,
   past: readonly Counted[],
-  pools: readonly PoolPicture[],
+  pools: readonly PoolSnapshot[],
   at: number,
   enteredAt: number,
 ): WatchedToken {
@@ -206,29 +209,29 @@ function pictureOf(
   }
 }
 
-/** Market cap and liquidity as of a time, by what happened until then. */
+/** Market cap and liquidity as of a time, from what happened until then. */
 function marketAt(
   stored: StoredHistory,
   past: readonly Counted[],
-  pools: readonly PoolPicture[],
+  pools: readonly PoolSnapshot[],
   supply: bigint | null,
   time: number,
   enteredAt: number,
 ): { mcap: number | null; liquidity: number | null } {
   const step = Math.floor(time / 600) * 600
   const lastPool = past.filter((event) => isSwap(event) && event.pool !== '').at(-1)?.pool
-  const picture = pools.filter(({ at }) => at <= time).at(-1)
+  const snapshot = pools.filter(({ at }) => at <= time).at(-1)
   if (
-    picture !== undefined &&
-    picture.at >= enteredAt &&
-    picture.pool !== '' &&
-    picture.pool === lastPool &&
-    picture.price.base > 0n &&
-    [WSOL, USDC, USDT].includes(picture.quoteMint as typeof WSOL)
+    snapshot !== undefined &&
+    snapshot.at >= enteredAt &&
+    snapshot.pool !== '' &&
+    snapshot.pool === lastPool &&
+    snapshot.price.base > 0n &&
+    [WSOL, USDC, USDT].includes(snapshot.quoteMint as typeof WSOL)
   ) {
-    const { quoteReserve, price } = picture
-    const sol = solAt(stored, Math.max(step, picture.at))
-    if (picture.quoteMint === WSOL)
+    const { quoteReserve, price } = snapshot
+    const sol = solAt(stored, Math.max(step, snapshot.at))
+    if (snapshot.quoteMint === WSOL)
       return {
         mcap:
           sol === null || supply === null
@@ -264,7 +267,7 @@ interface SlowHolder {
   readonly bought: bigint
   readonly held: bigint
   readonly spent: bigint
-  /** Of the open lots. */
+  /** Cost of the open lots. */
   readonly cost: bigint
   readonly firstBuy: Counted | undefined
 }
@@ -286,7 +289,7 @@ function holdersOf(past: readonly Counted[]): SlowHolder[] {
   })
 }
 
-/** Cost of what is left of a wallet's lots (rules C2 to C4). */
+/** Cost of the remaining lots of a wallet (rules C2 to C4). */
 function openCost(own: readonly Counted[]): bigint {
   const lots: { readonly amount: bigint; readonly cost: bigint; left: bigint; leftCost: bigint }[] =
     []
@@ -309,7 +312,10 @@ function openCost(own: readonly Counted[]): bigint {
   return lots.reduce((sum, { leftCost }) => sum + leftCost, 0n)
 }
 
-/** As they are served, each with the time from which it counts: never before the one before it of the same wallet and token. */
+/**
+ * Returns events in their served form, each with the time from which it counts: not before the
+ * previous event of the same wallet and token.
+ */
 function counted({ events, perturb }: StoredHistory): Counted[] {
   const newest = new Map<string, number>()
   return events
@@ -337,7 +343,7 @@ function sumOf(holders: readonly SlowHolder[], field: 'held' | 'bought' | 'cost'
   return holders.reduce((sum, holder) => sum + holder[field], 0n)
 }
 
-/** Whether nothing but the tick is another. */
+/** Whether two snapshots differ in nothing but the tick. */
 function isSameBut(a: WatchedToken | null, b: WatchedToken): boolean {
   const text = (token: WatchedToken) =>
     JSON.stringify({ ...token, at: 0 }, (_key, value: unknown) =>

@@ -3,7 +3,7 @@ import type { TrendingEvent } from '../trending/trending-event.ts'
 import { readPoolStates } from '../workers/trending/trending-rows.ts'
 import type { StoredHistory } from './slow-watchlist.ts'
 
-/** Everything that is stored and counts for the watchlist, as it happened (without `PRIVACY_SALT`). */
+/** Reads all stored rows that the watchlist depends on, without perturbation by `PRIVACY_SALT`. */
 export async function readStoredHistory(
   store: Store,
   solPriceMaxAgeSeconds: number,
@@ -36,7 +36,7 @@ export async function readStoredHistory(
       wallet: row.wallet,
       eventIndex: row.event_index,
       blockTime: row.block_time,
-      kind: row.kind as TrendingEvent['kind'], // the query names no other
+      kind: row.kind as TrendingEvent['kind'], // the query returns no other kind
       mint: row.mint,
       decimals: row.decimals,
       amount: BigInt(row.amount),

@@ -1,4 +1,6 @@
-/** Tables whose rows follow from what happened, each with the columns that tell its rows apart and order them. */
+/**
+ * Tables whose rows follow from the chain, each with the columns that identify and order its rows.
+ */
 export const TABLE_KEYS = {
   swaps: 'slot, tx_index, wallet, event_index',
   transfers: 'slot, tx_index, wallet, event_index',

@@ -5,19 +5,22 @@ import { join } from 'node:path'
 import { createStore } from '../store/create-store.ts'
 import type { Store } from '../store/store.ts'
 
-/** A store for tests, empty; `remove` closes it and takes away its data. */
+/** An empty store for tests. `remove` closes it and deletes its data. */
 export interface TestStore {
   readonly store: Store
   remove(): Promise<void>
 }
 
-/** The server of CLICKHOUSE_URL where that is set, else the embedded engine. */
+/** Opens the server of CLICKHOUSE_URL if set, else the embedded engine. */
 export function openTestStore(): Promise<TestStore> {
   const url = process.env.CLICKHOUSE_URL
   return url ? openTestClickHouse(url) : openTestChdb()
 }
 
-/** The embedded engine in a folder of its own. It is one a process: a test file opens it once. */
+/**
+ * Opens the embedded engine in a folder of its own. A process can have one only, so a test file
+ * opens it once.
+ */
 export async function openTestChdb(): Promise<TestStore & { readonly folder: string }> {
   const path = mkdtempSync(join(tmpdir(), 'test-store-'))
   const store = await createStore({ kind: 'chdb', path })
@@ -31,7 +34,7 @@ export async function openTestChdb(): Promise<TestStore & { readonly folder: str
   }
 }
 
-/** A new database on the server of CLICKHOUSE_URL. */
+/** Opens a new database on the server of CLICKHOUSE_URL. */
 export async function openTestClickHouse(clickhouseUrl: string): Promise<TestStore> {
   const url = new URL(clickhouseUrl)
   const database = `test_${randomBytes(6).toString('hex')}`
@@ -46,14 +49,17 @@ export async function openTestClickHouse(clickhouseUrl: string): Promise<TestSto
   }
 }
 
-/** Drops a database of a test, and what analysts see of it. */
+/** Drops a test database and its analyst views. */
 export async function dropTestDatabase(store: Store, database: string): Promise<void> {
   const name = testDatabase(database)
   await store.command(`DROP DATABASE IF EXISTS analyst_${name}`)
   await store.command(`DROP DATABASE IF EXISTS ${name}`)
 }
 
-/** The name of a database in which a test may destroy data; throws for any other than a test's own, and the embedded one in its own folder. */
+/**
+ * Returns the name of a database in which a test may destroy data. Throws unless it is a test's
+ * own, or the embedded one in its own folder.
+ */
 export function testDatabase(name: string): string {
   const isOwn = process.env.CLICKHOUSE_URL === undefined && name === 'tracked_wallets'
   if (!isOwn && !/^test_[0-9a-f]{12}$/.test(name))

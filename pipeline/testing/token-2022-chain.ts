@@ -12,14 +12,18 @@ import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const DECIMALS = 6
-/** Account of 165 bytes, its type, and the extension TransferFeeAmount; mint with TransferFeeConfig. */
+/**
+ * Size of a token account of 165 bytes, its type, and the extension TransferFeeAmount; then of a
+ * mint with TransferFeeConfig.
+ */
 const ACCOUNT_BYTES = 178
 const MINT_BYTES = 278
-/** Mint with the extension MetadataPointer; the metadata itself makes room for itself. */
+/** Size of a mint with the extension MetadataPointer. The metadata extends the account itself. */
 const DESCRIBED_MINT_BYTES = 234
 
 /**
- * The real Token-2022 program in an in-process chain, with one mint that withholds a transfer fee: what it does to amounts is executed, not imitated.
+ * The real Token-2022 program in an in-process chain, with one mint that withholds a transfer fee.
+ * Effects on amounts are executed, not imitated.
  */
 export class Token2022Chain {
   readonly payer = Keypair.generate()
@@ -34,7 +38,8 @@ export class Token2022Chain {
     ) // a branded bigint
     const mint = this.mint.publicKey
     const authority = this.payer.publicKey.toBytes()
-    // TransferFeeExtension, InitializeTransferFeeConfig: two optional authorities, basis points u16, maximum u64.
+    // TransferFeeExtension, InitializeTransferFeeConfig: two optional authorities, basis points
+    // u16, maximum u64.
     const config = Buffer.concat(
       [[26, 0, 1], authority, [1], authority, u16(feeBps), u64(maximumFee)].map((part) =>
         Uint8Array.from(part),
@@ -68,20 +73,25 @@ export class Token2022Chain {
     return account.publicKey
   }
 
-  /** Makes a mint of `supply` raw units with the metadata extension, its texts raw bytes as UTF-8 has them; gives its address and its account. */
+  /**
+   * Creates a mint of `supply` raw units with the metadata extension. Returns its address and its
+   * account.
+   */
   describedMint(supply: bigint, name: string, symbol: string) {
     const mint = Keypair.generate()
     const { publicKey } = mint
     const authority = this.payer.publicKey
     const size = DESCRIBED_MINT_BYTES
-    // MetadataPointerExtension, Initialize: authority, and where the metadata is: in the mint.
+    // MetadataPointerExtension, Initialize: authority, and the address of the metadata, which is
+    // the mint.
     const pointer = Buffer.concat([Uint8Array.of(39, 0), authority.toBytes(), publicKey.toBytes()])
     const initialize = Buffer.concat([Uint8Array.of(20, 8), authority.toBytes(), Uint8Array.of(0)])
     const texts = [name, symbol, 'https://mint.invalid'].map((value) => {
       const bytes = Buffer.from(value, 'utf8')
       return Buffer.concat([u32(bytes.length), bytes])
     })
-    // Initialize of the token metadata interface: the start of sha256("spl_token_metadata_interface:initialize_account"), three strings.
+    // Initialize of the token metadata interface: the start of
+    // sha256("spl_token_metadata_interface:initialize_account"), then three strings.
     const describe = Buffer.concat([Buffer.from('d2e11ea258b84d8d', 'hex'), ...texts])
     const account = Keypair.generate()
     this.send(
@@ -137,6 +147,7 @@ export class Token2022Chain {
     return token([source, this.mint.publicKey, destination, owner], data, owner)
   }
 
+  /** System Transfer. */
   sol(from: PublicKey, to: PublicKey, lamports: number) {
     return SystemProgram.transfer({ fromPubkey: from, toPubkey: to, lamports })
   }
@@ -148,8 +159,8 @@ export class Token2022Chain {
   }
 
   /**
-   * Executes instructions and gives them as a transaction in which `program` called them all with `data`, with the balances that the chain shows before and
-   * after. `signers` sign beside the payer.
+   * Executes instructions. Returns a transaction in which `program`, called with `data`, called all
+   * of them, with balances before and after as the chain has them. `signers` sign beside the payer.
    */
   execute(
     program: Address,
@@ -260,7 +271,7 @@ function token(
   })
 }
 
-/** Kit brands its address texts. */
+/** Address text with the brand of Solana Kit. */
 function text(key: PublicKey): Parameters<LiteSVM['getAccount']>[0] {
   return key.toBase58() as Parameters<LiteSVM['getAccount']>[0]
 }

@@ -1,9 +1,31 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
 import { EVICT_SECONDS } from './figures.ts'
-import type { Momentum, WatchedToken } from './watched-token.ts'
+import type { Momentum, WatchedToken, WatchlistChange } from './watched-token.ts'
 
-/** Whether anything but ages has changed: then there is a new row. */
-export function isSame(a: WatchedToken, b: WatchedToken): boolean {
+/**
+ * The change of a listed token since its last written snapshot `written`, which is null if none was
+ * written. Null when nothing but ages changed.
+ */
+export function changeFrom(
+  written: WatchedToken | null,
+  token: WatchedToken,
+): WatchlistChange | null {
+  if (written === null || written.enteredAt !== token.enteredAt)
+    return { event: 'entered', token, reasons: reasonsToEnter(token) }
+  if (isSame(written, token)) return null
+  return { event: 'changed', token, reasons: reasonsOfChange(written, token) }
+}
+
+/** The change of a token that left the list, with its figures when it left. */
+export function leave(token: WatchedToken): WatchlistChange {
+  return { event: 'left', token, reasons: reasonsToLeave(token) }
+}
+
+/**
+ * Whether two snapshots of a token differ in nothing but ages. If they differ otherwise, a row is
+ * written.
+ */
+function isSame(a: WatchedToken, b: WatchedToken): boolean {
   return (
     a.enteredAt === b.enteredAt &&
     a.symbol === b.symbol &&
@@ -40,20 +62,23 @@ function isSameMomentum(a: Momentum, b: Momentum): boolean {
   return a.value === b.value && a.changePct === b.changePct && a.trend === b.trend
 }
 
-/** Why a token came to the list, for people. */
-export function reasonsToEnter(token: WatchedToken): string[] {
+/** Why a token entered the list, in words for people. */
+function reasonsToEnter(token: WatchedToken): string[] {
   return [`${holders(token)} hold it`, ...reasonOfState(token)]
 }
 
-/** Why it left. */
-export function reasonsToLeave(token: WatchedToken): string[] {
+/** Why a token left the list, in words for people. */
+function reasonsToLeave(token: WatchedToken): string[] {
   return token.walletsHolding === 0
     ? ['no wallet holds it any more']
     : [`no trade for ${EVICT_SECONDS / 3600} hours`]
 }
 
-/** What led from one picture of it to the next; empty when figures alone changed. */
-export function reasonsOfChange(before: WatchedToken, after: WatchedToken): string[] {
+/**
+ * What transitions lie between two snapshots of a token, in words for people. Empty when only
+ * figures changed.
+ */
+function reasonsOfChange(before: WatchedToken, after: WatchedToken): string[] {
   const reasons: string[] = []
   if (before.state !== after.state) reasons.push(...reasonOfState(after))
   if (before.nearEvict === after.nearEvict) return reasons

@@ -4,8 +4,8 @@ import { createPerturb } from '../domain/perturbation.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
 import { type SlowChange, type StoredHistory, slowWatchlist } from '../testing/slow-watchlist.ts'
 import { type ComputedTick, createEngine, type TrendingEngine } from './engine.ts'
-import type { PoolPicture } from './figures.ts'
-import type { MintFacts } from './token-book.ts'
+import type { PoolSnapshot } from './figures.ts'
+import type { TokenFacts } from './token-book.ts'
 import type { TrendingEvent } from './trending-event.ts'
 import type { WatchedToken } from './watched-token.ts'
 
@@ -13,7 +13,7 @@ const T = 1_790_000_000
 const SOL = 1_000_000_000n
 const MAX_AGE = 3600
 
-/** Seconds between two events: now and then just where something ends. */
+/** Seconds between two events, often close to the end of a period. */
 const aGap = fc.oneof(
   { weight: 8, arbitrary: fc.nat(12) },
   { weight: 4, arbitrary: fc.nat(700) },
@@ -79,13 +79,13 @@ const aStored = (salt: string | null): fc.Arbitrary<StoredHistory> =>
       const start = T - (T % 10)
       return {
         events,
-        facts: new Map<string, MintFacts>([['mintA', { supply, symbol: 'A', name: 'A coin' }]]),
+        facts: new Map<string, TokenFacts>([['mintA', { supply, symbol: 'A', name: 'A coin' }]]),
         solPrices: summed(solPrices, T - 4000).map(({ at, usd }) => ({
           time: at,
           usdE9: usd * SOL,
         })),
         pools: once(
-          summed(pools, 0).map((picture) => ({ ...picture, at: start + 10 * picture.at })),
+          summed(pools, 0).map((snapshot) => ({ ...snapshot, at: start + 10 * snapshot.at })),
         ),
         perturb: createPerturb(salt),
         solPriceMaxAgeSeconds: MAX_AGE,
@@ -100,26 +100,29 @@ function summed<S extends { readonly gap: number }>(steps: readonly S[], from: n
   })
 }
 
-/** A tick has one picture of a token. */
-function once(pictures: readonly PoolPicture[]): PoolPicture[] {
-  const byKey = new Map(pictures.map((picture) => [`${picture.at} ${picture.mint}`, picture]))
+/** Keeps one snapshot per tick and token. */
+function once(snapshots: readonly PoolSnapshot[]): PoolSnapshot[] {
+  const byKey = new Map(snapshots.map((snapshot) => [`${snapshot.at} ${snapshot.mint}`, snapshot]))
   return [...byKey.values()]
 }
 
-/** Runs an engine as a reader of stored rows would: ranges of `ticksPerRead` ticks, a token that is not known with its whole past. */
+/**
+ * Runs an engine as a reader of stored rows does: in ranges of `ticksPerRead` ticks, loading the
+ * whole history of an unknown token.
+ */
 function run(
   stored: StoredHistory,
   of: {
     readonly from: number
     readonly through: number
     readonly ticksPerRead: number
-    readonly told?: readonly WatchedToken[]
-    /** Tokens loaded anew before each range. */
+    readonly written?: readonly WatchedToken[]
+    /** Tokens that are loaded again before each range. */
     readonly reloads?: readonly string[]
     readonly onTick?: (tick: ComputedTick, engine: TrendingEngine) => void
   },
 ): SlowChange[] {
-  const { from, through, ticksPerRead, told = [], reloads = [], onTick } = of
+  const { from, through, ticksPerRead, written = [], reloads = [], onTick } = of
   const { perturb, events, facts, pools, solPrices } = stored
   const engine = createEngine({ from, solPriceMaxAgeSeconds: MAX_AGE, perturb })
   const lag = perturb === null ? 0 : 16
@@ -129,15 +132,15 @@ function run(
       mint,
       events: events.filter((event) => event.mint === mint && event.blockTime <= until),
       facts: facts.get(mint) ?? null,
-      pools: pools.filter((picture) => picture.mint === mint && picture.at <= tick),
+      pools: pools.filter((snapshot) => snapshot.mint === mint && snapshot.at <= tick),
     })
   engine.addPrices(solPrices.filter(({ time }) => time <= from - 10))
   const active = events.filter(
     ({ blockTime }) => blockTime <= given && blockTime > given - 86_400 - 60,
   )
-  for (const mint of new Set([...active, ...told].map(({ mint }) => mint)))
+  for (const mint of new Set([...active, ...written].map(({ mint }) => mint)))
     load(mint, given, from - 10)
-  for (const token of told) engine.tell(token)
+  for (const token of written) engine.restore(token)
   const changes: SlowChange[] = []
   for (let at = from; at <= through; at += ticksPerRead * 10) {
     const end = Math.min(through, at + (ticksPerRead - 1) * 10)
@@ -153,7 +156,7 @@ function run(
     engine.add(news)
     for (const mint of unknown) load(mint, end + lag, at - 10)
     engine.addPrices(solPrices.filter(({ time }) => time > at - 10 && time <= end))
-    engine.addPools(pools.filter((picture) => picture.at > at - 10 && picture.at <= end))
+    engine.addPools(pools.filter((snapshot) => snapshot.at > at - 10 && snapshot.at <= end))
     given = end + lag
     for (let tick = at; tick <= end; tick += 10) {
       const computed = engine.tick(tick)
@@ -171,7 +174,7 @@ const endOf = ({ events }: StoredHistory) => {
 }
 
 for (const salt of [null, 'a salt of this test'])
-  test(`the engine tells what the plain rule tells, however it is read, ${salt === null ? 'as it happened' : 'with PRIVACY_SALT'}`, (t) => {
+  test(`the engine agrees with the slow reference, in any reading ranges, ${salt === null ? 'without' : 'with'} PRIVACY_SALT`, (t) => {
     fc.assert(
       fc.property(
         aStored(salt),
@@ -188,7 +191,7 @@ for (const salt of [null, 'a salt of this test'])
     )
   })
 
-test('an engine that begins anywhere goes on as one that has run all the time, told what is written or not', (t) => {
+test('an engine that starts at any tick continues like one that ran all the time', (t) => {
   fc.assert(
     fc.property(
       aStored(null),
@@ -197,19 +200,20 @@ test('an engine that begins anywhere goes on as one that has run all the time, t
       (stored, part, ticksPerRead) => {
         const through = endOf(stored)
         const cut = START + 10 * Math.floor((part * (through - START)) / 10)
-        const told = new Map<string, WatchedToken>()
+        const written = new Map<string, WatchedToken>()
         const whole = run(stored, { from: START - 20, through, ticksPerRead })
         for (const { event, token } of whole)
           if (token.at < cut) {
-            if (event === 'left') told.delete(token.mint)
-            else told.set(token.mint, token)
+            if (event === 'left') written.delete(token.mint)
+            else written.set(token.mint, token)
           }
         const later = whole.filter(({ token }) => token.at >= cut)
         t.deepEqual(
-          run(stored, { from: cut, through, ticksPerRead, told: [...told.values()] }),
+          run(stored, { from: cut, through, ticksPerRead, written: [...written.values()] }),
           later,
         )
-        // Told nothing, it says so of what is on the list as it begins; the time of entry is the true one.
+        // Without written rows, it reports listed tokens as entered at its first tick, with their
+        // true time of entry.
         const anew = slowWatchlist(stored, { from: cut, through, onlyWhenDue: true })
         t.deepEqual(run(stored, { from: cut, through, ticksPerRead }), anew)
       },

@@ -1,60 +1,64 @@
 import type { Perturb } from '../domain/perturbation.ts'
-import { isSame, reasonsOfChange, reasonsToEnter, reasonsToLeave } from './changes.ts'
-import { EVICT_SECONDS, type PoolPicture, SOL_STEP_SECONDS } from './figures.ts'
+import { changeFrom, leave } from './changes.ts'
+import { EventQueue } from './event-queue.ts'
+import { EVICT_SECONDS, type PoolSnapshot, SOL_STEP_SECONDS } from './figures.ts'
+import { replayHistory } from './replay-history.ts'
 import { SolPriceSeries, type TimedSolPrice } from './sol-price-series.ts'
-import { type MintFacts, TokenBook, tickOf } from './token-book.ts'
+import { TokenBook, type TokenFacts } from './token-book.ts'
 import { compareTimed, serveEvent, type TimedEvent, type TrendingEvent } from './trending-event.ts'
 import {
-  type Stay,
   TICK_SECONDS,
   type WatchedToken,
   type WatchlistChange,
+  type WatchlistStay,
   type WatchlistTick,
 } from './watched-token.ts'
 
-/** A tick and what it changed. */
+/** A tick and its changes. */
 export interface ComputedTick extends WatchlistTick {
-  /** By mint. */
+  /** Ordered by mint. */
   readonly changes: readonly WatchlistChange[]
 }
 
-/** Everything that is stored of a token up to the place to which events have been read. */
+/** Everything stored about a token up to the point to which events have been read. */
 export interface TokenHistory {
   readonly mint: string
   /** In event-key order. */
   readonly events: readonly TrendingEvent[]
-  readonly facts: MintFacts | null
-  /** In the order of `at`; those of the last hour and the one before them are enough. */
-  readonly pools: readonly PoolPicture[]
+  readonly facts: TokenFacts | null
+  /** In the order of `at`. The snapshots of the last hour and the one before them are enough. */
+  readonly pools: readonly PoolSnapshot[]
 }
 
+/** Options of a trending engine. */
 export interface EngineOptions {
-  /** The first tick that will be computed. */
+  /** The first tick to compute. */
   readonly from: number
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
-  /** `PRIVACY_SALT` (rule I2); null: what is served is what happened. */
+  /** Perturbation of `PRIVACY_SALT` (rule I2); null: events are served as they happened. */
   readonly perturb: Perturb | null
 }
 
 /**
- * The trending engine (rules G1 to G4): stored rows in, the watchlist at each tick out. Holds what is needed of every token with a tracked trade within
- * the last 24 hours, and looks at a tick only at tokens of which something can have changed.
+ * The trending engine (rules G1 to G4): takes stored rows and returns the watchlist at each tick.
  *
- * What it says of a tick is a function of what it was given of the time up to then: when a token came to the list follows from the token's own events, so a run
- * that begins later says the same. What it was `told` before is all that it needs to know of what is written.
+ * It keeps every token with a tracked trade within the last 24 hours. At a tick it computes only
+ * tokens that can have changed.
+ *
+ * A tick is a function of the rows up to its time. The time at which a token entered the list
+ * follows from the token's own events, so an engine that starts later gives the same. The only
+ * other input is what was written before its first tick (`tell`).
  */
 export class TrendingEngine {
   readonly #perturb: Perturb | null
   readonly #books = new Map<string, TokenBook>()
   readonly #prices: SolPriceSeries
-  /** What is known and does not count yet, from place `#next` on. */
-  #waiting: TimedEvent[] = []
-  #next = 0
-  #isSorted = true
-  /** Tokens to be looked at, by tick. */
+  /** Events that do not count yet. */
+  readonly #waiting = new EventQueue()
+  /** Tokens to compute, by tick. */
   readonly #due = new Map<number, Set<TokenBook>>()
-  /** Tokens to be looked at with the next tick. */
+  /** Tokens to compute at the next tick. */
   #touched = new Set<TokenBook>()
   readonly #listed = new Map<string, WatchedToken>()
   #at: number
@@ -66,26 +70,27 @@ export class TrendingEngine {
     this.#prices = new SolPriceSeries(solPriceMaxAgeSeconds)
   }
 
-  /** The newest tick that is computed. */
+  /** The newest computed tick. */
   get at(): number {
     return this.#at
   }
 
-  /** Tokens in memory. */
+  /** Number of tokens in memory. */
   get size(): number {
     return this.#books.size
   }
 
+  /** Whether a token is in memory. */
   knows(mint: string): boolean {
     return this.#books.has(mint)
   }
 
-  /** What was told of a token last; null when it is not on the list. */
-  toldOf(mint: string): WatchedToken | null {
+  /** The last written snapshot of a listed token; null when it is not on the list. */
+  writtenOf(mint: string): WatchedToken | null {
     return this.#listed.get(mint) ?? null
   }
 
-  /** Tokens in memory that one of the wallets has an event of. */
+  /** Tokens in memory with an event of one of the wallets. */
   mintsOf(wallets: ReadonlySet<number>): string[] {
     const found: string[] = []
     for (const [mint, book] of this.#books)
@@ -97,48 +102,52 @@ export class TrendingEngine {
     return found
   }
 
+  /** Adds prices of SOL, in the order of their times. */
   addPrices(prices: readonly TimedSolPrice[]): void {
     for (const price of prices) this.#prices.add(price)
   }
 
-  /** Takes everything that is stored of a token in place of what was known. What was told of it stays told. */
+  /**
+   * Replaces everything known about a token by its stored history. The last written snapshot stays.
+   */
   load({ mint, events, facts, pools }: TokenHistory): void {
     const known = this.#books.get(mint)
-    if (known !== undefined && known.waiting > 0) {
-      this.#waiting = this.#waiting.slice(this.#next).filter(({ event }) => event.mint !== mint)
-      this.#next = 0
-    }
+    if (known !== undefined && known.waiting > 0) this.#waiting.removeMint(mint)
     const book = new TokenBook(mint)
     if (facts !== null) book.setFacts(facts)
-    for (const picture of pools) book.addPool(picture)
+    for (const snapshot of pools) book.addPool(snapshot)
     this.#books.set(mint, book)
     const noted = events.map((event) => this.#note(book, event)).sort(compareTimed)
     const counting = noted.filter(({ time }) => time <= this.#at)
-    replay(book, counting, this.#at)
-    this.#await(noted.slice(counting.length))
-    if (known?.told) this.#resume(book, known.told)
+    replayHistory(book, counting, this.#at)
+    this.#waiting.add(noted.slice(counting.length))
+    if (known?.written) this.#resume(book, known.written)
     this.#touched.add(book)
   }
 
-  /** Says what was written of a listed token last, by whoever computed the tick before the first one. Comes after `load`. */
-  tell(token: WatchedToken): void {
+  /**
+   * Sets the last written snapshot of a listed token, as another process wrote it before the first
+   * tick. Call it after `load`.
+   */
+  restore(token: WatchedToken): void {
     const book = this.#books.get(token.mint) ?? new TokenBook(token.mint)
     this.#books.set(token.mint, book)
     this.#resume(book, token)
     this.#touched.add(book)
   }
 
-  /** Takes events in event-key order; those of tokens that it does not know are passed by. */
+  /** Adds events in event-key order. Events of unknown tokens are ignored. */
   add(events: readonly TrendingEvent[]): void {
     const noted: TimedEvent[] = []
     for (const event of events) {
       const book = this.#books.get(event.mint)
       if (book !== undefined) noted.push(this.#note(book, event))
     }
-    this.#await(noted)
+    this.#waiting.add(noted)
   }
 
-  setFacts(mint: string, facts: MintFacts): void {
+  /** Sets the mint facts of a token. Ignores unknown tokens and equal facts. */
+  setFacts(mint: string, facts: TokenFacts): void {
     const book = this.#books.get(mint)
     if (book === undefined) return
     const { supply, symbol, name } = book.facts
@@ -147,17 +156,17 @@ export class TrendingEngine {
     this.#touched.add(book)
   }
 
-  /** Takes what pools held from a tick on; in the order of `at`. */
-  addPools(pictures: readonly PoolPicture[]): void {
-    for (const picture of pictures) {
-      const book = this.#books.get(picture.mint)
+  /** Adds pool snapshots, in the order of `at`. */
+  addPools(snapshots: readonly PoolSnapshot[]): void {
+    for (const snapshot of snapshots) {
+      const book = this.#books.get(snapshot.mint)
       if (book === undefined) continue
-      book.addPool(picture)
+      book.addPool(snapshot)
       this.#touched.add(book)
     }
   }
 
-  /** Pools of the listed tokens' newest swaps, by conviction. */
+  /** Pools of the newest swaps of the listed tokens, by conviction, highest first. */
   pools(): { readonly mint: string; readonly pool: string }[] {
     return [...this.#listed.values()]
       .sort((a, b) => b.conviction - a.conviction || (a.mint < b.mint ? -1 : 1))
@@ -167,7 +176,10 @@ export class TrendingEngine {
       })
   }
 
-  /** Computes the next tick: everything that is stored of the time up to it has been added. */
+  /**
+   * Computes the next tick. All stored rows of the time up to it must have been added. Throws a
+   * RangeError for any other tick.
+   */
   tick(at: number): ComputedTick {
     if (at !== this.#at + TICK_SECONDS)
       throw new RangeError(`not the tick after ${this.#at}: ${at}`)
@@ -183,7 +195,7 @@ export class TrendingEngine {
         if (book !== undefined) looked.add(book)
       }
     const changes: WatchlistChange[] = []
-    const left: Stay[] = []
+    const left: WatchlistStay[] = []
     for (const book of looked) {
       if (this.#books.get(book.mint) !== book) continue
       this.#look(book, at, changes, left)
@@ -204,55 +216,38 @@ export class TrendingEngine {
     return { time: book.note(served), event: served }
   }
 
-  #await(events: readonly TimedEvent[]): void {
-    for (const timed of events) {
-      const last = this.#waiting.at(-1)
-      if (last !== undefined && compareTimed(last, timed) > 0) this.#isSorted = false
-      this.#waiting.push(timed)
-    }
-  }
-
-  /** Books what counts by `at`. */
+  /** Books the events that count by `at`, and adds their tokens to `looked`. */
   #bookUntil(at: number, looked: Set<TokenBook>): void {
-    if (!this.#isSorted) {
-      this.#waiting = this.#waiting.slice(this.#next).sort(compareTimed)
-      this.#next = 0
-      this.#isSorted = true
-    }
-    for (; ; this.#next++) {
-      const timed = this.#waiting[this.#next]
-      if (timed === undefined || timed.time > at) break
+    this.#waiting.takeUntil(at, (timed) => {
       const book = this.#books.get(timed.event.mint)
-      if (book === undefined) continue
+      if (book === undefined) return
       book.book(timed)
       looked.add(book)
-    }
-    if (this.#next < 1000 || this.#next * 2 < this.#waiting.length) return
-    this.#waiting = this.#waiting.slice(this.#next)
-    this.#next = 0
+    })
   }
 
-  /** What became of one token, and when it is to be looked at next. */
-  #look(book: TokenBook, at: number, changes: WatchlistChange[], left: Stay[]): void {
-    const { told, mint } = book
+  /** Computes the changes of one token, and schedules its next computation. */
+  #look(book: TokenBook, at: number, changes: WatchlistChange[], left: WatchlistStay[]): void {
+    const { written, mint } = book
     book.updateStay(at)
     const { enteredAt } = book
-    if (told !== null && enteredAt !== told.enteredAt) left.push({ mint, entry: told.enteredAt })
+    if (written !== null && enteredAt !== written.enteredAt)
+      left.push({ mint, entry: written.enteredAt })
     if (enteredAt !== null) {
       const token = book.figures(at, enteredAt, this.#prices.at)
-      if (told === null || told.enteredAt !== enteredAt)
-        changes.push({ event: 'entered', token, reasons: reasonsToEnter(token) })
-      else if (!isSame(told, token))
-        changes.push({ event: 'changed', token, reasons: reasonsOfChange(told, token) })
-      if (told === null || !isSame(told, token)) {
-        book.told = token
+      const change = changeFrom(written, token)
+      if (change !== null) {
+        changes.push(change)
+        book.written = token
         this.#listed.set(mint, token)
       }
-    } else if (told !== null) {
-      const isEmpty = book.lastTradeAt === 0 // what led to it is stored no more
-      const token = isEmpty ? { ...told, at } : book.figures(at, told.enteredAt, this.#prices.at)
-      changes.push({ event: 'left', token, reasons: reasonsToLeave(token) })
-      book.told = null
+    } else if (written !== null) {
+      const isEmpty = book.lastTradeAt === 0 // its events are no longer stored
+      const token = isEmpty
+        ? { ...written, at }
+        : book.figures(at, written.enteredAt, this.#prices.at)
+      changes.push(leave(token))
+      book.written = null
       this.#listed.delete(mint)
     }
     if (enteredAt === null && book.waiting === 0 && at - book.lastTradeAt >= EVICT_SECONDS) {
@@ -270,35 +265,18 @@ export class TrendingEngine {
     else books.add(book)
   }
 
-  /** Goes on where what is written ends: a stay that was told of keeps its entry, whatever came late. */
-  #resume(book: TokenBook, told: WatchedToken): void {
-    book.told = told
-    this.#listed.set(book.mint, told)
-    if (book.enteredAt !== null && book.enteredAt <= told.at) book.enteredAt = told.enteredAt
+  /**
+   * Continues from the last written snapshot. A written stay keeps its time of entry, whatever
+   * arrived late.
+   */
+  #resume(book: TokenBook, written: WatchedToken): void {
+    book.written = written
+    this.#listed.set(book.mint, written)
+    if (book.enteredAt !== null && book.enteredAt <= written.at) book.enteredAt = written.enteredAt
   }
 }
 
-/** Books a history and follows the token's stays through the ticks at which they can change: those after swaps, and the end of 24 hours without one. */
-function replay(book: TokenBook, events: readonly TimedEvent[], at: number): void {
-  let next = 0
-  while (next < events.length) {
-    const tick = tickOf(events[next]?.time ?? 0)
-    const end = tickOf(book.lastTradeAt + EVICT_SECONDS)
-    if (book.lastTradeAt > 0 && end < tick) book.updateStay(end)
-    for (; next < events.length; next++) {
-      const timed = events[next]
-      if (timed === undefined || tickOf(timed.time) !== tick) break
-      book.book(timed)
-    }
-    book.updateStay(tick)
-  }
-  if (book.lastTradeAt > 0) {
-    const end = tickOf(book.lastTradeAt + EVICT_SECONDS)
-    if (end <= at) book.updateStay(end)
-  }
-}
-
-/** Makes an engine that knows nothing yet. */
+/** Returns an empty engine. */
 export function createEngine(options: EngineOptions): TrendingEngine {
   return new TrendingEngine(options)
 }

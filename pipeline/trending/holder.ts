@@ -2,7 +2,10 @@ import { nearestNumber } from '../domain/amount.ts'
 import { addNewest, createLot, type LotQueue, takeOldest } from '../fold/fifo.ts'
 import type { TrendingEvent } from './trending-event.ts'
 
-/** What one wallet did with one token: its swaps summed up, and its open lots (rules C2 to C4, C14). Raw units, lamports, unix seconds. */
+/**
+ * Position of one wallet in one token: sums of its swaps, and its open lots (rules C2 to C4, C14).
+ * Raw units, lamports, unix seconds.
+ */
 export interface Holder extends LotQueue {
   readonly wallet: number
   bought: bigint
@@ -17,10 +20,14 @@ export interface Holder extends LotQueue {
   } | null
   /** Cost of the open lots. */
   openCost: bigint
-  /** From when the newest event counts: the next one does not count earlier, so that the wallet's events stay in their order. */
+  /**
+   * Time from which the newest event counts. The next event does not count earlier, so the wallet's
+   * events keep their order.
+   */
   newestAt: number
 }
 
+/** Returns the position before the first event. */
 export function createHolder(wallet: number): Holder {
   return {
     oldest: null,
@@ -36,7 +43,7 @@ export function createHolder(wallet: number): Holder {
   }
 }
 
-/** Whether it holds by its swaps (rule C14). */
+/** Whether the wallet holds the token by its swaps (rule C14). */
 export function isHolding(holder: Holder): boolean {
   return holder.bought > holder.sold
 }
@@ -64,7 +71,10 @@ export function bookEvent(holder: Holder, event: TrendingEvent, time: number): v
   for (const part of takeOldest(holder, amount)) holder.openCost -= part.cost
 }
 
-/** Market cap in USD at the first buy (rule C15); null while anything of it is not known. */
+/**
+ * Market cap in USD at the first buy (rule C15); null while its value, its SOL price or the supply
+ * is unknown.
+ */
 export function entryMcap({ firstBuy }: Holder, supply: bigint | null): number | null {
   if (firstBuy === null || supply === null) return null
   const { amount, value, solUsdE9 } = firstBuy

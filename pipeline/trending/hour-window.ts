@@ -1,34 +1,40 @@
 import { HOUR_SECONDS, type SwapPrice } from './figures.ts'
 
-/** A token after one of its swaps. */
+/** Figures of a token after one of its swaps. */
 export interface SwapPoint {
   readonly time: number
   readonly side: 'buy' | 'sell'
-  /** Lamports; null without a value. */
+  /** Value of the swap in lamports; null if it has none. */
   readonly value: bigint | null
-  /** Wallets that hold after it. */
+  /** Number of holding wallets after the swap. */
   readonly holders: number
-  /** Newest price, and newest pool that is known ('' before), after it. */
+  /** Newest price, and newest known pool ('' before the first), after the swap. */
   readonly price: SwapPrice | null
   readonly pool: string
 }
 
-/** Before the first swap. */
+/** Figures before the first swap. */
 const NOTHING = { holders: 0, price: null, pool: '' } as const
 
-/** The swaps of a token within the last two hours, and how it was one hour ago. Points come in the order of their times, and time only moves on. */
+/**
+ * Swaps of a token within the last two hours, and its figures one hour ago. Points are added in the
+ * order of their times, and time only moves forward.
+ */
 export class HourWindow {
   #points: SwapPoint[] = []
-  /** Places of the first point of the last two hours, and of the last one. */
+  /**
+   * Indexes of the first point within the last two hours, and of the first within the last hour.
+   */
   #start = 0
   #hour = 0
-  /** Values of the last hour, and of the hour before it. */
+  /** Values of buys and sells in the last hour, and of all swaps in the hour before. */
   buys = 0n
   sells = 0n
   before = 0n
-  /** As of one hour ago. */
+  /** Figures of one hour ago. */
   ago: Pick<SwapPoint, 'holders' | 'price' | 'pool'> = NOTHING
 
+  /** Adds the newest swap. */
   add(point: SwapPoint): void {
     this.#points.push(point)
     const value = point.value ?? 0n
@@ -36,7 +42,7 @@ export class HourWindow {
     else this.sells += value
   }
 
-  /** Moves on to `at`: the last hour is what is later than an hour before it, up to and with it. */
+  /** Moves on to time `at`. The last hour is after `at - 3600`, up to and including `at`. */
   moveTo(at: number): void {
     for (; ; this.#hour++) {
       const point = this.#points[this.#hour]
@@ -52,7 +58,7 @@ export class HourWindow {
       if (point === undefined || point.time > at - 2 * HOUR_SECONDS) break
       this.before -= point.value ?? 0n
     }
-    // The array is not cut at each point that leaves it.
+    // Cuts the array rarely, not at each point that expires.
     if (this.#start > 32 && this.#start * 2 > this.#points.length) {
       this.#points = this.#points.slice(this.#start)
       this.#hour -= this.#start
@@ -60,7 +66,7 @@ export class HourWindow {
     }
   }
 
-  /** When `moveTo` changes something next; infinite when it never does. */
+  /** The time at which `moveTo` next changes a figure; infinite if never. */
   nextChange(): number {
     const leaves = (place: number, seconds: number) => {
       const point = this.#points[place]

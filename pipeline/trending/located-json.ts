@@ -1,6 +1,9 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
 
-/** Reads JSON with comments as values that know where they stand; null when it is none, or empty: of that faults are told, one a line, and nothing of what follows from them. */
+/**
+ * Parses JSON with comments into nodes with offsets. Null when it is invalid or empty: syntax
+ * errors are then added to `faults`, at most one per line.
+ */
 export function parseLocated(text: string, faults: Faults): Node | null {
   const errors: ParseError[] = []
   const root = parseTree(text, errors)
@@ -8,7 +11,7 @@ export function parseLocated(text: string, faults: Faults): Node | null {
   return errors.length > 0 ? null : (root ?? null)
 }
 
-/** Faults of a text, in the order in which they are found, each with its place. */
+/** Faults of a text in the order of detection, each with its position. */
 export class Faults {
   readonly lines: string[] = []
   readonly #text: string
@@ -18,17 +21,19 @@ export class Faults {
     this.#text = text
   }
 
-  /** Line and column, from 1, the column in characters. */
+  /** Line and column of an offset, both from 1; the column counts characters. */
   place(offset: number): { line: number; column: number } {
     const before = this.#text.slice(0, offset).split('\n')
     return { line: before.length, column: (before.at(-1) ?? '').length + 1 }
   }
 
+  /** Adds a fault at an offset. `where` names the element, empty for none. */
   add(offset: number, where: string, what: string): void {
     const { line, column } = this.place(offset)
     this.lines.push(`line ${line}:${column}${where === '' ? '' : `, ${where}`}: ${what}`)
   }
 
+  /** Adds a fault unless its line already has one. */
   addFirstOfLine(offset: number, what: string): void {
     const { line } = this.place(offset)
     if (line > this.#lastLine) this.add(offset, '', what)
@@ -36,7 +41,10 @@ export class Faults {
   }
 }
 
-/** The members of an object that has just these, each once; null when it is no object. Of what is missing or strange a fault is told. */
+/**
+ * Returns the members of an object that must have exactly these names, each once; null when it is
+ * no object. Adds a fault for each missing, unknown or repeated member.
+ */
 export function readMembers<Name extends string>(
   node: Node,
   names: readonly Name[],
@@ -60,7 +68,10 @@ export function readMembers<Name extends string>(
   return members
 }
 
-/** Whether a value is a list of so many; else a fault is told. `what` names its elements. */
+/**
+ * Whether a value is a list with `min` to `max` elements; adds a fault otherwise. `what` names the
+ * elements.
+ */
 export function isListOf(
   node: Node,
   where: string,
@@ -75,7 +86,7 @@ export function isListOf(
   return false
 }
 
-/** `CommaExpected`: "comma expected". */
+/** Text of a syntax error: `CommaExpected` gives "comma expected". */
 function syntaxFault(error: ParseError['error']): string {
   const words = printParseErrorCode(error).replace(/([a-z])([A-Z])/g, '$1 $2')
   return `no JSON: ${words.toLowerCase()}`

@@ -1,12 +1,15 @@
 import type { SolPriceAt } from './figures.ts'
 
-/** A price of SOL: the newest of its tick will do. */
+/** A price of SOL: USD x 10^9 at a unix second. */
 export interface TimedSolPrice {
   readonly time: number
   readonly usdE9: bigint
 }
 
-/** SOL/USD over time, for whoever asks as of the last hours. Prices come in the order of their times; of one second the last counts. */
+/**
+ * SOL/USD of the last hours. Prices are added in the order of their times; the last one of a second
+ * counts.
+ */
 export class SolPriceSeries {
   readonly #maxAgeSeconds: number
   #times: number[] = []
@@ -16,6 +19,7 @@ export class SolPriceSeries {
     this.#maxAgeSeconds = maxAgeSeconds
   }
 
+  /** Adds a price. Throws when it is older than the newest one. */
   add({ time, usdE9 }: TimedSolPrice): void {
     const last = this.#times.at(-1) ?? -1
     if (time < last) throw new Error('prices come in the order of their times')
@@ -26,7 +30,7 @@ export class SolPriceSeries {
     }
   }
 
-  /** Forgets what is not needed from `time` on. */
+  /** Drops prices that no query from `time` on needs. */
   forgetBefore(time: number): void {
     const keepFrom = this.#place(time - this.#maxAgeSeconds)
     if (keepFrom < 1000) return
@@ -34,7 +38,10 @@ export class SolPriceSeries {
     this.#prices = this.#prices.slice(keepFrom)
   }
 
-  /** The newest at or before a time and at most `SOL_PRICE_MAX_AGE_SECONDS` older (rule C1); null when there is none. */
+  /**
+   * The newest price at or before a time, at most `SOL_PRICE_MAX_AGE_SECONDS` older (rule C1); null
+   * if there is none.
+   */
   readonly at: SolPriceAt = (time) => {
     const place = this.#place(time + 1) - 1
     const known = this.#times[place]
@@ -42,7 +49,7 @@ export class SolPriceSeries {
     return this.#prices[place] ?? null
   }
 
-  /** The first place whose time is not before `time`. */
+  /** The first index whose time is not before `time`. */
   #place(time: number): number {
     let low = 0
     let high = this.#times.length

@@ -5,7 +5,7 @@ import { Faults, isListOf, parseLocated, readMembers } from './located-json.ts'
 import { type Condition, OPS, type Strategy, type Threshold } from './strategy.ts'
 import { STRATEGY_FIELDS } from './strategy-fields.ts'
 
-/** The strategies that ship with the program, for `STRATEGIES_FILE` unset. */
+/** Path of the strategies that ship with the program, used when `STRATEGIES_FILE` is unset. */
 export const SHIPPED_STRATEGIES = join(
   import.meta.dirname,
   '../../../pipeline/trending/strategies.jsonc',
@@ -15,13 +15,17 @@ const MAX_CHARACTERS = 1_000_000
 const MAX_STRATEGIES = 100
 const MAX_CONDITIONS = 32
 const MAX_DESCRIPTION = 300
-/** Of one file; more are counted. */
-const FAULTS_TOLD = 50
+/** Most faults reported for one file; further ones are counted. */
+const MAX_FAULTS_SHOWN = 50
 
 /**
- * Reads a file of strategies (rule G5): JSON with comments,
- * `{"strategies": [{"name": "...", "description": "...", "conditions": [{"field": "wallets_holding", "op": ">=", "value": 3}]}]}`.
- * Throws `bad_strategies_file` that tells every fault at once, each with line and column, strategy and field. `key` is what named the file.
+ * Parses a file of strategies (rule G5): JSON with comments,
+ *
+ * `{"strategies": [{"name": "...", "description": "...", "conditions": [{"field":
+ * "wallets_holding", "op": ">=", "value": 3}]}]}`.
+ *
+ * Throws a ServiceError `bad_strategies_file` that reports all faults, each with line, column,
+ * strategy and field. `key` is the setting that named the file.
  */
 export function parseStrategies(
   text: string,
@@ -32,11 +36,11 @@ export function parseStrategies(
   const strategies = readDocument(text, faults)
   if (faults.lines.length === 0) return strategies
   const count = faults.lines.length
-  const told = faults.lines.slice(0, FAULTS_TOLD)
-  if (count > told.length) told.push(`and ${count - told.length} more`)
+  const shown = faults.lines.slice(0, MAX_FAULTS_SHOWN)
+  if (count > shown.length) shown.push(`and ${count - shown.length} more`)
   throw new ServiceError(
     'bad_strategies_file',
-    `${key}: ${count === 1 ? '1 fault' : `${count} faults`} in ${file}:\n${told.map((line) => `  ${line}`).join('\n')}`,
+    `${key}: ${count === 1 ? '1 fault' : `${count} faults`} in ${file}:\n${shown.map((line) => `  ${line}`).join('\n')}`,
     { context: { file, faults: count } },
   )
 }
@@ -148,7 +152,7 @@ function isThreshold(value: unknown): value is Threshold {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }
 
-/** What was expected of a threshold; null when it is that. */
+/** What was expected of a threshold; null if it is valid. */
 function thresholdFault(field: Field, value: unknown): string | null {
   switch (field.kind) {
     case 'flag':
@@ -181,7 +185,7 @@ function unknownField(name: unknown): string {
     : `the watchlist has no field "${name}"; it has ${known.join(', ')}`
 }
 
-/** Levenshtein's: letters put in, left out or changed. */
+/** Levenshtein distance: the number of letters inserted, deleted or changed. */
 function editDistance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (const [at, letter] of [...a].slice(0, 64).entries()) {

@@ -7,13 +7,13 @@ import { aWatchedToken } from '../testing/a-watched-token.ts'
 import { parseStrategies, SHIPPED_STRATEGIES } from './strategies-file.ts'
 import { type Condition, evaluate, OPS, type Strategy } from './strategy.ts'
 import { STRATEGY_FIELDS } from './strategy-fields.ts'
-import { Outcomes } from './strategy-outcomes.ts'
-import { Firings, type Signal } from './strategy-signal.ts'
+import { OutcomeTracker } from './strategy-outcomes.ts'
+import { type Signal, SignalDetector } from './strategy-signal.ts'
 import type { WatchedToken, WatchlistTick } from './watched-token.ts'
 
 const AT = 1_790_000_000
 
-/** What a file is refused with; null when it is taken. */
+/** The error for a file; null when it is accepted. */
 function refusal(text: string): string | null {
   try {
     parseStrategies(text, 's.json')
@@ -96,7 +96,7 @@ const BAD: readonly [string, string, readonly string[]][] = [
     ['line 3:10, strategy x, name: repeats the name of line 2'],
   ],
   [
-    'fields, ops and values, all told at once',
+    'fields, ops and values, all reported at once',
     conditions(
       '{"field": "convicton", "op": ">=", "value": 60}',
       '{"field": "momentum.holders", "op": ">=", "value": 60}',
@@ -144,7 +144,7 @@ test('faults beyond fifty are counted, and a file too long is not read', (t) => 
   t.regex(refusal(' '.repeat(1_000_001)) ?? '', /is longer than 1000000 characters$/)
 })
 
-test('the strategies that ship are sound', (t) => {
+test('the shipped strategies are valid', (t) => {
   const shipped = parseStrategies(readFileSync(SHIPPED_STRATEGIES, 'utf8'), SHIPPED_STRATEGIES)
   t.deepEqual(
     shipped.map(({ name }) => name),
@@ -160,7 +160,7 @@ test('the strategies that ship are sound', (t) => {
   )
 })
 
-test('conditions are about the fields of a watchlist item, each by its path (contract 2.7)', (t) => {
+test('the fields of conditions are those of a watchlist item, by path (contract 2.7)', (t) => {
   const paths = (value: object, at = ''): string[] =>
     Object.entries(value).flatMap(([key, member]) =>
       typeof member === 'object' ? paths(member, `${at}${key}.`) : [`${at}${key}`],
@@ -205,7 +205,7 @@ test('conditions are about the fields of a watchlist item, each by its path (con
   })
 })
 
-test('a condition holds as it says, and never of what is not known', (t) => {
+test('a condition compares as its operator says, and never holds for an unknown figure', (t) => {
   const holding = (op: Condition['op'], threshold: Condition['threshold'], field = 'multiple') =>
     [1, 2, 3, null].filter(
       (multiple) =>
@@ -232,10 +232,10 @@ const YOUNG_AND_UP = strategy(
 )
 const MINT = aWatchedToken().mint
 
-test('a strategy fires once for each stay of a token on the list, with what held (rule G5)', (t) => {
-  const firings = new Firings()
+test('a strategy fires once for each stay of a token on the list, with its reasons (rule G5)', (t) => {
+  const firings = new SignalDetector()
   const tick = (at: number, strategies: readonly Strategy[], ...listed: WatchedToken[]) => {
-    const signals = firings.fires(strategies, { at, listed })
+    const signals = firings.detect(strategies, { at, listed })
     firings.add(signals)
     return signals
   }
@@ -266,7 +266,7 @@ test('a strategy fires once for each stay of a token on the list, with what held
   const token = aWatchedToken(entered)
   t.deepEqual(names(tick(AT + 10, [HELD, YOUNG_AND_UP], token)), ['held'])
   t.deepEqual(names(tick(AT + 20, [HELD, YOUNG_AND_UP], token)), [])
-  // A strategy that comes later fires at the first tick that it sees.
+  // A strategy that is added later fires at the first tick it sees.
   const later = strategy('later', { field: 'conviction', op: '>', threshold: 1 })
   t.deepEqual(names(tick(AT + 30, [HELD, later], token)), ['later'])
   firings.forget([{ mint: MINT, entry: AT }])
@@ -308,7 +308,7 @@ const condition: fc.Arbitrary<Condition> = fc.oneof(
     threshold: fc.constantFrom(0, 10, 30),
   }),
 )
-/** Of each mint, tick by tick, what it is; null when it is not listed. */
+/** Figures of a mint, tick by tick; null while it is not listed. */
 const course = fc
   .array(
     fc.record({ figures: fc.option(figures, { freq: 3 }), ticks: fc.integer({ min: 1, max: 4 }) }),
@@ -323,7 +323,7 @@ const course = fc
       .slice(0, 12),
   )
 
-test('what fires is what a slow reading of the whole course says, whatever restarts in between', (t) => {
+test('signals agree with a slow reference over the whole course, with a restart at any tick', (t) => {
   fc.assert(
     fc.property(
       fc.array(course, { minLength: 1, maxLength: 3 }),
@@ -333,15 +333,15 @@ test('what fires is what a slow reading of the whole course says, whatever resta
         const strategies = lists.map((list, at) => strategy(`s${at}`, ...list))
         const ticks = ticksOf(courses)
         const fired: Signal[] = []
-        let firings = new Firings()
+        let firings = new SignalDetector()
         for (const [index, tick] of ticks.entries()) {
-          const signals = firings.fires(strategies, tick)
+          const signals = firings.detect(strategies, tick)
           fired.push(...signals)
           firings.add(signals)
           firings.forget(tick.left)
           if (index !== killedAt) continue
-          firings = new Firings()
-          firings.add(fired) // as they are stored
+          firings = new SignalDetector()
+          firings.add(fired) // read back from storage
         }
         const seen = new Set<string>()
         const expected = ticks.flatMap(({ at, listed }) =>
@@ -368,7 +368,7 @@ test('what fires is what a slow reading of the whole course says, whatever resta
   )
 })
 
-test('what becomes of a signal is read off the course of its market cap, however it is known', (t) => {
+test('the outcome of a signal follows from the market caps after it, with any of them unknown', (t) => {
   const known = fc.option(fc.integer({ min: 1, max: 5 }), { freq: 2 })
   const steps = 60 // of half an hour
   fc.assert(
@@ -379,7 +379,7 @@ test('what becomes of a signal is read off the course of its market cap, however
       }),
       fc.array(fc.record({ step: fc.nat(steps - 1), mint: fc.nat(2) }), { maxLength: 6 }),
       (courses, firings) => {
-        const outcomes = new Outcomes()
+        const outcomes = new OutcomeTracker()
         const followed: [number, number][] = []
         for (let step = 0; step < steps; step += 1) {
           const mcapOf = (mint: string) => courses[Number(mint)]?.[step] ?? null
@@ -417,7 +417,10 @@ test('what becomes of a signal is read off the course of its market cap, however
   )
 })
 
-const SIGNAL = new Firings().fires([HELD], { at: AT, listed: [aWatchedToken()] })[0] as Signal // it holds
+const SIGNAL = new SignalDetector().detect([HELD], {
+  at: AT,
+  listed: [aWatchedToken()],
+})[0] as Signal // it holds
 
 function ticksOf(courses: readonly (readonly (Partial<WatchedToken> | null)[])[]) {
   const entries = courses.map(() => 0)
@@ -445,7 +448,7 @@ function ticksOf(courses: readonly (readonly (Partial<WatchedToken> | null)[])[]
   })
 }
 
-/** The tick since which a token has not changed. */
+/** The tick at which a token last changed. */
 function changedAt(course: readonly unknown[], index: number): number {
   const same = course
     .slice(0, index)

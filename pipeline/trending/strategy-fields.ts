@@ -1,27 +1,33 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
 import type { MomentumOf, WatchedToken } from './watched-token.ts'
 
-/** What a field of the watchlist may be; null while it is not known. */
+/** Value of a field of the watchlist; null while unknown. */
 export type FieldValue = number | string | boolean | null
 
-/** A field that a condition may be about: what it can be, and its value of a listed token at a tick, the same that `GET /me/watchlists/trending` serves. */
+/**
+ * A field that a condition can use. `read` returns its value for a listed token at a tick, the same
+ * that `GET /me/watchlists/trending` serves.
+ */
 export type StrategyField =
   | {
       readonly kind: 'number'
-      /** Bounds that the figure never leaves; a threshold beyond them is a mistake. */
+      /** Bounds of the figure. A threshold beyond them is a mistake. */
       readonly min: number
       readonly max: number
       read(token: WatchedToken, at: number): number | null
     }
   | {
       readonly kind: 'text'
-      /** All that it may be; null: any text. */
+      /** All possible texts; null if any text is. */
       readonly values: readonly string[] | null
       read(token: WatchedToken): string
     }
   | { readonly kind: 'flag'; read(token: WatchedToken): boolean }
 
-/** Fields of the watchlist item by the names of the contract (2.7), those of `momentum` as paths. Ages in seconds, SOL, market caps in USD, `pct_held` 0 to 1. */
+/**
+ * Fields of a watchlist item by their names in the contract (2.7), those of `momentum` by path.
+ * Ages in seconds, volumes in SOL, market caps in USD, `pct_held` 0 to 1.
+ */
 export const STRATEGY_FIELDS: ReadonlyMap<string, StrategyField> = new Map<string, StrategyField>([
   ['mint', text((token) => token.mint)],
   ['symbol', text((token) => token.symbol)],
@@ -78,7 +84,10 @@ function momentum(of: MomentumOf): [string, StrategyField][] {
   ]
 }
 
-/** A double division of two integers below 2^53 rounds once, like `nearestNumber`, at a tenth of its time. */
+/**
+ * SOL of an amount in lamports. Dividing two integers below 2^53 as doubles rounds once, like
+ * `nearestNumber`, and is faster.
+ */
 function solOf(lamports: bigint): number {
   const exact = Number(lamports)
   return Number.isSafeInteger(exact) ? exact / 1e9 : nearestNumber(lamports, LAMPORTS_PER_SOL)

@@ -1,29 +1,38 @@
 import type { Signal } from './strategy-signal.ts'
 import type { WatchlistTick } from './watched-token.ts'
 
-/** What became of a token after a strategy fired, as multiples of the market cap at firing; null where that or the later one is not known, or the end came before. */
-export interface Outcome {
+/**
+ * Market caps after a strategy fired, as multiples of the market cap when it fired. Null where
+ * either market cap is unknown, or the observed period ended before.
+ */
+export interface SignalOutcome {
   readonly after1h: number | null
   readonly after24h: number | null
-  /** Highest within 24 hours, or until the end where that comes first; the moment of firing counts. */
+  /**
+   * Highest multiple within 24 hours, or until the end of the observed period, from the moment of
+   * firing on.
+   */
   readonly peak: number | null
-  /** Unix seconds of the first tick with it. */
+  /** Unix seconds of the first tick with the peak. */
   readonly peakAt: number | null
 }
 
 const HOUR_SECONDS = 3600
 const DAY_SECONDS = 24 * HOUR_SECONDS
 
-/** Follows signals through the ticks after them. A market cap that is not known at a tick is that of the one before. */
-export class Outcomes {
-  /** In the order in which they fired. */
+/**
+ * Follows signals through the ticks after them. A market cap that is unknown at a tick is that of
+ * the previous tick.
+ */
+export class OutcomeTracker {
+  /** In the order of firing. */
   readonly #followed: Followed[] = []
-  /** Of a mint the newest known market cap, and its signals of the last 24 hours. */
+  /** By mint: the newest known market cap, and the signals of the last 24 hours. */
   readonly #byMint = new Map<string, { mcap: number; signals: Followed[] }>()
   #hourDone = 0
   #dayDone = 0
 
-  /** Takes the signals of a tick, and what the tick says of those before; ticks come in order. */
+  /** Adds a tick and its signals. Ticks come in order. */
   add({ at, mcapOf }: Pick<WatchlistTick, 'at' | 'mcapOf'>, signals: readonly Signal[]): void {
     for (const [mint, token] of this.#byMint) {
       const mcap = mcapOf(mint)
@@ -44,8 +53,8 @@ export class Outcomes {
     for (const signal of signals) this.#follow(signal)
   }
 
-  /** What became of all of them, in the order in which they fired. */
-  outcomes(): readonly { readonly signal: Signal; readonly outcome: Outcome }[] {
+  /** The outcomes of all signals, in the order of firing. */
+  outcomes(): readonly { readonly signal: Signal; readonly outcome: SignalOutcome }[] {
     return this.#followed.map(({ signal, after1h, after24h, peak, peakAt }) => ({
       signal,
       outcome: { after1h, after24h, peak, peakAt },

@@ -1,20 +1,23 @@
 import { createHash } from 'node:crypto'
-import { evaluate, growsInto, type Reason, type Strategy } from './strategy.ts'
-import type { Stay, WatchedToken, WatchlistTick } from './watched-token.ts'
+import { canHoldByTimeAlone, evaluate, type Reason, type Strategy } from './strategy.ts'
+import type { WatchedToken, WatchlistStay, WatchlistTick } from './watched-token.ts'
 
-/** A strategy that fired for a token: the record of rule G5 as of that tick. SOL figures in lamports, the market cap in USD. */
-export interface Signal extends Firing {
-  /** Follows from strategy, mint and entry: the same in every run. */
+/**
+ * A strategy that fired for a token: the record of rule G5 as of that tick. SOL figures in
+ * lamports, the market cap in USD.
+ */
+export interface Signal extends SignalKey {
+  /** Derived from strategy, mint and entry, so it is the same in every run. */
   readonly id: string
   readonly symbol: string
   readonly name: string
-  /** The tick, unix seconds. */
+  /** Unix seconds of the tick. */
   readonly firedAt: number
   readonly conviction: number
   readonly walletsHolding: number
-  /** Numbers of the holders' aliases, ascending. */
+  /** Alias numbers of the holders, ascending. */
   readonly wallets: readonly number[]
-  /** Null while it is not known. */
+  /** Null if unknown. */
   readonly triggerMcap: number | null
   readonly heldLamports: bigint
   readonly buyLamports: bigint
@@ -23,28 +26,34 @@ export interface Signal extends Firing {
   readonly reasons: readonly Reason[]
 }
 
-/** What fires once: a strategy, for one stay of a token on the list. */
-export interface Firing extends Stay {
+/** Identifies a signal: a strategy fires once for each stay of a token on the list. */
+export interface SignalKey extends WatchlistStay {
   readonly strategy: string
 }
 
-/** Which strategies have fired for which stay of a token on the list, and which fire at the next tick. */
-export class Firings {
+/**
+ * Records which strategies fired for which stay of a token on the list, and finds those that fire
+ * at the next tick.
+ */
+export class SignalDetector {
   readonly #fired = new Map<string, Map<number, Set<string>>>()
-  /** What every listed token was looked at with, and at which tick. */
+  /** The strategies that were checked last, and the tick of the check. */
   #strategies: readonly Strategy[] = []
   #lookedAt = Number.NEGATIVE_INFINITY
 
   /**
-   * What fires at a tick: for each strategy and listed token of which all conditions hold and nothing has fired yet; by mint, then strategy. Marks nothing as fired:
-   * `add` them once they are stored. A token that has not changed since the tick before is looked at only with strategies that time alone can make hold.
+   * Returns the signals of a tick, by mint, then strategy: one for each strategy and listed token
+   * of which all conditions hold and that has not fired.
+   *
+   * Marks nothing as fired: call `add` once the signals are stored. A token that did not change
+   * since the previous tick is checked only with strategies that can come to hold by time alone.
    */
-  fires(
+  detect(
     strategies: readonly Strategy[],
     { at, listed }: Pick<WatchlistTick, 'at' | 'listed'>,
   ): readonly Signal[] {
     const signals: Signal[] = []
-    const growing = strategies.filter(growsInto)
+    const growing = strategies.filter(canHoldByTimeAlone)
     const isNext = strategies === this.#strategies && at > this.#lookedAt
     const lookedAt = isNext ? this.#lookedAt : Number.NEGATIVE_INFINITY
     for (const token of listed) {
@@ -62,7 +71,8 @@ export class Firings {
     return signals.sort((a, b) => order(a.mint, b.mint) || order(a.strategy, b.strategy))
   }
 
-  add(firings: Iterable<Firing>): void {
+  /** Marks signals as fired. */
+  add(firings: Iterable<SignalKey>): void {
     for (const { strategy, mint, entry } of firings) {
       const entries = this.#fired.get(mint) ?? new Map<number, Set<string>>()
       this.#fired.set(mint, entries)
@@ -70,8 +80,8 @@ export class Firings {
     }
   }
 
-  /** Forgets stays that have ended: they do not come again. */
-  forget(left: Iterable<Stay>): void {
+  /** Drops stays that have ended; they cannot come again. */
+  forget(left: Iterable<WatchlistStay>): void {
     for (const { mint, entry } of left) {
       const entries = this.#fired.get(mint)
       entries?.delete(entry)
@@ -105,7 +115,7 @@ function signalOf(
 }
 
 /** 32 hex digits. */
-function idOf({ strategy, mint, entry }: Firing): string {
+function idOf({ strategy, mint, entry }: SignalKey): string {
   return createHash('sha256').update(`${strategy} ${mint} ${entry}`).digest('hex').slice(0, 32)
 }
 

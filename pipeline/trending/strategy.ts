@@ -1,34 +1,42 @@
 import { type FieldValue, STRATEGY_FIELDS, type StrategyField } from './strategy-fields.ts'
 import type { WatchedToken } from './watched-token.ts'
 
-/** A filter strategy (rule G5): what is looked for among the tokens of the watchlist. */
+/** A filter strategy (rule G5): conditions on tokens of the watchlist. */
 export interface Strategy {
-  /** Letters, digits and `_`; names it in signals for ever. */
+  /** Letters, digits and `_`. It names the strategy in signals and must not change. */
   readonly name: string
-  /** What it looks for, in a sentence for people. */
+  /** What the strategy looks for, in a sentence for people. */
   readonly description: string
   /** At least one; all must hold. */
   readonly conditions: readonly Condition[]
 }
 
-/** How a figure is compared with its threshold; texts and flags by `=` and `!=` alone. */
+/** Comparison operators. Texts and flags allow `=` and `!=` only. */
 export const OPS = ['>=', '>', '<=', '<', '=', '!='] as const
+/** One of `OPS`. */
 export type Op = (typeof OPS)[number]
 
-/** One comparison, of a field by its name in the contract (`momentum.holders.change_pct`), with a threshold of the field's kind. */
+/**
+ * A comparison of a field, by its name in the contract (`momentum.holders.change_pct`), with a
+ * threshold of the field's kind.
+ */
 export interface Condition {
   readonly field: string
   readonly op: Op
   readonly threshold: Threshold
 }
+/** The value that a condition compares a field with. */
 export type Threshold = Exclude<FieldValue, null>
 
-/** A condition that held, with the value that it held for. */
+/** A condition that held, with the value it held for. */
 export interface Reason extends Condition {
   readonly value: Threshold
 }
 
-/** Why a strategy holds of a listed token at tick `at`, condition by condition; null when one does not. What is not known satisfies no condition, not even `!=`. */
+/**
+ * Returns the reasons why a strategy holds for a listed token at tick `at`, one per condition; null
+ * when a condition does not hold. An unknown figure satisfies no condition, not even `!=`.
+ */
 export function evaluate(
   strategy: Strategy,
   token: WatchedToken,
@@ -45,8 +53,8 @@ export function evaluate(
   })
 }
 
-/** Whether a strategy may come to hold of a token by time alone: it asks for an age that is more than something. */
-export function growsInto({ conditions }: Strategy): boolean {
+/** Whether a strategy can come to hold by time alone: it has a condition on a minimum age. */
+export function canHoldByTimeAlone({ conditions }: Strategy): boolean {
   return conditions.some(({ field, op }) => field.endsWith('_seconds') && !op.startsWith('<'))
 }
 

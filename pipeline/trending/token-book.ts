@@ -11,84 +11,77 @@ import {
   mcapOfSwap,
   momentumOf,
   NEAR_EVICT_SECONDS,
-  type PoolPicture,
+  type PoolSnapshot,
   type SolPriceAt,
   type SwapPrice,
-  stateOf,
+  watchStateOf,
 } from './figures.ts'
-import { bookEvent, createHolder, entryMcap, type Holder, isHolding } from './holder.ts'
+import { bookEvent, createHolder, type Holder, isHolding } from './holder.ts'
+import { type HolderFigures, holderFigures } from './holder-figures.ts'
 import { HourWindow } from './hour-window.ts'
 import type { TimedEvent, TrendingEvent } from './trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from './watched-token.ts'
 
-/** What table `mints` says of a token. */
-export interface MintFacts {
+/** The facts about a token that table `mints` has. */
+export interface TokenFacts {
   readonly supply: bigint | null
   readonly symbol: string
   readonly name: string
 }
-
-/** What follows from the holders alone: made anew only when one of them did something, or the supply has come. */
-type HolderFigures = Pick<
-  WatchedToken,
-  | 'wallets'
-  | 'walletsHolding'
-  | 'oldestHoldAt'
-  | 'heldLamports'
-  | 'pctHeld'
-  | 'avgEntryMcap'
-  | 'bandMin'
-  | 'bandMax'
->
 
 /** The first tick at or after a time. */
 export function tickOf(time: number): number {
   return Math.ceil(time / TICK_SECONDS) * TICK_SECONDS
 }
 
-/** Everything that the engine holds of one token. */
+/** The state that the engine keeps of one token. */
 export class TokenBook {
   readonly mint: string
-  facts: MintFacts = { supply: null, symbol: '', name: '' }
-  /** Events that are known and do not count yet. */
+  facts: TokenFacts = { supply: null, symbol: '', name: '' }
+  /** Number of known events that do not count yet. */
   waiting = 0
-  /** The tick at which it is looked at next; infinite when nothing can change by time alone. */
+  /** The tick of the next computation; infinite if nothing can change by time alone. */
   dueAt = Number.POSITIVE_INFINITY
-  /** The tick at which it came to the list; null off it. */
+  /** The tick at which the token entered the list; null while it is not listed. */
   enteredAt: number | null = null
-  /** What was told of it last; null when it was not told of, or told to have left. */
-  told: WatchedToken | null = null
+  /** The last written snapshot; null if none was, or it was written as left. */
+  written: WatchedToken | null = null
   lastTradeAt = 0
   #firstTradeAt = 0
   #discoveredAt = 0
+  /** Number of wallets that ever bought. */
   #buyers = 0
+  /** Number of holding wallets. */
   #holding = 0
+  /** Price of the newest swap with a value, and pool of the newest swap with a known pool. */
   #price: SwapPrice | null = null
   #pool = ''
   readonly #holders = new Map<number, Holder>()
   readonly #window = new HourWindow()
-  /** Since a little more than an hour ago, by time. */
-  #pools: PoolPicture[] = []
+  /** Snapshots of the last hour and the one before them, by time. */
+  #pools: PoolSnapshot[] = []
+  /** Null after an event or a change of the supply, until they are needed again. */
   #holderFigures: HolderFigures | null = null
 
   constructor(mint: string) {
     this.mint = mint
   }
 
-  get holding(): number {
-    return this.#holding
-  }
-
+  /** Whether a wallet has an event of this token. */
   hasWallet(wallet: number): boolean {
     return this.#holders.has(wallet)
   }
 
-  setFacts(facts: MintFacts): void {
+  /** Sets the facts about the mint. */
+  setFacts(facts: TokenFacts): void {
     this.facts = facts
     this.#holderFigures = null
   }
 
-  /** Takes note of an event, in event-key order; gives the time from which it counts: not before the wallet's event before it. */
+  /**
+   * Registers an event, in event-key order. Returns the time from which it counts, which is not
+   * before the wallet's previous event.
+   */
   note(event: TrendingEvent): number {
     let holder = this.#holders.get(event.wallet)
     if (holder === undefined) {
@@ -100,7 +93,7 @@ export class TokenBook {
     return holder.newestAt
   }
 
-  /** Books an event that was noted, in the order of the times from which they count. */
+  /** Books a registered event, in the order of the times from which events count. */
   book({ time, event }: TimedEvent): void {
     this.waiting -= 1
     const holder = this.#holders.get(event.wallet)
@@ -122,15 +115,16 @@ export class TokenBook {
     this.#window.add({ time, side: kind, value, ...after })
   }
 
-  addPool(picture: PoolPicture): void {
+  /** Adds a pool snapshot; of two with the same `at` the later counts. */
+  addPool(snapshot: PoolSnapshot): void {
     const newest = this.#pools.at(-1)
-    if (newest !== undefined && newest.at >= picture.at)
-      this.#pools = this.#pools.filter(({ at }) => at !== picture.at)
-    this.#pools.push(picture)
+    if (newest !== undefined && newest.at >= snapshot.at)
+      this.#pools = this.#pools.filter(({ at }) => at !== snapshot.at)
+    this.#pools.push(snapshot)
     this.#pools.sort((a, b) => a.at - b.at)
   }
 
-  /** Whether it comes or goes at tick `at`, by what is booked (rule G1); `enteredAt` follows. */
+  /** Updates `enteredAt` for tick `at`, by the booked events (rule G1). */
   updateStay(at: number): void {
     const isTraded = this.lastTradeAt > 0 && at - this.lastTradeAt < EVICT_SECONDS
     if (this.enteredAt === null) {
@@ -138,7 +132,9 @@ export class TokenBook {
     } else if (!isTraded || this.#holding === 0) this.enteredAt = null
   }
 
-  /** The token as of tick `at`, during or at the end of the stay that began at `enteredAt`. */
+  /**
+   * Returns the token as of tick `at`, during or at the end of the stay that began at `enteredAt`.
+   */
   figures(at: number, enteredAt: number, solPriceAt: SolPriceAt): WatchedToken {
     this.#moveTo(at)
     const { buys, sells, before, ago } = this.#window
@@ -184,23 +180,26 @@ export class TokenBook {
           since(poolAgo && liquidityOf(poolAgo, hourAgo, solPriceAt)),
         ),
       },
-      state: stateOf(at - enteredAt, buys, sells),
+      state: watchStateOf(at - enteredAt, buys, sells),
       nearEvict: this.#holding === 1 || at - this.lastTradeAt >= NEAR_EVICT_SECONDS,
     }
   }
 
-  /** Market cap in USD as of `at`, on the list or not. */
+  /** Market cap in USD as of `at`, whether listed or not. */
   mcapAt(at: number, solPriceAt: SolPriceAt): number | null {
     const pool = this.enteredAt === null ? null : this.#poolAt(at, this.enteredAt, this.#pool)
     return this.#mcap(at, this.#price, pool, solPriceAt)
   }
 
-  /** The pool that the worker should watch; null where none is known. */
+  /** The pool of the newest swap, which the worker should follow; null if unknown. */
   get pool(): string | null {
     return this.#pool === '' ? null : this.#pool
   }
 
-  /** The first tick after `at` at which time alone changes a figure, or ends its stay or the reason to remember it. */
+  /**
+   * The first tick after `at` at which time alone changes a figure, ends the stay, or makes the
+   * token expendable.
+   */
   nextDue(at: number): number {
     const edges = [this.lastTradeAt + EVICT_SECONDS]
     if (this.enteredAt !== null) {
@@ -210,7 +209,7 @@ export class TokenBook {
         this.#firstTradeAt + HOUR_SECONDS,
         this.lastTradeAt + NEAR_EVICT_SECONDS,
         this.#window.nextChange(),
-        ...this.#pools.flatMap((picture) => [picture.at, picture.at + HOUR_SECONDS]),
+        ...this.#pools.flatMap((snapshot) => [snapshot.at, snapshot.at + HOUR_SECONDS]),
       )
     }
     let due = Number.POSITIVE_INFINITY
@@ -224,17 +223,20 @@ export class TokenBook {
       this.#pools.shift()
   }
 
-  /** What the pool of the newest swap held at a time; null when that is not known, or not since the token's entry (rule G3). */
-  #poolAt(time: number, enteredAt: number, pool: string): PoolPicture | null {
-    const picture = this.#pools.findLast(({ at }) => at <= time)
-    if (picture === undefined || picture.at < enteredAt || picture.pool !== pool) return null
-    return isPriced(picture) ? picture : null
+  /**
+   * Snapshot of the pool of the newest swap at a time; null if unknown, or not since the token's
+   * entry (rule G3).
+   */
+  #poolAt(time: number, enteredAt: number, pool: string): PoolSnapshot | null {
+    const snapshot = this.#pools.findLast(({ at }) => at <= time)
+    if (snapshot === undefined || snapshot.at < enteredAt || snapshot.pool !== pool) return null
+    return isPriced(snapshot) ? snapshot : null
   }
 
   #mcap(
     time: number,
     price: SwapPrice | null,
-    pool: PoolPicture | null,
+    pool: PoolSnapshot | null,
     solPriceAt: SolPriceAt,
   ): number | null {
     const { supply } = this.facts
@@ -244,50 +246,7 @@ export class TokenBook {
   }
 
   #figuresOfHolders(): HolderFigures {
-    this.#holderFigures ??= this.#makeHolderFigures()
+    this.#holderFigures ??= holderFigures(this.#holders.values(), this.facts.supply)
     return this.#holderFigures
-  }
-
-  #makeHolderFigures(): HolderFigures {
-    const holders: Holder[] = []
-    for (const holder of this.#holders.values()) if (isHolding(holder)) holders.push(holder)
-    holders.sort((a, b) => a.wallet - b.wallet)
-    let oldestHoldAt: number | null = null
-    let heldLamports = 0n
-    let bought = 0n
-    let held = 0n
-    let weighted = 0
-    let weight = 0
-    let bandMin: number | null = null
-    let bandMax: number | null = null
-    for (const holder of holders) {
-      const { firstTradeAt } = holder
-      if (firstTradeAt !== null && (oldestHoldAt === null || firstTradeAt < oldestHoldAt))
-        oldestHoldAt = firstTradeAt
-      heldLamports += holder.openCost
-      bought += holder.bought
-      held += holder.bought - holder.sold
-      const mcap = entryMcap(holder, this.facts.supply)
-      if (mcap === null) continue
-      const spent = nearestNumber(holder.boughtLamports, LAMPORTS_PER_SOL)
-      weighted += mcap * spent
-      weight += spent
-      bandMin = bandMin === null ? mcap : Math.min(bandMin, mcap)
-      bandMax = bandMax === null ? mcap : Math.max(bandMax, mcap)
-    }
-    return {
-      wallets: holders.map(({ wallet }) => wallet),
-      walletsHolding: holders.length,
-      oldestHoldAt,
-      heldLamports,
-      pctHeld: bought === 0n ? 0 : nearestNumber(held, bought),
-      // Between the two whatever the doubles make of it.
-      avgEntryMcap:
-        weight === 0 || bandMin === null || bandMax === null
-          ? null
-          : Math.min(bandMax, Math.max(bandMin, weighted / weight)),
-      bandMin,
-      bandMax,
-    }
   }
 }

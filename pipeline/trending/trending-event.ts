@@ -3,20 +3,20 @@ import { compareEventKeys, type EventKey } from '../domain/event-key.ts'
 import { type Perturb, perturbAmount } from '../domain/perturbation.ts'
 import type { FoldEvent } from '../fold/fold-event.ts'
 
-/** A swap or a token transfer of a tracked wallet, as the engine takes it. */
+/** A swap or token transfer of a tracked wallet, with the fields that the engine needs. */
 export interface TrendingEvent extends FoldEvent, EventKey {
   readonly kind: 'buy' | 'sell' | 'token_in' | 'token_out'
-  /** Of a swap: address of the pool that it went through; '' where none is known, and of transfers. */
+  /** Address of the pool of a swap; '' if unknown, and for transfers. */
   readonly pool: string
 }
 
-/** Served times lie at most this many seconds before the true ones (`createPerturb`). */
+/** Served times are at most this many seconds before the true ones (`createPerturb`). */
 export const MOST_EARLIER_SECONDS = 16
 
 /**
- * An event as it is served (rules I2, I2a), transfers too: their amounts would tell what the
- * salt hides of a lot. The SOL price has three digits, because the whole one would tell the second
- * of the trade. Identity without a salt.
+ * Returns the served form of an event (rules I2, I2a). Transfers are perturbed too, because their
+ * amounts would reveal the perturbation of a lot. The SOL price keeps three digits, because the
+ * whole one would reveal the second of the trade. Returns the same object without a salt.
  */
 export function serveEvent(event: TrendingEvent, perturb: Perturb | null): TrendingEvent {
   if (perturb === null) return event
@@ -37,7 +37,7 @@ export interface TimedEvent {
   readonly event: TrendingEvent
 }
 
-/** In the order in which events count: by time, then by event key. */
+/** Orders events by the time from which they count, then by event key. */
 export function compareTimed(a: TimedEvent, b: TimedEvent): number {
   return a.time - b.time || compareEventKeys(a.event, b.event)
 }

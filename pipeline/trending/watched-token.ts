@@ -1,55 +1,67 @@
-/** Where a listed token stands (rule G4). */
+/** State of a listed token (rule G4). */
 export type WatchState = 'discovered' | 'accumulating' | 'distributing' | 'holding'
 
-/** A figure beside what it was one hour before (rule G3). */
+/** A figure, compared with one hour before (rule G3). */
 export interface Momentum {
-  /** USD for a market cap, wallets for holders, SOL for volume and liquidity; null while it is not known. */
+  /** Market cap in USD, number of holders, or volume and liquidity in SOL; null while unknown. */
   readonly value: number | null
-  /** Percent since then; 0 without an hour of history, and while either is not known; 100 from nothing to something. */
+  /**
+   * Percent since then. 0 without an hour of history, and while either figure is unknown; 100 from
+   * zero to more.
+   */
   readonly changePct: number
   /** `up` above +5%, `down` below -5%, else `flat`. */
   readonly trend: Trend
 }
 
+/** Direction of a momentum. */
 export type Trend = 'up' | 'down' | 'flat'
 
+/** The figures that have a momentum. */
 export type MomentumOf = 'mcap' | 'holders' | 'volume1h' | 'liquidity'
 
 /**
- * A token of the watchlist as of a tick, a block time divisible by 10 (rules G1 to G4). All of it follows from what is stored of the time up to then; with
- * `PRIVACY_SALT` from the swaps as they are served (rule I2). SOL figures are lamports, times unix seconds, market caps USD.
+ * A token of the watchlist as of a tick, a block time divisible by 10 (rules G1 to G4). It follows
+ * from the stored rows of the time up to the tick; with `PRIVACY_SALT`, from the swaps in their
+ * served form (rule I2). SOL figures are lamports, times unix seconds, market caps USD.
  */
 export interface WatchedToken {
-  /** The tick since which nothing below has changed. */
+  /** The tick since which none of the fields below changed. */
   readonly at: number
   readonly mint: string
-  /** '' until known. */
+  /** Empty until known. */
   readonly symbol: string
   readonly name: string
   /** First swap of a tracked wallet. */
   readonly firstTradeAt: number
-  /** When a second wallet bought for the first time. */
+  /** First buy of the second wallet that ever bought. */
   readonly discoveredAt: number
-  /** The tick at which it came to the list: `(mint, enteredAt)` names one stay. */
+  /** The tick at which it entered the list. `(mint, enteredAt)` identifies a stay. */
   readonly enteredAt: number
-  /** First trade of the holder who traded first, as `holding_time` of the holdings has it; null when nobody holds. */
+  /**
+   * First trade of the holder who traded first, like `holding_time` of holdings; null when nobody
+   * holds.
+   */
   readonly oldestHoldAt: number | null
   readonly lastTradeAt: number
-  /** Wallets that hold by their swaps (rule C14), and their numbers, ascending. */
+  /** Number of wallets that hold by their swaps (rule C14), and their alias numbers, ascending. */
   readonly walletsHolding: number
   readonly wallets: readonly number[]
   /** 0 to 100. */
   readonly conviction: number
   /** Cost of the holders' open lots. */
   readonly heldLamports: bigint
-  /** Held / bought, both summed over the holders; 0 to 1, 0 when nobody holds. */
+  /** Held / bought, both summed over the holders: 0 to 1; 0 when nobody holds. */
   readonly pctHeld: number
-  /** Of the holders whose entry market cap is known, weighted by what they spent; null when nothing is known or was spent. */
+  /**
+   * Mean entry market cap of the holders whose entry is known, weighted by SOL spent; null if none
+   * is known or nothing was spent.
+   */
   readonly avgEntryMcap: number | null
   readonly currentMcap: number | null
   /** `currentMcap` / `avgEntryMcap`; null while either is. */
   readonly multiple: number | null
-  /** Lowest and highest entry market cap that is known of a holder. */
+  /** Lowest and highest known entry market cap of a holder. */
   readonly bandMin: number | null
   readonly bandMax: number | null
   /** Values of buys and of sells in the last hour. */
@@ -57,25 +69,26 @@ export interface WatchedToken {
   readonly sellLamports: bigint
   readonly momentum: Readonly<Record<MomentumOf, Momentum>>
   readonly state: WatchState
-  /** One wallet holds, or nine tenths of 24 hours are over since the last trade. */
+  /** One wallet holds, or 90% of 24 hours have passed since the last trade. */
   readonly nearEvict: boolean
 }
 
+/** How a tick changed a token. */
 export type WatchEvent = 'entered' | 'changed' | 'left'
 
-/** What a tick changed of one token: a row of table `watchlist`. */
+/** A change of one token at a tick: a row of table `watchlist`. */
 export interface WatchlistChange {
   readonly event: WatchEvent
-  /** As of the tick; of a token that left, what it was as it did. */
+  /** As of the tick. For a token that left: its figures when it left. */
   readonly token: WatchedToken
-  /** What led to each transition, for people; empty when figures alone changed. */
+  /** The causes of each transition, in words for people; empty when only figures changed. */
   readonly reasons: readonly string[]
 }
 
 /** One stay of a token on the list. */
-export interface Stay {
+export interface WatchlistStay {
   readonly mint: string
-  /** `enteredAt` of it. */
+  /** `enteredAt` of the stay. */
   readonly entry: number
 }
 
@@ -83,10 +96,14 @@ export interface Stay {
 export interface WatchlistTick {
   /** Unix seconds, divisible by 10. */
   readonly at: number
-  /** Every listed token, in no certain order; ages are `at` less the times. */
+  /** Every listed token, in no particular order. Ages are `at` less the times. */
   readonly listed: readonly WatchedToken[]
-  readonly left: readonly Stay[]
-  /** Market cap in USD of any token with a tracked trade within the last 24 h, listed or not; null when it is not known. */
+  /** Stays that ended at this tick. */
+  readonly left: readonly WatchlistStay[]
+  /**
+   * Market cap in USD of any token with a tracked trade within the last 24 h, listed or not; null
+   * if unknown.
+   */
   mcapOf(mint: string): number | null
 }
 

@@ -2,7 +2,9 @@ import { address } from '../../domain/address.ts'
 import { anchorSwaps, type Program } from '../program.ts'
 
 /**
- * Aldrin AMM, versions 1 and 2 (stable curves). Not swaps: baskets of liquidity (`create_basket`, `redeem_basket`), farming.
+ * Aldrin AMM, versions 1 and 2 (stable curves). Not swaps: liquidity in baskets (`create_basket`,
+ * `redeem_basket`), farming.
+ *
  * Source: aldrin-exchange/aldrin-sdk `src/pools/` (Anchor, `swap(tokens, min_tokens, side)`).
  */
 export const aldrin: readonly Program[] = [

@@ -3,15 +3,17 @@ import { readU64, startsWith } from '../bytes.ts'
 import {
   anchorDiscriminator,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type Program,
+  type ProgramCall,
 } from '../program.ts'
 
 /**
- * boop.fun bonding curves. A sell pays the recipient out of the curve's SOL vault; as far as no System transfer shows it, the balance tells how much. Not swaps: creation,
- * graduation, fees.
- * Source: sevenlabs-hq/carbon `decoders/boop-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * boop.fun bonding curves. A sell pays the recipient out of the curve's SOL vault. Where no System
+ * transfer shows the amount, the balance does. Not swaps: creation, graduation, fees.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/boop-decoder` at 9dc3c3a5 (2026-04-30), generated from the
+ * IDL on chain.
  */
 export const boop: Program = {
   name: 'boop',
@@ -24,7 +26,7 @@ export const boop: Program = {
 const SELL = anchorDiscriminator('sell_token')
 
 /** `sell_token` accounts: @4 bonding_curve_sol_vault, @7 recipient; data: sell_amount u64 @8. */
-function readCredit({ instructions, at }: Call): Credit | null {
+function readCredit({ instructions, at }: ProgramCall): DirectCredit | null {
   const { data, accounts } = instructions[at]!
   const source = accounts[4]
   const destination = accounts[7]

@@ -3,7 +3,9 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Byreal, a fork of Raydium's concentrated liquidity program.
- * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; `swap_v2` and `swap` seen on mainnet with its discriminators.
+ *
+ * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; `swap_v2` and `swap` were seen on
+ * mainnet with its discriminators.
  */
 export const byreal: Program = {
   name: 'byreal',

@@ -3,7 +3,9 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Cropper, a fork of Whirlpool.
- * Source: orca-so/whirlpools `programs/whirlpool/src/lib.rs`; `swap` with 42 bytes of data seen on mainnet.
+ *
+ * Source: orca-so/whirlpools `programs/whirlpool/src/lib.rs`; `swap` with 42 bytes of data was seen
+ * on mainnet.
  */
 export const cropper: Program = {
   name: 'cropper',

@@ -2,8 +2,11 @@ import { address } from '../../domain/address.ts'
 import { anchorSwaps, type Program } from '../program.ts'
 
 /**
- * DFlow aggregator v4. Not swaps: orders opened, filled and closed later by others, wrapping, transfers of fees, referral accounts.
- * Source: sevenlabs-hq/carbon `decoders/dflow-aggregator-v4-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * DFlow aggregator v4. Not swaps: orders that others open, fill and close later, wrapping, fee
+ * transfers, referral accounts.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/dflow-aggregator-v4-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain.
  */
 export const dflow: Program = {
   name: 'dflow',

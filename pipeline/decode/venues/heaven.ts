@@ -2,8 +2,11 @@ import { address } from '../../domain/address.ts'
 import { anchorSwaps, type Program } from '../program.ts'
 
 /**
- * Heaven, launch pools that trade from the first block; WSOL moves by token transfers. Not swaps: pool creation, creators' and protocol fees, lending of reserves.
- * Source: sevenlabs-hq/carbon `decoders/heaven-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Heaven, launch pools that trade from the first block. WSOL moves by token transfers. Not swaps:
+ * pool creation, creator and protocol fees, lending of reserves.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/heaven-decoder` at 9dc3c3a5 (2026-04-30), generated from
+ * the IDL on chain.
  */
 export const heaven: Program = {
   name: 'heaven',

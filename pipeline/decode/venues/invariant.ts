@@ -3,6 +3,7 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Invariant, concentrated liquidity. Not swaps: positions, fees.
+ *
  * Source: invariant-labs/protocol `programs/invariant/src/lib.rs`.
  */
 export const invariant: Program = {

@@ -2,9 +2,14 @@ import { address } from '../../domain/address.ts'
 import { orderReader, type Program } from '../program.ts'
 
 /**
- * Jupiter DCA. What is to be sold lies in the order's `in_ata`, what was bought in its `out_ata` until `transfer` or the end hands it to the user. Fills are flash fills by
- * keepers and do not name the user; the owner is known when another instruction of the transaction does.
- * Source: sevenlabs-hq/carbon `decoders/jupiter-dca-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Jupiter DCA. `in_ata` of an order holds the tokens to sell. `out_ata` holds the tokens bought,
+ * until `transfer` or the end of the order pays them to the user.
+ *
+ * Keepers fill by flash fills that do not name the user. The owner is known only if another
+ * instruction of the transaction names it.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/jupiter-dca-decoder` at 9dc3c3a5 (2026-04-30), generated
+ * from the IDL on chain.
  */
 export const jupiterDca: Program = {
   name: 'jupiter_dca',

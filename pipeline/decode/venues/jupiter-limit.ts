@@ -2,9 +2,11 @@ import { address } from '../../domain/address.ts'
 import { orderReader, type Program } from '../program.ts'
 
 /**
- * Jupiter limit orders, version 1. The order's reserve holds what the maker gives; fills by anybody, at once or as a flash fill (taken in one top-level instruction,
- * settled in a later one).
- * Source: sevenlabs-hq/carbon `decoders/jupiter-limit-order-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Jupiter limit orders, version 1. The order's reserve holds what the maker sells. Anyone may fill,
+ * at once or as a flash fill, which takes in one top-level instruction and settles in a later one.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/jupiter-limit-order-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain.
  */
 export const jupiterLimitV1: Program = {
   name: 'jupiter_limit_v1',
@@ -21,8 +23,12 @@ export const jupiterLimitV1: Program = {
 }
 
 /**
- * Jupiter limit orders, version 2 (also called Trigger). As version 1 with other places. `fill_order` and `cancel_dust_order` begin like the two forms that are published.
- * Source: sevenlabs-hq/carbon `decoders/jupiter-limit-order-2-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Jupiter limit orders, version 2 (also called Trigger). Like version 1, with other account
+ * layouts. The accounts of `fill_order` and `cancel_dust_order` begin like those of the two
+ * published forms.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/jupiter-limit-order-2-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain.
  */
 export const jupiterLimitV2: Program = {
   name: 'jupiter_limit_v2',

@@ -3,7 +3,9 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Jupiter aggregator v6. Not swaps: token ledgers, token accounts, fees, program authorities.
- * Source: sevenlabs-hq/carbon `decoders/jupiter-swap-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain, the `_v2` forms too.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/jupiter-swap-decoder` at 9dc3c3a5 (2026-04-30), generated
+ * from the IDL on chain, including the `_v2` forms.
  */
 const v6: Program = {
   name: 'jupiter',
@@ -24,8 +26,11 @@ const v6: Program = {
 }
 
 /**
- * Jupiter aggregator v4 (2022 to 2023). Exact output had an instruction for each venue that could do it. Not swaps: token ledgers, open orders.
- * Source: the names of its IDL on chain, which public warehouses use as event types (camel case there; Anchor hashes snake case).
+ * Jupiter aggregator v4 (2022 to 2023). Each venue that supports exact output has an instruction of
+ * its own. Not swaps: token ledgers, open orders.
+ *
+ * Source: the instruction names of its IDL on chain, which public warehouses use as event types (in
+ * camel case there; Anchor hashes snake case).
  */
 const v4: Program = {
   name: 'jupiter',

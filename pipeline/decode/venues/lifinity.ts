@@ -2,8 +2,11 @@ import { address } from '../../domain/address.ts'
 import { anchorSwaps, type Program } from '../program.ts'
 
 /**
- * Lifinity, a proactive market maker with oracle prices, versions 2 and 1. Not swaps: liquidity, oracle and parameter updates.
- * Source: sevenlabs-hq/carbon `decoders/lifinity-amm-v2-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain; version 1 has the same entry point (Lifinity-Labs
+ * Lifinity, a proactive market maker with oracle prices, versions 2 and 1. Not swaps: liquidity,
+ * oracle and parameter updates.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/lifinity-amm-v2-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain. Version 1 has the same entry point (Lifinity-Labs
  * `lifinity-amm-v1` IDL).
  */
 export const lifinity: readonly Program[] = [

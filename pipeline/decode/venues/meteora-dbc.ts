@@ -3,7 +3,9 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Meteora dynamic bonding curves. Not swaps: pool creation, migration, fees.
- * Source: sevenlabs-hq/carbon `decoders/meteora-dbc-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/meteora-dbc-decoder` at 9dc3c3a5 (2026-04-30), generated
+ * from the IDL on chain.
  */
 export const meteoraDbc: Program = {
   name: 'meteora_dbc',

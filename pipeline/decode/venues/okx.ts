@@ -28,10 +28,12 @@ const routes: EntryPoints = anchorSwaps(
 )
 
 /**
- * OKX DEX routers: the first, its successor, and the one for wallets. Commissions are part of the routes. Not swaps: wrapping and unwrapping, claims, token
- * accounts. The third publishes no names: it uses those of the others or moves two mints.
- * Source: sevenlabs-hq/carbon `decoders/okx-dex-decoder`, `onchain-labs-dex-v1-decoder` and `onchain-labs-dex-v2-decoder` at 9dc3c3a5 (2026-04-30),
- * generated from IDLs on chain.
+ * OKX DEX routers: the first, its successor, and the one for wallets. Commissions are part of the
+ * routes. Not swaps: wrapping and unwrapping, claims, token accounts. The third publishes no
+ * instruction names: it uses those of the others, or an instruction that moves two mints is a swap.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/okx-dex-decoder`, `onchain-labs-dex-v1-decoder` and
+ * `onchain-labs-dex-v2-decoder` at 9dc3c3a5 (2026-04-30), generated from IDLs on chain.
  */
 export const okx: readonly Program[] = [
   {

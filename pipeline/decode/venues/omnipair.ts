@@ -3,7 +3,8 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * Omnipair, pools that also lend. Not swaps: liquidity, collateral, borrowing, flash loans.
- * Source: omnipair/omnipair-rs `programs/omnipair/src/lib.rs`; `swap` seen on mainnet.
+ *
+ * Source: omnipair/omnipair-rs `programs/omnipair/src/lib.rs`; `swap` was seen on mainnet.
  */
 export const omnipair: Program = {
   name: 'omnipair',

@@ -3,9 +3,12 @@ import { readU32 } from '../bytes.ts'
 import type { EntryPoints, Program } from '../program.ts'
 
 /**
- * Data: version u8 (0), tag u32. 13 SendTake settles at once. 10 NewOrderV3 leaves what it bought in the open orders account until 5 SettleFunds: it
- * is a trade when the same top-level instruction settles too, as wrappers for takers do.
- * Source: openbook-dex/program and project-serum/serum-dex `dex/src/instruction.rs` (`MarketInstruction::unpack`).
+ * Data layout: 0 version u8 (0), 1 tag u32. 13 SendTake settles at once. 10 NewOrderV3 leaves what
+ * it bought in the open orders account until 5 SettleFunds. It is a trade when the same top-level
+ * instruction settles too, as wrappers for takers do.
+ *
+ * Source: openbook-dex/program and project-serum/serum-dex `dex/src/instruction.rs`
+ * (`MarketInstruction::unpack`).
  */
 const takes: EntryPoints = (data) => {
   if (data.length < 5 || data[0] !== 0) return false
@@ -13,7 +16,10 @@ const takes: EntryPoints = (data) => {
   return tag === 10 ? 'two_mints_around' : tag === 13
 }
 
-/** OpenBook v1 and the Serum v3 order book that it continues. Not swaps: resting orders, cancels, cranks, settling alone. */
+/**
+ * OpenBook v1 and the Serum v3 order book that it continues. Not swaps: resting orders, cancels,
+ * cranks, settling alone.
+ */
 export const openbookV1: readonly Program[] = [
   {
     name: 'openbook_v1',

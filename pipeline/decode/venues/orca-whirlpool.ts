@@ -3,7 +3,9 @@ import { anchorDiscriminator, anchorSwaps, type Program, poolReader } from '../p
 
 /**
  * Orca Whirlpool, concentrated liquidity.
- * Source: orca-so/whirlpools `programs/whirlpool/src/lib.rs`; accounts: `instructions/swap.rs`, `two_hop_swap.rs`, `v2/swap.rs`, `v2/two_hop_swap.rs`.
+ *
+ * Source: orca-so/whirlpools `programs/whirlpool/src/lib.rs`; accounts: `instructions/swap.rs`,
+ * `two_hop_swap.rs`, `v2/swap.rs`, `v2/two_hop_swap.rs`.
  */
 export const orcaWhirlpool: Program = {
   name: 'orca_whirlpool',
@@ -13,7 +15,7 @@ export const orcaWhirlpool: Program = {
   poolOf: poolReader([
     { prefixes: [anchorDiscriminator('swap')], pool: 2, vaults: [4, 6] },
     { prefixes: [anchorDiscriminator('swap_v2')], pool: 4, vaults: [8, 10] },
-    // Of two hops each pool has a form; the coin between them is no base of the wallet.
+    // A two-hop swap has one layout per pool. The coin between the hops is no base of the wallet.
     { prefixes: [anchorDiscriminator('two_hop_swap')], pool: 2, vaults: [5, 7] },
     { prefixes: [anchorDiscriminator('two_hop_swap')], pool: 3, vaults: [9, 11] },
     { prefixes: [anchorDiscriminator('two_hop_swap_v2')], pool: 0, vaults: [9, 10] },

@@ -3,7 +3,9 @@ import { anchorSwaps, type Program } from '../program.ts'
 
 /**
  * PancakeSwap, a fork of Raydium's concentrated liquidity program.
- * Source: sevenlabs-hq/carbon `decoders/pancake-swap-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/pancake-swap-decoder` at 9dc3c3a5 (2026-04-30), generated
+ * from the IDL on chain.
  */
 export const pancakeswap: Program = {
   name: 'pancakeswap',

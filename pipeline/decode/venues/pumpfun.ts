@@ -6,9 +6,9 @@ import {
   anchorDiscriminator,
   anchorEvent,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type Program,
+  type ProgramCall,
   poolReader,
 } from '../program.ts'
 
@@ -20,11 +20,13 @@ const SECOND = [SELL_V2, ...['buy_v2', 'buy_exact_quote_in_v2'].map(anchorDiscri
 const THIRD = [SELL_V3, ...['buy_v3', 'buy_exact_quote_in_v3'].map(anchorDiscriminator)]
 
 /**
- * pump.fun bonding curves. A buy pays by System transfers; a sell takes lamports from the curve and credits the seller directly, so that
- * the amount is read from the trade event that the program emits by calling itself (early versions: none with fees).
- * Source: pump-fun/pump-public-docs `idl/pump.json` at 1b82215 (2026-05-19); the third generation, whose fees stay on the curve:
- * `docs/instructions/TRADE_V3.md` at 2293f9a; that the buyback fee is a part of `fee` was checked on
- * mainnet sells of slot 432104870.
+ * pump.fun bonding curves. A buy pays by System transfers. A sell takes lamports from the curve and
+ * credits the seller directly. The amount is read from the trade event that the program emits by
+ * calling itself; the events of early versions have no fee fields.
+ *
+ * Source: pump-fun/pump-public-docs `idl/pump.json` at 1b82215 (2026-05-19). The third generation,
+ * whose fees stay on the curve: `docs/instructions/TRADE_V3.md` at 2293f9a. That the buyback fee is
+ * part of `fee` was checked on mainnet sells of slot 432104870.
  */
 export const pumpfun: Program = {
   name: 'pumpfun',
@@ -42,7 +44,8 @@ export const pumpfun: Program = {
     'buy_exact_quote_in_v3',
   ),
   readCredit,
-  // Curve and its accounts of both coins, by generation; of the first the curve itself holds the SOL.
+  // The curve and its accounts of both coins, by generation. The curve of the first holds the SOL
+  // itself.
   poolOf: poolReader([
     { prefixes: FIRST, pool: 3, vaults: [4] },
     { prefixes: SECOND, pool: 10, vaults: [11, 12] },
@@ -53,16 +56,19 @@ export const pumpfun: Program = {
 const TRADE_EVENT = Buffer.concat([ANCHOR_EVENT_CALL, anchorEvent('TradeEvent')])
 const WSOL_KEY = addressBytes(WSOL)
 
-function readCredit(call: Call): Credit | null {
+function readCredit(call: ProgramCall): DirectCredit | null {
   const { data, accounts } = call.instructions[call.at]!
   let source: number | undefined
   let destination: number | undefined
   if (startsWith(data, SELL)) {
-    // global, fee_recipient, mint, bonding_curve, associated_bonding_curve, associated_user, user, ...
+    // global, fee_recipient, mint, bonding_curve, associated_bonding_curve, associated_user, user,
+    // ...
+    //
     source = accounts[3]
     destination = accounts[6]
   } else if (startsWith(data, SELL_V2) || startsWith(data, SELL_V3)) {
-    // global, base_mint, quote_mint, ... @10 (of the third generation @5) bonding_curve, ... @13 (@8) user; curves of other quotes pay by token transfer
+    // global, base_mint, quote_mint, ... @10 bonding_curve, ... @13 user. In the third generation:
+    // @5 and @8. Curves with other quotes pay by token transfer.
     const quote = call.accountKeys[accounts[2] ?? 0]
     if (quote === undefined || !sameBytes(quote, WSOL_KEY)) return null
     const second = startsWith(data, SELL_V2)
@@ -71,12 +77,12 @@ function readCredit(call: Call): Credit | null {
   }
   if (source === undefined || destination === undefined) return null
   const event = findTradeEvent(call)
-  // Without any event the share of a sell is what it sold: argument `amount` u64 @8 of both forms.
+  // Without an event, a sell is weighted by what it sold: argument `amount` u64 @8 of all forms.
   if (event === null) return { source, destination, lamports: null, weight: readU64(data, 8) }
   return { source, destination, lamports: proceeds(event), weight: readU64(event, SOL_AMOUNT) }
 }
 
-function findTradeEvent({ instructions, at, end }: Call): Uint8Array | null {
+function findTradeEvent({ instructions, at, end }: ProgramCall): Uint8Array | null {
   const { programIndex } = instructions[at]!
   for (let i = at + 1; i < end; i++) {
     const inner = instructions[i]!
@@ -88,20 +94,36 @@ function findTradeEvent({ instructions, at, end }: Call): Uint8Array | null {
 }
 
 /**
- * TradeEvent after the 16 bytes that announce it, offsets from the start of the data:
- *   16 mint 32, 48 sol_amount u64, 56 token_amount u64, 64 is_buy u8, 65 user 32, 97 timestamp i64, 105 four reserves u64 (end 137);
- *   137 fee_recipient 32, 169 fee_basis_points u64, 177 fee u64, 185 creator 32, 217 creator_fee_basis_points u64, 225 creator_fee u64
- *   (end 233); 233 track_volume u8, 234 three u64, 258 timestamp i64, 266 ix_name u32 + text; then mayhem_mode u8,
- *   cashback_fee_basis_points u64, cashback u64, ...
+ * Layout of TradeEvent. Offsets count from the start of the data, whose first 16 bytes announce the
+ * event:
+ *
+ *    16 mint 32 bytes
+ *    48 sol_amount u64
+ *    56 token_amount u64
+ *    64 is_buy u8
+ *    65 user 32 bytes
+ *    97 timestamp i64
+ *   105 four reserves u64
+ *   137 fee_recipient 32 bytes
+ *   169 fee_basis_points u64
+ *   177 fee u64
+ *   185 creator 32 bytes
+ *   217 creator_fee_basis_points u64
+ *   225 creator_fee u64
+ *   233 track_volume u8
+ *   234 three u64
+ *   258 timestamp i64
+ *   266 ix_name: length u32 and text; then mayhem_mode u8, cashback_fee_basis_points u64,
+ *       cashback u64, ...
  */
 const SOL_AMOUNT = 48
-const WITHOUT_FEES = 121 // the first generation ends after two reserves
+const WITHOUT_FEES = 121 // events of the first generation end after two reserves
 const FEE = 177
 const CREATOR_FEE = 225
 const FEES_END = 233
 const IX_NAME = 266
 
-/** What the seller got: the curve's price less fees; null when the event is of the generation without fee fields. */
+/** What the seller received: the curve's price less fees. Null for events without fee fields. */
 function proceeds(event: Uint8Array): bigint | null {
   if (event.length < FEES_END) return null
   const net =

@@ -5,18 +5,21 @@ import { sameBytes, startsWith } from '../bytes.ts'
 import {
   anchorDiscriminator,
   anchorSwaps,
-  type Call,
-  type Credit,
+  type DirectCredit,
   type PoolReader,
   type Program,
+  type ProgramCall,
 } from '../program.ts'
 
 /**
- * PumpSwap, the pool to which pump.fun curves migrate. Everything moves by token transfers, fees too. Which side a `buy` or `sell` is depends on
- * the pool: where its base is WSOL, a `sell` buys the other coin. `multi_hop_swap` goes through several pools and bonding curves; a route that ends on a
- * curve of SOL credits the seller directly.
- * Source: pump-fun/pump-public-docs `idl/pump_amm.json` at 1b82215 (2026-05-19); the second generation and routes:
- * `docs/instructions/PUMP_SWAP_TRADE_V2.md` and `MULTI_HOP_SWAP.md` at 2293f9a.
+ * PumpSwap, the pools to which pump.fun curves migrate. Everything moves by token transfers,
+ * including fees. The side of a `buy` or `sell` depends on the pool: where its base is WSOL, a
+ * `sell` buys the other coin. `multi_hop_swap` goes through several pools and bonding curves. A
+ * route that ends on a curve with SOL as its quote credits the seller directly.
+ *
+ * Source: pump-fun/pump-public-docs `idl/pump_amm.json` at 1b82215 (2026-05-19). The second
+ * generation and routes: `docs/instructions/PUMP_SWAP_TRADE_V2.md` and `MULTI_HOP_SWAP.md` at
+ * 2293f9a.
  */
 export const pumpswap: Program = {
   name: 'pumpswap',
@@ -39,7 +42,9 @@ export const pumpswap: Program = {
 const MULTI_HOP = anchorDiscriminator('multi_hop_swap')
 const isRoute = ({ data }: Instruction) => startsWith(data, MULTI_HOP)
 
-/** Of both generations: 0 pool, ..., 7 pool_base_token_account, 8 pool_quote_token_account. */
+/**
+ * Accounts, both generations: 0 pool, ..., 7 pool_base_token_account, 8 pool_quote_token_account.
+ */
 const poolOfTrade: PoolReader = ({ accounts }, { source, destination }) => {
   for (const vault of [accounts[7], accounts[8]])
     if (vault !== undefined && (vault === source || vault === destination))
@@ -47,7 +52,10 @@ const poolOfTrade: PoolReader = ({ accounts }, { source, destination }) => {
   return null
 }
 
-/** Of a route: 0 user, ..., then from 16 on five a hop: base_mint, quote_mint, pool or curve, base vault, quote vault. */
+/**
+ * Accounts of a route: 0 user, ..., then from 16 on five per hop: base_mint, quote_mint, pool or
+ * curve, base vault, quote vault.
+ */
 const FIRST_HOP = 16
 const PER_HOP = 5
 
@@ -60,8 +68,11 @@ const poolOfHop: PoolReader = ({ accounts }, { source, destination }) => {
 
 const WSOL_KEY = addressBytes(WSOL)
 
-/** What a route pays in lamports is what the balance shows: nothing, where its last hop is a pool. */
-function readCredit({ instructions, at, accountKeys }: Call): Credit | null {
+/**
+ * The lamports that a route pays are read from the balance. They are zero if its last hop is a
+ * pool.
+ */
+function readCredit({ instructions, at, accountKeys }: ProgramCall): DirectCredit | null {
   const { data, accounts } = instructions[at]!
   if (!startsWith(data, MULTI_HOP)) return null
   const hop = accounts.length - PER_HOP

@@ -2,8 +2,8 @@ import { address } from '../../domain/address.ts'
 import { opaqueSwaps, type Program } from '../program.ts'
 
 /**
- * Quantum, a proprietary market maker.
- * Its instruction data is not published: a call that moves two mints is a swap; what moves none is a price update.
+ * Quantum, a proprietary market maker. Its instruction data is not published: a call that moves two
+ * mints is a swap. A call that moves none is a price update.
  */
 export const quantum: Program = {
   name: 'quantum',

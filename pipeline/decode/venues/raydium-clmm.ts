@@ -12,8 +12,11 @@ const SINGLE = ['swap', 'swap_v2'].map(anchorDiscriminator)
 const ROUTE = anchorDiscriminator('swap_router_base_in')
 
 /**
- * Raydium concentrated liquidity. `swap_router_base_in` swaps along several of its own pools. Not swaps: positions, rewards, limit orders being opened.
- * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; accounts: `instructions/swap.rs`, `swap_v2.rs`, `swap_router_base_in.rs`.
+ * Raydium concentrated liquidity. `swap_router_base_in` swaps along several of its own pools. Not
+ * swaps: positions, rewards, opening of limit orders.
+ *
+ * Source: raydium-io/raydium-clmm `programs/amm/src/lib.rs`; accounts: `instructions/swap.rs`,
+ * `swap_v2.rs`, `swap_router_base_in.rs`.
  */
 export const raydiumClmm: Program = {
   name: 'raydium_clmm',
@@ -26,12 +29,16 @@ export const raydiumClmm: Program = {
       : poolOfSwap(instruction, move),
 }
 
-/** payer, amm_config, pool_state, input and output account, input_vault, output_vault, ... */
+/**
+ * Accounts: payer, amm_config, pool_state, input and output account, input_vault, output_vault, ...
+ */
 const poolOfSwap = poolReader([{ prefixes: SINGLE, pool: 2, vaults: [5, 6] }])
 
 /**
- * After six accounts, for each hop: amm_config, pool_state, output account, input_vault, output_vault, output mint, observation, and as many tick arrays as it
- * needs. Where a hop begins only the accounts' data tells, so that the pool is found from its vault backwards, by the way the tokens went.
+ * After six accounts, for each hop: amm_config, pool_state, output account, input_vault,
+ * output_vault, output mint, observation, and as many tick arrays as it needs. Only the data of the
+ * accounts shows where a hop begins. The pool is therefore found from its vault backwards, by the
+ * direction of the tokens.
  */
 const poolOfRoute: PoolReader = ({ accounts }, { source, destination }) => {
   for (let place = 9; place < accounts.length; place++) {

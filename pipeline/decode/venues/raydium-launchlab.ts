@@ -2,8 +2,11 @@ import { address } from '../../domain/address.ts'
 import { anchorSwaps, type Program } from '../program.ts'
 
 /**
- * Raydium LaunchLab bonding curves; WSOL moves by token transfers. Not swaps: `initialize*`, `migrate_to_*`, vesting, fees.
- * Source: sevenlabs-hq/carbon `decoders/raydium-launchpad-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Raydium LaunchLab bonding curves. WSOL moves by token transfers. Not swaps: `initialize*`,
+ * `migrate_to_*`, vesting, fees.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/raydium-launchpad-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain.
  */
 export const raydiumLaunchlab: Program = {
   name: 'raydium_launchlab',

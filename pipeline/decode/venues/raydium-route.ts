@@ -2,8 +2,8 @@ import { address } from '../../domain/address.ts'
 import { opaqueSwaps, type Program } from '../program.ts'
 
 /**
- * Raydium's own router over its pools. Its instruction data is not published (routes begin with 0 on mainnet), so an instruction is a swap
- * when it moves two mints.
+ * Raydium's own router over its pools. Its instruction data is not published (routes begin with 0
+ * on mainnet), so an instruction that moves two mints is a swap.
  */
 export const raydiumRoute: Program = {
   name: 'raydium_route',

@@ -2,8 +2,11 @@ import { address } from '../../domain/address.ts'
 import { type Program, tagSwaps } from '../program.ts'
 
 /**
- * Raydium stable swap, a curve over an order book. Entry points by one-byte tag: 9 SwapBaseIn, 11 SwapBaseOut. Not swaps: 3 Deposit, 4 Withdraw.
- * Source: sevenlabs-hq/carbon `decoders/raydium-stable-swap-decoder` at 9dc3c3a5 (2026-04-30), generated from the IDL on chain.
+ * Raydium stable swap, a curve over an order book. Entry points by one-byte tag: 9 SwapBaseIn, 11
+ * SwapBaseOut. Not swaps: 3 Deposit, 4 Withdraw.
+ *
+ * Source: sevenlabs-hq/carbon `decoders/raydium-stable-swap-decoder` at 9dc3c3a5 (2026-04-30),
+ * generated from the IDL on chain.
  */
 export const raydiumStable: Program = {
   name: 'raydium_stable',

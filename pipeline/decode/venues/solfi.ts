@@ -2,8 +2,8 @@ import { address } from '../../domain/address.ts'
 import { opaqueSwaps, type Program } from '../program.ts'
 
 /**
- * SolFi, a proprietary market maker, versions 1 and 2.
- * Its instruction data is not published: a call that moves two mints is a swap; what moves none is a price update.
+ * SolFi, a proprietary market maker, versions 1 and 2. Its instruction data is not published: a
+ * call that moves two mints is a swap. A call that moves none is a price update.
  */
 export const solfi: readonly Program[] = [
   'SoLFiHG9TfgtdUXUjWAxi3LtvYuFyDLVhBWxdMZxyCe',

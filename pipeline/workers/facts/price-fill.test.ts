@@ -12,7 +12,7 @@ import { readSettledSolPrices } from '../../store/read-sol-prices.ts'
 import { readStorageMarker } from '../../store/read-storage-marker.ts'
 import type { Store } from '../../store/store.ts'
 import { addTrackedWallets } from '../../store/tracked-wallets.ts'
-import { aChain, type Chain } from '../../testing/a-chain.ts'
+import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { progressRow } from '../fold/event-rows.ts'
 import { startFold } from '../fold/fold.ts'
@@ -63,7 +63,7 @@ async function dump(store: Store): Promise<unknown> {
 /** Runs the fold over a chain until all of it is stored, then whatever comes `afterwards`. */
 async function run(
   store: Store,
-  chain: Chain,
+  chain: RecordChain,
   afterwards: (fold: Awaited<ReturnType<typeof startFold>>) => Promise<void> = async () => {},
 ): Promise<void> {
   const log = createMemoryLog(
@@ -120,7 +120,7 @@ async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0
 }
 
 /** The chain as it is when swaps get the prices of `at`, and those that have one keep it. */
-function withPrices(chain: Chain, at: (time: number) => bigint | null): Chain {
+function withPrices(chain: RecordChain, at: (time: number) => bigint | null): RecordChain {
   const priced = (record: WalletRecord): WalletRecord =>
     record.kind === 'swap' && record.quoteMint !== null
       ? { ...record, solPriceUsdE9: record.solPriceUsdE9 ?? at(record.blockTime) }
@@ -182,7 +182,7 @@ test.serial(
           t.is(await fillOnce(store, fold), 0)
           t.deepEqual(await dump(store), whole)
         })
-        const unpriced = (of: Chain) =>
+        const unpriced = (of: RecordChain) =>
           of.slots
             .flatMap(({ records }) => records)
             .filter((r) => r.kind === 'swap' && r.quoteMint !== null && r.solPriceUsdE9 === null)

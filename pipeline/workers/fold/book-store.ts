@@ -1,7 +1,7 @@
 import { decodeSnapshot, encodeSnapshot, SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import { stateVersion } from '../../fold/wallet-metrics.ts'
 import {
-  type Changes,
+  type StateChanges,
   takeChanges,
   type WalletPlace,
   type WalletState,
@@ -243,7 +243,7 @@ export class BookRows {
     await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])
   }
 
-  #addDetails(wallet: number, version: number, changes: Changes): void {
+  #addDetails(wallet: number, version: number, changes: StateChanges): void {
     for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
     for (const disposal of changes.disposals)
       this.#disposals.push(disposalRow(wallet, version, disposal))

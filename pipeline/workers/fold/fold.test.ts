@@ -23,7 +23,7 @@ import { migrate } from '../../store/migrate.ts'
 import { readStorageMarker } from '../../store/read-storage-marker.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tracked-wallets.ts'
-import { aChain, type Chain } from '../../testing/a-chain.ts'
+import { aChain, type RecordChain } from '../../testing/a-chain.ts'
 import { TABLE_KEYS } from '../../testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../testing/test-store.ts'
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
@@ -89,12 +89,12 @@ async function empty(store: Store): Promise<void> {
   await store.command(`TRUNCATE ALL TABLES FROM ${testDatabase(database?.name ?? '')}`)
 }
 
-const recordsOf = (chain: Chain): WalletRecord[] => [
+const recordsOf = (chain: RecordChain): WalletRecord[] => [
   ...chain.slots.flatMap((slot) => slot.records),
   ...chain.late.flatMap((late) => late.records),
 ]
 
-const eventsOf = (chain: Chain): WalletEvent[] =>
+const eventsOf = (chain: RecordChain): WalletEvent[] =>
   recordsOf(chain)
     .flatMap((r) =>
       r.kind === 'balance' || r.kind === 'undecoded' || r.kind === 'kept' ? [] : [r],
@@ -102,7 +102,7 @@ const eventsOf = (chain: Chain): WalletEvent[] =>
     .sort(compareEventKeys)
 
 /** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
-function expectedDump(chain: Chain, isSalted = false): Dump {
+function expectedDump(chain: RecordChain, isSalted = false): Dump {
   const records = recordsOf(chain)
   const events = eventsOf(chain)
   const rows: Record<Table, Row[]> = {
@@ -162,7 +162,7 @@ function served(position: Row, otherwise: Row = {}): Row {
 }
 
 /** What is served of each position: sums and times over its swaps, each as it is served. */
-function servedFigures(chain: Chain, salt: string): Map<string, Row> {
+function servedFigures(chain: RecordChain, salt: string): Map<string, Row> {
   const perturb = createPerturb(salt)
   const figures = new Map<string, Row>()
   for (const event of eventsOf(chain)) {
@@ -227,8 +227,8 @@ const newLog = (): EventLog =>
 /** Appends the slots beyond `from` and what came late, in the order of the chain; after every `step` slots waits for `settled`. */
 async function play(
   log: EventLog,
-  chain: Chain,
-  options: { from?: number; step?: number; late?: Chain['late'] },
+  chain: RecordChain,
+  options: { from?: number; step?: number; late?: RecordChain['late'] },
   settled: (slot: number) => Promise<void>,
 ): Promise<void> {
   const { from = -1, step = 1000, late = chain.late } = options
@@ -244,8 +244,8 @@ async function play(
   await settled(lastSlot(chain))
 }
 
-const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
-const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
+const lastMarker = (chain: RecordChain) => chain.slots.at(-1)!.marker
+const lastSlot = (chain: RecordChain) => lastMarker(chain).slot + 1
 
 /** The store for workers, and what resolves once they have stored everything up to a slot. */
 function watchProgress(store: Store) {
@@ -272,7 +272,7 @@ function watchProgress(store: Store) {
 /** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
 async function run(
   store: Store,
-  chain: Chain,
+  chain: RecordChain,
   options: Parameters<typeof play>[2] & {
     kill?: Promise<void>
     /** So small that states are packed and forgotten all the time. */
@@ -376,7 +376,7 @@ test.serial(
     const { store } = testStore
     await empty(store)
     await track(store)
-    const chainOf = (...prices: readonly (readonly [number, bigint])[]): Chain => ({
+    const chainOf = (...prices: readonly (readonly [number, bigint])[]): RecordChain => ({
       late: [],
       slots: prices.map(([time, usdE9], at) => {
         const slot = 10 + at
@@ -446,7 +446,7 @@ test.serial(
         })
       const refolds = async () =>
         (await registry.getSingleMetric('fold_refolds_total')?.get())?.values[0]?.value
-      const append = async (slots: Chain['slots']) => {
+      const append = async (slots: RecordChain['slots']) => {
         for (const slot of slots) await log.appendSlot(slot)
         await log.settled('fold', stop)
       }
@@ -709,7 +709,7 @@ test.serial('events that are changed lead to the books of the changed events', a
   await empty(store)
   await track(store)
   const chain = aChain({ seed: 11, slots: 30, wallets: WALLETS })
-  const priced: Chain = {
+  const priced: RecordChain = {
     ...chain,
     slots: chain.slots.map((slot) => ({ ...slot, records: slot.records.map(withPrice) })),
   }
@@ -857,7 +857,7 @@ onKafka(
 )
 
 /** What came late and is not wholly stored. */
-async function lateNotStored(store: Store, chain: Chain): Promise<Chain['late']> {
+async function lateNotStored(store: Store, chain: RecordChain): Promise<RecordChain['late']> {
   const families = {
     swap: 'swaps',
     token_transfer: 'transfers',

@@ -1,5 +1,5 @@
 import type { BalanceRecord, Swap, WalletEvent } from '../../domain/event.ts'
-import type { Refold, SlotMarker, WalletRecord } from '../../domain/slot.ts'
+import type { RefoldRequest, SlotMarker, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import { Turns } from '../../runtime/turns.ts'
@@ -127,7 +127,7 @@ async function storeRecords(
   books: WalletBooks,
   flush: {
     readonly records: readonly LoggedRecord[]
-    readonly refolds: readonly Refold[]
+    readonly refolds: readonly RefoldRequest[]
     readonly prices: readonly Row[]
     /** Whether the record is beyond all that is stored of its partition. */
     isNewer(record: WalletRecord): boolean

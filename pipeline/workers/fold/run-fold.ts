@@ -1,6 +1,6 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import type { Refold, SlotMarker } from '../../domain/slot.ts'
+import type { RefoldRequest, SlotMarker } from '../../domain/slot.ts'
 import { type LateMark, LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch } from '../../log/log.ts'
 import type { RecordMessage } from '../../log/log-message.ts'
@@ -26,7 +26,7 @@ export interface SlotGap {
 export interface Flush {
   readonly records: readonly LoggedRecord[]
   readonly markers: readonly SlotMarker[]
-  readonly refolds: readonly Refold[]
+  readonly refolds: readonly RefoldRequest[]
   readonly gaps: readonly SlotGap[]
 }
 
@@ -147,7 +147,7 @@ export async function runFold(
   async function storeBatches(batches: readonly LogBatch[]): Promise<void> {
     const records: LoggedRecord[] = []
     const markers: SlotMarker[] = []
-    const refolds: Refold[] = []
+    const refolds: RefoldRequest[] = []
     const gaps: SlotGap[] = []
     const reached = new Map<number, SlotMarker>()
     stored ??= await readStart()

@@ -1,7 +1,7 @@
 import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
 import { compareEventKeys } from '../../domain/event-key.ts'
 import { createPerturb, type Perturb } from '../../domain/perturbation.ts'
-import type { Refold } from '../../domain/slot.ts'
+import type { RefoldRequest } from '../../domain/slot.ts'
 import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { snapshotFormat } from '../../fold/snapshot.ts'
@@ -124,7 +124,10 @@ export class WalletBooks {
   }
 
   /** Reads what is stored of the wallets that are not in memory; those of `refolds` whose revision is not yet reached are to be folded anew. */
-  async prepare(wallets: Iterable<number>, refolds: readonly Refold[] = []): Promise<Preparation> {
+  async prepare(
+    wallets: Iterable<number>,
+    refolds: readonly RefoldRequest[] = [],
+  ): Promise<Preparation> {
     const asked = new Set([...wallets, ...refolds.map((refold) => refold.wallet)])
     const absent = [...asked].filter((wallet) => !this.#cache.has(wallet))
     const books = await readBooks(this.#store, absent, this.#format)

@@ -3,7 +3,7 @@ import type { Registry } from '../../runtime/telemetry.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { Strategy } from '../../trending/strategy.ts'
-import { type Firing, Firings } from '../../trending/strategy-signal.ts'
+import { SignalDetector, type SignalKey } from '../../trending/strategy-signal.ts'
 import {
   TICK_SECONDS,
   type WatchedToken,
@@ -39,12 +39,12 @@ export function createSignals(deps: SignalsDeps): Signals {
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, logger)
   let inForce = deps.strategies
-  let known: { readonly firings: Firings; at: number } | null = null
+  let known: { readonly firings: SignalDetector; at: number } | null = null
   return {
     async onTick({ at, listed, left }) {
       if (known?.at !== at - TICK_SECONDS)
         known = { firings: await readFirings(store, at, listed), at }
-      const signals = known.firings.fires(inForce, { at, listed })
+      const signals = known.firings.detect(inForce, { at, listed })
       if (signals.length > 0) {
         await store.insert('signals', signals.map(signalRow))
         metrics.fired.inc(signals.length)
@@ -66,15 +66,15 @@ async function readFirings(
   store: Store,
   at: number,
   listed: readonly WatchedToken[],
-): Promise<Firings> {
+): Promise<SignalDetector> {
   const entryOf = new Map(listed.map((token) => [token.mint, token.enteredAt]))
   const since = listed.reduce((first, token) => Math.min(first, token.enteredAt), at)
   // Nothing fires before it is listed, so the sort key bounds what is read.
-  const rows = await store.query<Firing>(
+  const rows = await store.query<SignalKey>(
     'SELECT DISTINCT strategy, mint, entry FROM signals WHERE fired_at >= {since:UInt32} AND entry >= {since:UInt32}',
     { since },
   )
-  const firings = new Firings()
+  const firings = new SignalDetector()
   firings.add(rows.filter(({ mint, entry }) => entry >= at || entryOf.get(mint) === entry))
   return firings
 }

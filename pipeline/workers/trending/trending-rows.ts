@@ -4,7 +4,7 @@ import {
   type WatchlistRow,
 } from '../../store/read-watchlist.ts'
 import type { Row, Store } from '../../store/store.ts'
-import type { PoolPicture } from '../../trending/figures.ts'
+import type { PoolSnapshot } from '../../trending/figures.ts'
 import type {
   Momentum,
   Trend,
@@ -115,7 +115,7 @@ function changeOf(row: WatchlistRow): WatchlistChange {
 }
 
 /** Row of table `pool_states`. */
-export function poolStateRow(picture: PoolPicture & { readonly slot: number }): Row {
+export function poolStateRow(picture: PoolSnapshot & { readonly slot: number }): Row {
   return {
     at: picture.at,
     mint: picture.mint,
@@ -134,7 +134,7 @@ export async function readPoolStates(
   mints: readonly string[] | null,
   after: number,
   through: number,
-): Promise<PoolPicture[]> {
+): Promise<PoolSnapshot[]> {
   const rows = await store.query<{
     at: number
     mint: string

@@ -1,7 +1,7 @@
 import { compareEventKeys } from '../../domain/event-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { TrendingEngine } from '../../trending/engine.ts'
-import type { MintFacts } from '../../trending/token-book.ts'
+import type { TokenFacts } from '../../trending/token-book.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
 import { FOLD_COLUMNS, type FoldRow } from '../fold/stored-events.ts'
@@ -66,7 +66,7 @@ export class TrendingSource {
     )
     this.#poolsUntil = engine.at
     await this.#load([...new Set([...rows, ...told].map(({ mint }) => mint))], [])
-    for (const token of told) engine.tell(token)
+    for (const token of told) engine.restore(token)
   }
 
   /** Gives the engine everything of the time up to tick `through`, which storage, wholly stored up to a slot, has passed. Gives how many tokens were read anew, as something of their past has changed. */
@@ -307,7 +307,7 @@ interface CorrectedRow extends KeyRow {
   readonly newest: string
 }
 
-interface FactsRow extends Pick<MintFacts, 'symbol' | 'name'> {
+interface FactsRow extends Pick<TokenFacts, 'symbol' | 'name'> {
   readonly mint: string
   readonly supply: string | null
 }
@@ -385,6 +385,6 @@ function eventOf(row: EventRow): TrendingEvent {
   }
 }
 
-function factsOf({ supply, symbol, name }: FactsRow): MintFacts {
+function factsOf({ supply, symbol, name }: FactsRow): TokenFacts {
   return { supply: supply === null ? null : BigInt(supply), symbol, name }
 }

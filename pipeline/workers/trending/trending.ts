@@ -5,7 +5,7 @@ import { Turns } from '../../runtime/turns.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import { readNewestTick } from '../../store/read-watchlist.ts'
 import type { Store } from '../../store/store.ts'
-import type { PoolPicture } from '../../trending/figures.ts'
+import type { PoolSnapshot } from '../../trending/figures.ts'
 import {
   TICK_SECONDS,
   type WatchedToken,
@@ -33,7 +33,7 @@ export interface PoolSource {
   /** Replaces what is watched. */
   watch(pools: readonly { readonly mint: string; readonly pool: string }[]): void
   /** Undefined while nothing is known of the token's pool. */
-  newest(mint: string): (Omit<PoolPicture, 'at'> & { readonly slot: number }) | undefined
+  newest(mint: string): (Omit<PoolSnapshot, 'at'> & { readonly slot: number }) | undefined
 }
 
 export interface TrendingDeps {
@@ -150,7 +150,7 @@ class TickWorker {
   /** Rows that a process wrote which died before the tick was done, by tick and mint. */
   readonly #beyond: Map<string, WatchlistChange>
   /** What is stored of each pool that is known, also by a process that died before the tick was done. */
-  readonly #pools = new Map<string, PoolPicture>()
+  readonly #pools = new Map<string, PoolSnapshot>()
   #isFirst = true
 
   constructor(
@@ -160,7 +160,7 @@ class TickWorker {
     stored: {
       readonly told: readonly WatchedToken[]
       readonly beyond: readonly WatchlistChange[]
-      readonly pools: readonly PoolPicture[]
+      readonly pools: readonly PoolSnapshot[]
     },
   ) {
     this.#store = store
@@ -237,7 +237,7 @@ class TickWorker {
     for (const [key, { token }] of this.#beyond) {
       if (token.at > at) continue
       this.#beyond.delete(key)
-      const told = this.#open.engine.toldOf(token.mint)
+      const told = this.#open.engine.writtenOf(token.mint)
       if (told !== null)
         all.push({ event: 'changed', token: { ...told, at: token.at }, reasons: [] })
       else all.push({ event: 'left', token, reasons: ['it was never listed'] })
@@ -248,7 +248,7 @@ class TickWorker {
   /** Stores what the pools of listed tokens hold now, where it has changed, as of tick `at`; of a process that follows none: that they are not known. */
   async #storePools(at: number): Promise<void> {
     const { pools } = this.#deps
-    const changed: (PoolPicture & { readonly slot: number })[] = []
+    const changed: (PoolSnapshot & { readonly slot: number })[] = []
     const watched = this.#open.engine.pools().slice(0, MOST_POOLS)
     const current = new Set<string>()
     for (const { mint } of watched) {
@@ -266,7 +266,7 @@ class TickWorker {
     for (const picture of changed) this.#notePool(picture)
   }
 
-  #notePool(picture: PoolPicture): void {
+  #notePool(picture: PoolSnapshot): void {
     if (picture.pool === '') this.#pools.delete(picture.mint)
     else this.#pools.set(picture.mint, picture)
   }
@@ -280,7 +280,7 @@ const NO_POOL = {
   price: { quote: 0n, base: 0n },
 } as const
 
-function isSamePool(known: PoolPicture | undefined, next: PoolPicture): boolean {
+function isSamePool(known: PoolSnapshot | undefined, next: PoolSnapshot): boolean {
   return (
     known !== undefined &&
     known.pool === next.pool &&

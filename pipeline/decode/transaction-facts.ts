@@ -1,62 +1,63 @@
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { type InstructionTree, instructionTree } from './instruction-tree.ts'
-import { Movements, type Step } from './movements.ts'
+import type { AssetInstruction } from './movement-context.ts'
+import { Movements } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
-import { NO_ORDERS, type OrderBook, type PlacedStep, readOrders } from './orders.ts'
-import type { Credit, EntryPoints, Program } from './program.ts'
-import type { KnownProgram, Registry } from './registry.ts'
+import { NO_ORDERS, type OrderActivity, type PlacedOrderAction, readOrders } from './orders.ts'
+import type { DirectCredit, EntryPoints, Program } from './program.ts'
+import type { KnownProgram, ProgramRegistry } from './registry.ts'
 import { readSystemInstruction } from './system-program.ts'
 import { readTokenInstruction } from './token-program.ts'
 
 /** A call of a swap entry point of a venue or router (rule B4). */
 export interface SwapCall {
-  /** Place of the instruction. */
+  /** Index of the instruction. */
   readonly at: number
   readonly program: Program
 }
 
 /** What happened in a transaction, read once for all tracked wallets that it names. */
-export interface Facts {
+export interface TransactionFacts {
   readonly tx: Transaction
   readonly named: NamedWallets
   readonly tree: InstructionTree
-  /** Known program of the instruction at each place; null for every other program. */
+  /** Known program of the instruction at each index; null for any other program. */
   readonly programs: readonly (KnownProgram | null)[]
-  readonly orders: OrderBook
+  readonly orders: OrderActivity
   readonly movements: Movements
   /** In order of execution. */
   readonly swapCalls: readonly SwapCall[]
 }
 
-/** Reads a transaction's instructions: who called whom, what is a swap, what moved. */
-export function readFacts(
+/** Reads the instructions of a transaction: the call tree, the swap entry points and all moves. */
+export function readTransactionFacts(
   tx: Transaction,
   named: NamedWallets,
   wallets: Wallets,
-  registry: Registry,
-): Facts {
+  registry: ProgramRegistry,
+): TransactionFacts {
   const { instructions, accountKeys } = tx
   const tree = instructionTree(instructions)
   const programs = knownPrograms(tx, registry)
-  const steps: Step[] = []
+  const assetInstructions: AssetInstruction[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []
-  const credits = new Map<number, Credit>()
-  const orderSteps: PlacedStep[] = []
+  const credits = new Map<number, DirectCredit>()
+  const orderActions: PlacedOrderAction[] = []
   for (let at = 0; at < instructions.length; at++) {
     const instruction = instructions[at]!
     const { data, accounts } = instruction
     const program = programs[at]!
     switch (program?.kind) {
       case 'system': {
-        const step = readSystemInstruction(accounts, data)
-        if (step !== null) steps.push({ at, program: 'system', instruction: step })
+        const read = readSystemInstruction(accounts, data)
+        if (read !== null) assetInstructions.push({ at, program: 'system', instruction: read })
         break
       }
       case 'token': {
         const { token2022 } = program
-        readTokenInstruction(accounts, data, (step) => {
-          steps.push({ at, program: 'token', instruction: step, token2022 })
+        readTokenInstruction(accounts, data, (read) => {
+          assetInstructions.push({ at, program: 'token', instruction: read, token2022 })
         })
         break
       }
@@ -70,14 +71,21 @@ export function readFacts(
         break
       }
       case 'order': {
-        const step = program.readOrder?.(instruction)
-        if (step) orderSteps.push({ top: tree.top[at]!, program, step })
+        const action = program.readOrder?.(instruction)
+        if (action) orderActions.push({ top: tree.top[at]!, program, action })
       }
     }
   }
 
-  const orders = orderSteps.length === 0 ? NO_ORDERS : readOrders(orderSteps, named)
-  const movements = new Movements({ tx, wallets, named, orders, steps, credits })
+  const orders = orderActions.length === 0 ? NO_ORDERS : readOrders(orderActions, named)
+  const movements = new Movements({
+    tx,
+    wallets,
+    named,
+    orders,
+    instructions: assetInstructions,
+    credits,
+  })
   const swapCalls = entries.filter(({ at, isSwap }) => {
     const first = isSwap === 'two_mints_around' ? tree.top[at]! : at
     return isSwap === true || movesTwoMints(movements, first, tree.end[first]!)
@@ -85,10 +93,10 @@ export function readFacts(
   return { tx, named, tree, programs, orders, movements, swapCalls }
 }
 
-/** Looks each program of a transaction up once. */
+/** Looks up each program of a transaction once. */
 function knownPrograms(
   { instructions, accountKeys }: Transaction,
-  registry: Registry,
+  registry: ProgramRegistry,
 ): (KnownProgram | null)[] {
   const seen: (KnownProgram | null)[] = []
   return instructions.map(({ programIndex }) => {
@@ -100,7 +108,10 @@ function knownPrograms(
   })
 }
 
-/** Whether two mints moved by instructions from place `first` up to, not including, `end`; SOL and WSOL are one. */
+/**
+ * Whether instructions from index `first` up to, but not including, `end` moved two mints. SOL and
+ * WSOL count as one.
+ */
 export function movesTwoMints({ moves }: Movements, first: number, end: number): boolean {
   let mint: number | null = null
   for (const move of moves) {
@@ -113,10 +124,13 @@ export function movesTwoMints({ moves }: Movements, first: number, end: number):
 }
 
 /**
- * Whether instructions of this transaction may have moved anything at all: tokens and SOL move by the token programs and the System program, and with what else there
- * is (votes, oracles, games) the rest of the decoder need not bother.
+ * Whether the transaction may have moved any tokens or SOL, that is, whether it calls a token
+ * program or the System program. Votes and oracle updates do not, so the decoder skips them.
  */
-export function mayMove({ instructions, accountKeys }: Transaction, registry: Registry): boolean {
+export function mayMoveAssets(
+  { instructions, accountKeys }: Transaction,
+  registry: ProgramRegistry,
+): boolean {
   let last = -1
   for (const { programIndex } of instructions) {
     if (programIndex === last) continue

@@ -1,13 +1,18 @@
 import { type Address, address } from '../domain/address.ts'
 
-/** A program of the chain itself or around it, on which nothing is traded (rule B10). */
-export type Plumbing =
+/**
+ * A program on which nothing is traded: part of the chain, or infrastructure around it (rule B10).
+ */
+export type InfrastructureProgram =
   | { readonly kind: 'system'; readonly id: Address }
   | { readonly kind: 'token'; readonly id: Address; readonly token2022: boolean }
-  | { readonly kind: 'other_plumbing'; readonly id: Address }
+  | { readonly kind: 'other_infrastructure'; readonly id: Address }
 
-/** System, Token, Token-2022, Associated Token, Memo (two versions), Compute Budget, Lighthouse, signature precompiles. */
-export const PLUMBING: readonly Plumbing[] = [
+/**
+ * System, Token, Token-2022, Associated Token, Memo (two versions), Compute Budget, Lighthouse,
+ * signature precompiles.
+ */
+export const INFRASTRUCTURE_PROGRAMS: readonly InfrastructureProgram[] = [
   { kind: 'system', id: address('11111111111111111111111111111111') },
   { kind: 'token', id: address('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'), token2022: false },
   { kind: 'token', id: address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'), token2022: true },
@@ -20,5 +25,5 @@ export const PLUMBING: readonly Plumbing[] = [
     'Ed25519SigVerify111111111111111111111111111',
     'KeccakSecp256k11111111111111111111111111111',
     'Secp256r1SigVerify1111111111111111111111111',
-  ].map((id) => ({ kind: 'other_plumbing' as const, id: address(id) })),
+  ].map((id) => ({ kind: 'other_infrastructure' as const, id: address(id) })),
 ]

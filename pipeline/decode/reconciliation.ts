@@ -1,37 +1,48 @@
 import { balanceChanges, solChange, wholeFlows } from './balance-changes.ts'
 import type { DecodedWallet } from './decode-wallet.ts'
-import type { Facts } from './facts.ts'
 import { QUOTES, SOL } from './mint-table.ts'
 import { type Flows, netFlows } from './net-flows.ts'
+import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
- * Where the whole change of a quote coin went, in raw units, above zero for what came in: `change` is the sum of all the rest. What is in no event has a
- * name of its own here. WSOL counts lamports of the system account and of WSOL accounts together.
+ * A breakdown of the whole change of a quote coin, in raw units; above zero is incoming. `change`
+ * is the sum of all other fields. Fields name even what becomes no event. SOL of the system account
+ * and of WSOL accounts counts together.
  */
-export interface QuoteAccount {
+export interface QuoteReconciliation {
   readonly change: bigint
-  /** Quotes of swaps; the two of a token-for-token pair cancel. */
+  /** Quote amounts of swaps. The two swaps of a token-for-token pair cancel out. */
   readonly swaps: bigint
   /** Quote coins that moved beside the quote of a swap (rules B6, B6a, B7). */
   readonly besideSwaps: bigint
-  /** Quote coins against each other (rule B8). */
+  /** Quote coins exchanged for each other (rule B8). */
   readonly conversions: bigint
-  /** SOL transfers, and terminals' fees. */
+  /** SOL transfers and the fees of terminals. */
   readonly transfers: bigint
-  /** USDC and USDT that no swap explains: they give no transfers (rule B12). */
+  /** USDC and USDT that no swap explains. They become no transfers (rule B12). */
   readonly dollarTransfers: bigint
   readonly networkFee: bigint
   readonly tips: bigint
   readonly rent: bigint
-  /** Put on accounts that the transaction created (rule B13). */
+  /** SOL put on accounts that the transaction created (rule B13). */
   readonly ontoCreated: bigint
-  /** Lamports that programs credited or debited without an instruction (rule B13), as far as no swap counts them. */
+  /**
+   * Lamports that programs credited or debited without an instruction (rule B13) and that no swap
+   * counts.
+   */
   readonly direct: bigint
 }
 
-/** The accounts of WSOL, USDC and USDT of a decoded wallet, in that order. A check on the decoder, not a part of its way. */
-export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet): QuoteAccount[] {
-  const { trail, terminalFee } = decoded
+/**
+ * Returns the breakdowns of WSOL, USDC and USDT for a decoded wallet, in that order. A check on the
+ * decoder, used by tests only.
+ */
+export function reconcileQuotes(
+  facts: TransactionFacts,
+  wallet: number,
+  decoded: DecodedWallet,
+): QuoteReconciliation[] {
+  const { trace, terminalFee } = decoded
   const changes = balanceChanges(facts, wallet)
   const flows = netFlows(facts, wallet, { first: 0, end: facts.tx.instructions.length })
   const sol = solChange(facts, wallet)
@@ -41,19 +52,19 @@ export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet)
   for (const { side, quote } of decoded.swaps) {
     if (quote !== null) swaps[quote.mint]! += side === 'buy' ? -quote.amount : quote.amount
   }
-  for (const span of trail.spans) {
+  for (const span of trace.spans) {
     if (span.outcome !== 'none')
       add(span.outcome === 'swaps' ? insideSwaps : conversions, span.flows)
   }
-  for (const range of trail.conversions) add(conversions, netFlows(facts, wallet, range))
+  for (const range of trace.conversions) add(conversions, netFlows(facts, wallet, range))
 
   let { direct } = sol
-  if (trail.whole !== null) {
+  if (trace.whole !== null) {
     const whole = wholeFlows(facts, wallet, changes)
-    // What decides over the whole transaction leaves nothing outside, of SOL only when SOL is a part of it.
-    const withSol = trail.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
+    // A decision over the whole transaction covers everything; SOL only when SOL takes part in it.
+    const withSol = trace.whole === 'conversion' || decoded.swaps[0]?.quote?.mint === SOL
     if (withSol) direct -= whole[SOL]! - sol.flows
-    const target = trail.whole === 'conversion' ? conversions : insideSwaps
+    const target = trace.whole === 'conversion' ? conversions : insideSwaps
     for (let mint = withSol ? SOL : SOL + 1; mint < QUOTES; mint++) {
       conversions[mint] = 0n
       target[mint] = whole[mint]!
@@ -72,7 +83,7 @@ export function accountFor(facts: Facts, wallet: number, decoded: DecodedWallet)
       networkFee: isSol ? -sol.fee : 0n,
       tips: isSol ? -sol.tips : 0n,
       rent: isSol ? -sol.rent : 0n,
-      ontoCreated: isSol ? -trail.ontoCreated : 0n,
+      ontoCreated: isSol ? -trace.ontoCreated : 0n,
       direct: isSol ? direct : 0n,
     }
   })

@@ -5,18 +5,18 @@ import type { Instruction, TokenBalance, Transaction } from '../domain/transacti
 import { createWallets, type Wallets } from '../domain/wallets.ts'
 import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
 
-/** Rent of a token account in lamports. */
+/** Rent of a token account, in lamports. */
 export const RENT = 2_039_280n
 const SYSTEM = '11111111111111111111111111111111'
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 
-/** The address of a name: the name itself when it is one, else one made from it. */
+/** Returns the address of a name: the name itself if it is an address, else one derived from it. */
 export function addressOf(name: string): Address {
   return parseAddress(name) ?? addressFromBytes(createHash('sha256').update(name).digest())
 }
 
-/** Wallets tracked under the given names, numbered from 1. */
+/** Returns the wallets of the given names, numbered from 1. */
 export function trackedNames(...names: readonly string[]): Wallets {
   return createWallets(names.map(addressOf))
 }
@@ -28,10 +28,11 @@ interface TokenAccount {
 }
 
 /**
- * A transaction written as a story: each method is an instruction (nested within `call`) and moves what it would move, so that balances before and after come out right
- * by themselves. Accounts are names, see `addressOf`; a mint's name is that of its account. Decimals are 6 (WSOL 9) unless `mint` says otherwise.
+ * Builder of a transaction. Each method adds an instruction (nested within `call`) and applies its
+ * effect, so that balances before and after are right. Accounts are names, see `addressOf`; the
+ * name of a mint is that of its account. Decimals are 6 (WSOL 9) unless `mint` says otherwise.
  */
-export class Scene {
+export class TransactionBuilder {
   private readonly keys: string[]
   private readonly lamports = new Map<string, bigint>()
   private readonly tokens = new Map<string, TokenAccount>()
@@ -49,14 +50,14 @@ export class Scene {
   private depth = 1
   private fee = 5000n
 
-  /** The signers, the fee payer first; each starts with 100 SOL. */
+  /** The signers, the fee payer first. Each starts with 100 SOL. */
   constructor(...signers: readonly string[]) {
     this.keys = [...signers]
     this.signerCount = signers.length
     for (const signer of signers) this.sol(signer, 100_000_000_000n)
   }
 
-  /** Gives an account lamports before the transaction. */
+  /** Sets the lamports of an account before the transaction. */
   sol(name: string, lamports: bigint): this {
     this.key(name)
     this.lamports.set(name, lamports)
@@ -64,7 +65,7 @@ export class Scene {
     return this
   }
 
-  /** Puts a token account there before the transaction. */
+  /** Adds a token account that exists before the transaction. */
   token(name: string, owner: string, mint: string, amount: bigint): this {
     this.key(name)
     const account = { mint, owner, amount }
@@ -73,13 +74,14 @@ export class Scene {
     return this.sol(name, RENT + (mint === WSOL ? amount : 0n))
   }
 
+  /** Sets the decimals and the Token-2022 transfer fee of a mint. */
   mint(name: string, options: { decimals?: number; transferFeeBps?: bigint }): this {
     if (options.decimals !== undefined) this.decimals.set(name, options.decimals)
     if (options.transferFeeBps !== undefined) this.withTransferFee.set(name, options.transferFeeBps)
     return this
   }
 
-  /** Calls a program; what `inner` does is called by it. */
+  /** Calls a program; instructions that `inner` adds are its inner instructions. */
   call(
     program: string,
     data: Uint8Array,
@@ -93,19 +95,22 @@ export class Scene {
     return this
   }
 
+  /** System Transfer. */
   transferSol(from: string, to: string, lamports: bigint): this {
     this.move(from, to, lamports)
-    return this.add(SYSTEM, [from, to], bytes(u32(2), u64(lamports)))
+    return this.add(SYSTEM, [from, to], concatBytes(u32(2), u64(lamports)))
   }
 
+  /** System CreateAccount, for the Token program. */
   createAccount(payer: string, account: string, lamports: bigint): this {
     this.move(payer, account, lamports)
-    const data = bytes(u32(0), u64(lamports), u64(165n), addressBytes(addressOf(TOKEN)))
+    const data = concatBytes(u32(0), u64(lamports), u64(165n), addressBytes(addressOf(TOKEN)))
     return this.add(SYSTEM, [payer, account], data)
   }
 
+  /** System Allocate. */
   allocate(account: string): this {
-    return this.add(SYSTEM, [account], bytes(u32(8), u64(10n)))
+    return this.add(SYSTEM, [account], concatBytes(u32(8), u64(10n)))
   }
 
   /** InitializeAccount3. */
@@ -115,15 +120,16 @@ export class Scene {
     return this.add(
       this.program(mint),
       [account, mint],
-      bytes([18], addressBytes(addressOf(owner))),
+      concatBytes([18], addressBytes(addressOf(owner))),
     )
   }
 
-  /** Creates and initialises a token account at the payer's cost. */
+  /** Creates and initialises a token account; the payer pays the rent. */
   openToken(payer: string, account: string, owner: string, mint: string, extra = 0n): this {
     return this.createAccount(payer, account, RENT + extra).initToken(account, owner, mint)
   }
 
+  /** SyncNative. */
   syncNative(account: string): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, amount: this.at(account) - RENT })
@@ -139,26 +145,33 @@ export class Scene {
     const to = this.tokenAt(destination)
     this.tokens.set(destination, { ...to, amount: to.amount + (feeBps === 0n ? amount : received) })
     if (from.mint === WSOL) this.move(source, destination, amount)
-    const data = bytes([12], u64(amount), [this.decimalsOf(from.mint)])
+    const data = concatBytes([12], u64(amount), [this.decimalsOf(from.mint)])
     return this.add(this.program(from.mint), [source, from.mint, destination, from.owner], data)
   }
 
+  /** MintTo. */
   mintTo(mint: string, account: string, amount: bigint): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, amount: token.amount + amount })
-    return this.add(this.program(mint), [mint, account, 'mint authority'], bytes([7], u64(amount)))
+    return this.add(
+      this.program(mint),
+      [mint, account, 'mint authority'],
+      concatBytes([7], u64(amount)),
+    )
   }
 
+  /** Burn. */
   burn(account: string, amount: bigint): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, amount: token.amount - amount })
     return this.add(
       this.program(token.mint),
       [account, token.mint, token.owner],
-      bytes([8], u64(amount)),
+      concatBytes([8], u64(amount)),
     )
   }
 
+  /** CloseAccount. */
   close(account: string, destination: string): this {
     const { owner, mint } = this.tokenAt(account)
     this.move(account, destination, this.at(account))
@@ -170,23 +183,23 @@ export class Scene {
   giveAway(account: string, owner: string): this {
     const token = this.tokenAt(account)
     this.tokens.set(account, { ...token, owner })
-    const data = bytes([6, 2, 1], addressBytes(addressOf(owner)))
+    const data = concatBytes([6, 2, 1], addressBytes(addressOf(owner)))
     return this.add(this.program(token.mint), [account, token.owner], data)
   }
 
-  /** Lamports that a program moves without any instruction. */
+  /** Moves lamports without an instruction, as a program can. */
   credit(from: string, to: string, lamports: bigint): this {
     this.move(from, to, lamports)
     return this
   }
 
-  /** The network fee of the first signer; 5000 lamports unless said. */
+  /** Sets the network fee of the first signer; the default is 5000 lamports. */
   networkFee(lamports: bigint): this {
     this.fee = lamports
     return this
   }
 
-  /** The transaction: slot 1, index 0. */
+  /** Returns the transaction: slot 1, index 0. */
   build(options: { failed?: boolean; innerKept?: boolean } = {}): Transaction {
     const failed = options.failed ?? false
     const [lamports, tokens] = failed
@@ -279,7 +292,7 @@ function u64(value: bigint): Uint8Array {
   return data
 }
 
-/** Puts parts of instruction data together. */
-export function bytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
+/** Concatenates parts of instruction data. */
+export function concatBytes(...parts: readonly (Uint8Array | readonly number[])[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts.map((part) => Uint8Array.from(part))))
 }
