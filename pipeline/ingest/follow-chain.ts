@@ -12,12 +12,8 @@ import type { SolanaRpc } from './rpc/rpc.ts'
 import { createRpcHistory, type RpcHistory } from './rpc/rpc-history.ts'
 import type { SolPrices } from './sol-price.ts'
 import { createOutputQueue, type OutputQueue } from './stream/output-queue.ts'
-import {
-  createSlotSealer,
-  type DropReason,
-  type SealerEvent,
-  type SealerOutput,
-} from './stream/slot-sealer.ts'
+import type { DropReason, SealerEvent, SealerOutput } from './stream/sealer-events.ts'
+import { createSlotSealer } from './stream/slot-sealer.ts'
 import { openSession, type SessionEnd, type StreamSession } from './stream/stream-session.ts'
 import { subscribeRequest } from './stream/subscribe-request.ts'
 import { type OpenUpdateStream, openUpdateStream, type StreamEnd } from './stream/yellowstone.ts'
@@ -381,7 +377,7 @@ class Follower implements ChainFollower {
       }
       this.#queue.push(output, bytesOf(output))
     }
-    if (this.#queue.full || this.#sealer.held.bytes > this.#limits.maxHeldBytes) {
+    if (this.#queue.full || this.#sealer.pending.bytes > this.#limits.maxHeldBytes) {
       this.#session?.end({ kind: 'behind' })
     }
   }
@@ -405,7 +401,7 @@ class Follower implements ChainFollower {
       dropped.inc({ reason }, now - (this.#counted.get(reason) ?? 0))
       this.#counted.set(reason, now)
     }
-    heldBytes.set({ where: 'unsealed' }, this.#sealer.held.bytes)
+    heldBytes.set({ where: 'unsealed' }, this.#sealer.pending.bytes)
     heldBytes.set({ where: 'waiting' }, this.#queue.size.bytes)
   }
 

@@ -2,7 +2,7 @@ import { decodeBase58 } from '../../domain/base58.ts'
 import type { Malformed, Transaction } from '../../domain/transaction.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import type { RpcBlock } from '../rpc/rpc.ts'
-import type { FetchedBlock, HeldTransaction } from '../stream/slot-sealer.ts'
+import type { FetchedBlock, PendingTransaction } from '../stream/sealer-events.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import { readTransactionInfo, readTransactionUpdate } from './transaction-update.ts'
@@ -38,7 +38,7 @@ export function sizeOf(raw: RawTransaction): number {
 /** The transactions of a block that name a tracked wallet as a key or as the owner of a token balance, for the sealer. */
 export function trackedOf(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTransaction> {
   const { slot, parent, blockTime } = block
-  const transactions: HeldTransaction<RawTransaction>[] = []
+  const transactions: PendingTransaction<RawTransaction>[] = []
   block.transactions.forEach((json, index) => {
     if (!namesWallet(json, wallets)) return
     const signature = at(at(at(json, 'transaction'), 'signatures'), 0)
