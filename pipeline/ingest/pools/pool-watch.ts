@@ -2,7 +2,7 @@ import { type Address, addressFromBytes, parseAddress } from '../../domain/addre
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
-import type { AccountsRpc } from '../rpc/rpc.ts'
+import type { AccountsRpc } from '../rpc/solana-rpc.ts'
 import { openSession, type SessionEnd, type StreamSession } from '../stream/stream-session.ts'
 import { accountsRequest } from '../stream/subscribe-request.ts'
 import { type OpenUpdateStream, openUpdateStream } from '../stream/yellowstone.ts'

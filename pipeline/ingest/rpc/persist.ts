@@ -7,7 +7,10 @@ export class Stopped extends Error {
   override readonly name = 'Stopped'
 }
 
-/** Asks until there is an answer: a server that fails is waited for, without end. Rejects with `Stopped` as soon as `stop` is aborted. */
+/**
+ * Asks until there is an answer: a server that fails is waited for, without end. Rejects with
+ * `Stopped` as soon as `stop` is aborted.
+ */
 export async function persist<T>(
   ask: () => Promise<T>,
   { logger, stop }: { readonly logger: Logger; readonly stop: AbortSignal },

@@ -1,7 +1,7 @@
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
 import { pauseOrStop, persist } from './persist.ts'
-import type { RpcBlock, SolanaRpc } from './rpc.ts'
+import type { RpcBlock, SolanaRpc } from './solana-rpc.ts'
 
 /** Blocks of the past over RPC, fetched until they are had: nothing later may pass before them. */
 export interface RpcHistory {

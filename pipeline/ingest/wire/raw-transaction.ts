@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../../domain/base58.ts'
 import type { Malformed, Transaction } from '../../domain/transaction.ts'
 import type { Wallets } from '../../domain/wallets.ts'
-import type { RpcBlock } from '../rpc/rpc.ts'
+import type { RpcBlock } from '../rpc/solana-rpc.ts'
 import type { FetchedBlock, PendingTransaction } from '../stream/sealer-events.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'

@@ -3,10 +3,10 @@ import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { createWallets } from '../../domain/wallets.ts'
-import type { BlockPlaces } from '../../ingest/rpc/block-places.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { pauseOrStop, Stopped } from '../../ingest/rpc/persist.ts'
-import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/rpc.ts'
+import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
+import type { TransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import { walkHistory } from '../../ingest/rpc/wallet-history.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import { normalizeRpc } from '../../ingest/wire/normalize-rpc.ts'
@@ -24,7 +24,7 @@ export interface BackfillDeps {
   readonly store: Store
   readonly log: EventLog
   readonly rpc: HistoryRpc
-  readonly places: BlockPlaces
+  readonly places: TransactionIndexes
   readonly decimals: MintDecimals
   readonly jobs: BackfillJobs
   readonly metrics: IngestMetrics
