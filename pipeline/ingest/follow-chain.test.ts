@@ -7,7 +7,8 @@ import { ServiceError } from '../domain/service-error.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
-import { type ChainFollower, type FollowLimits, followChain } from './follow-chain.ts'
+import { type ChainFollower, followChain } from './follow-chain.ts'
+import type { FollowLimits } from './follow-limits.ts'
 import type { RpcBlock, SolanaRpc } from './rpc/solana-rpc.ts'
 import { createSolPrices } from './sol-price.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './stream/yellowstone.ts'
@@ -23,7 +24,7 @@ const signatureOf = (slot: number, index: number) => {
   return bytes
 }
 
-// The generated type of a partial message does not take literals.
+// The generated type of a partial message does not accept literals.
 const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 const tx = (slot: number, index: number) =>
@@ -68,7 +69,9 @@ const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
   })),
 })
 
-/** A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet. */
+/**
+ * A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet.
+ */
 function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
   const asked: number[] = []
   return {

@@ -9,11 +9,11 @@ const [a, b, c] = [1, 2, 3].map((byte) => addressFromBytes(new Uint8Array(32).fi
   ReturnType<typeof addressFromBytes>,
 ]
 
-test('WALLETS_FILE: one address a line, comments and blank lines apart, in order (rule J2)', (t) => {
+test('WALLETS_FILE has one address per line; comments and blank lines are ignored (rule J2)', (t) => {
   t.deepEqual(parseWallets(`# ours\n${b}\r\n\n  ${a}  # the second\n${c}`, 'w.txt'), [b, a, c])
 })
 
-test('a bad or repeated line is named, what is on it is not', (t) => {
+test('the error for an invalid or repeated line names the line and not its content', (t) => {
   const cases = [
     [`${a}\nnonsense\n`, 'WALLETS_FILE: line 2 of w.txt is not a base58 address of 32 bytes'],
     [`${a}\n${a.slice(1)}\n`, 'WALLETS_FILE: line 2 of w.txt is not a base58 address of 32 bytes'],
@@ -26,7 +26,7 @@ test('a bad or repeated line is named, what is on it is not', (t) => {
   }
 })
 
-test('known wallets keep their numbers: lines are only added at the end', (t) => {
+test('stored wallets keep their numbers: a changed or removed line is an error', (t) => {
   t.notThrows(() => checkWalletsKept([a, b, c], [a, b], 'w.txt'))
   t.notThrows(() => checkWalletsKept([a], [], 'w.txt'))
   const cases = [
@@ -46,7 +46,7 @@ test('known wallets keep their numbers: lines are only added at the end', (t) =>
       ],
     )
   }
-  const lines = [3, 7] // where a file has comments and blank lines
+  const lines = [3, 7] // of a file with comments and blank lines
   const changed = t.throws(() => checkWalletsKept([a, c], [a, b], 'w.txt', lines))
   t.regex(String(changed), /line 7 of w.txt changes what is known: W2 is another address/)
   const missing = t.throws(() => checkWalletsKept([a], [a, b], 'w.txt', [3]))
