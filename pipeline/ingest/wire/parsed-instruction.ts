@@ -1,15 +1,20 @@
 import { decodeBase58 } from '../../domain/base58.ts'
-/** An instruction in bytes again; accounts by address text. */
+
+/** An instruction with its data in bytes and its accounts as addresses. */
 export interface CompiledParsed {
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
 
 /**
- * Puts an instruction that a node has parsed (`encoding: "jsonParsed"`) back into its accounts and bytes. `program` and
- * `parsed` as in the JSON. An instruction that this file does not know gives no accounts and no data.
- * Source: agave `transaction-status/src/parse_{system,token,associated_token}.rs` and `parse_token/extension/*.rs` (3.0) for the
- * names of types and fields; `solana-system-interface`, `spl-token-interface` for bytes.
+ * Compiles an instruction that a node has parsed (`encoding: "jsonParsed"`) back to accounts and
+ * bytes. `program` and `parsed` are as in the JSON. An unknown instruction has no accounts and no
+ * data.
+ *
+ * Source of types and field names: agave 3.0,
+ * `transaction-status/src/parse_{system,token,associated_token}.rs` and
+ * `parse_token/extension/*.rs`. Source of byte layouts: `solana-system-interface`,
+ * `spl-token-interface`.
  */
 export function compileParsedInstruction(program: unknown, parsed: unknown): CompiledParsed {
   if (program === 'spl-memo' && typeof parsed === 'string') {
@@ -35,7 +40,10 @@ type Fields = Readonly<Record<string, unknown>>
 type Part = (fields: Fields) => Uint8Array | null
 
 interface Form {
-  /** Field names in account order; `a|b` is whichever is there, `a?` may be absent, `a~b` is left out when equal to `b`. */
+  /**
+   * Field names in account order. `a|b`: the one that is present. `a?`: may be absent. `a~b`: `a`,
+   * omitted when equal to `b`.
+   */
   readonly accounts: readonly string[]
   readonly data: readonly Part[]
 }
@@ -55,7 +63,7 @@ function accountsOf(fields: Fields, names: string): string[] {
   return names.endsWith('?') ? [] : ['']
 }
 
-/** Little-endian number of `size` bytes from a JSON number or text; a `{amount}` object gives its amount. */
+/** A little-endian number of `size` bytes, from a number, text, or an object with `amount`. */
 function uint(name: string, size: number): Part {
   return (fields) => {
     let value = fields[name]
@@ -92,7 +100,7 @@ const optionalKey =
     return bytes === null ? null : Buffer.concat([Uint8Array.of(1), bytes])
   }
 
-/** bincode text: u64 length, UTF-8 bytes. */
+/** A bincode string: u64 length and UTF-8 bytes. */
 const text =
   (name: string): Part =>
   (fields) => {
@@ -104,7 +112,7 @@ const text =
     return Buffer.concat([length, bytes])
   }
 
-/** The decimals inside a `tokenAmount`. */
+/** The decimals of `tokenAmount`, as one byte. */
 const decimals: Part = (fields) => {
   const amount = fields.tokenAmount
   const value = typeof amount === 'object' && amount !== null ? (amount as Fields).decimals : null

@@ -3,17 +3,23 @@ import type { Malformed, Transaction } from '../../domain/transaction.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import type { RpcBlock } from '../rpc/solana-rpc.ts'
 import type { FetchedBlock, PendingTransaction } from '../stream/sealer-events.ts'
+import { fieldOf, itemsOf } from './json-field.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import { readTransactionInfo, readTransactionUpdate } from './transaction-update.ts'
 
-/** A transaction as it came: an encoded update of the stream, an entry of a block over RPC, or what was kept of one (`Transaction.encoded`). */
+/**
+ * A transaction as it was received.
+ * - `grpc`: an encoded update of the stream.
+ * - `rpc`: an entry of a block over RPC.
+ * - `kept`: a stored transaction (`Transaction.encoded`).
+ */
 export type RawTransaction =
   | { readonly kind: 'grpc'; readonly bytes: Uint8Array }
   | { readonly kind: 'kept'; readonly slot: number; readonly bytes: Uint8Array }
   | { readonly kind: 'rpc'; readonly slot: number; readonly index: number; readonly json: unknown }
 
-/** Reads it in full. Never throws. */
+/** Decodes and checks a transaction. Never throws. */
 export function normalize(raw: RawTransaction): Transaction | Malformed {
   if (raw.kind === 'rpc') return normalizeRpc(raw.json, raw)
   const update =
@@ -30,18 +36,21 @@ export function normalize(raw: RawTransaction): Transaction | Malformed {
   }
 }
 
-/** Bytes that it keeps in memory; of JSON a guess. */
+/** Bytes of memory that a transaction occupies; an estimate for JSON. */
 export function sizeOf(raw: RawTransaction): number {
   return raw.kind === 'rpc' ? 16_384 : raw.bytes.length
 }
 
-/** The transactions of a block that name a tracked wallet as a key or as the owner of a token balance, for the sealer. */
+/**
+ * The transactions of a block that name a tracked wallet as an account key or as the owner of a
+ * token balance.
+ */
 export function trackedOf(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTransaction> {
   const { slot, parent, blockTime } = block
   const transactions: PendingTransaction<RawTransaction>[] = []
   block.transactions.forEach((json, index) => {
     if (!namesWallet(json, wallets)) return
-    const signature = at(at(at(json, 'transaction'), 'signatures'), 0)
+    const signature = fieldOf(fieldOf(fieldOf(json, 'transaction'), 'signatures'), 0)
     const bytes = typeof signature === 'string' ? decodeBase58(signature) : null
     if (bytes === null) return
     const key = Buffer.from(bytes).toString('latin1')
@@ -51,28 +60,19 @@ export function trackedOf(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTr
   return { slot, parent, blockTime, transactions }
 }
 
-/** Encoding `json` names every key and owner by its base58 text. */
+/** Whether a transaction in encoding `json` names a tracked wallet. Addresses are base58 there. */
 function namesWallet(json: unknown, wallets: Wallets): boolean {
-  const meta = at(json, 'meta')
-  const loaded = at(meta, 'loadedAddresses')
-  const tracked = (address: unknown) =>
+  const meta = fieldOf(json, 'meta')
+  const loaded = fieldOf(meta, 'loadedAddresses')
+  const isTracked = (address: unknown) =>
     typeof address === 'string' && wallets.numberOf(address) !== undefined
+  const isOwned = (balance: unknown) => isTracked(fieldOf(balance, 'owner'))
+  const message = fieldOf(fieldOf(json, 'transaction'), 'message')
   return (
-    list(at(at(at(json, 'transaction'), 'message'), 'accountKeys')).some(tracked) ||
-    list(at(loaded, 'writable')).some(tracked) ||
-    list(at(loaded, 'readonly')).some(tracked) ||
-    list(at(meta, 'preTokenBalances')).some((balance) => tracked(at(balance, 'owner'))) ||
-    list(at(meta, 'postTokenBalances')).some((balance) => tracked(at(balance, 'owner')))
+    itemsOf(fieldOf(message, 'accountKeys')).some(isTracked) ||
+    itemsOf(fieldOf(loaded, 'writable')).some(isTracked) ||
+    itemsOf(fieldOf(loaded, 'readonly')).some(isTracked) ||
+    itemsOf(fieldOf(meta, 'preTokenBalances')).some(isOwned) ||
+    itemsOf(fieldOf(meta, 'postTokenBalances')).some(isOwned)
   )
-}
-
-function at(value: unknown, key: string | number): unknown {
-  // Of anything that is an object, any key may be asked.
-  return typeof value === 'object' && value !== null
-    ? (value as Record<string | number, unknown>)[key]
-    : undefined
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

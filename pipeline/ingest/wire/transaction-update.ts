@@ -1,16 +1,18 @@
 import { ProtoReader } from './proto-reader.ts'
 
 /**
- * What the service reads of a `SubscribeUpdateTransaction`, in the names of the package's codec; its own values fit here too. 64-bit integers may be
- * text, as the codec makes them, or numbers.
+ * The fields of a `SubscribeUpdateTransaction` that the service uses, named as in the package's
+ * codec. Values of that codec have these types too. It returns 64-bit integers as text; this reader
+ * returns numbers or bigints.
  */
 export interface TransactionUpdate {
   readonly slot: string | number
   readonly transaction?: TransactionInfo | undefined
 }
 
+/** `SubscribeUpdateTransactionInfo`. */
 export interface TransactionInfo {
-  /** The encoded message that this was read from. */
+  /** The bytes of this message. */
   readonly encoded?: Uint8Array | undefined
   readonly signature: Uint8Array
   readonly index: string | number
@@ -18,12 +20,14 @@ export interface TransactionInfo {
   readonly meta?: MetaUpdate | undefined
 }
 
+/** `Message`. */
 export interface MessageUpdate {
   readonly header?: { readonly numRequiredSignatures: number } | undefined
   readonly accountKeys: readonly Uint8Array[]
   readonly instructions: readonly InstructionUpdate[]
 }
 
+/** `CompiledInstruction`, or `InnerInstruction` with a stack height. */
 export interface InstructionUpdate {
   readonly programIdIndex: number
   readonly accounts: Uint8Array
@@ -31,6 +35,7 @@ export interface InstructionUpdate {
   readonly stackHeight?: number | undefined
 }
 
+/** `TransactionStatusMeta`. */
 export interface MetaUpdate {
   readonly err?: unknown
   readonly fee: Integer
@@ -46,15 +51,17 @@ export interface MetaUpdate {
   readonly loadedReadonlyAddresses: readonly Uint8Array[]
 }
 
+/** `InnerInstructions`: those of the top-level instruction at `index`. */
 export interface InnerInstructionsUpdate {
   readonly index: number
   readonly instructions: readonly InstructionUpdate[]
 }
 
+/** `TokenBalance`. */
 export interface TokenBalanceUpdate {
   readonly accountIndex: number
   readonly mint: string
-  /** Empty where the node does not tell. */
+  /** Empty when the node does not know it. */
   readonly owner: string
   readonly uiTokenAmount?: { readonly amount: string; readonly decimals: number } | undefined
 }
@@ -62,9 +69,10 @@ export interface TokenBalanceUpdate {
 type Integer = string | number | bigint
 
 /**
- * The transaction of an encoded `SubscribeUpdate`; null when the bytes are none. The same as the package's codec gives, at a quarter of its cost:
- * bytes are views, logs become text when somebody asks for them, and what nobody reads is passed over.
- * Field numbers: `geyser.proto` and `solana-storage.proto` of yellowstone-grpc, as of package 7.0.1.
+ * The transaction of an encoded `SubscribeUpdate`; null when the bytes contain none. Equals the
+ * result of the package's codec at a quarter of its cost: bytes are views, logs are decoded on
+ * access, and unused fields are skipped. Field numbers: `geyser.proto` and `solana-storage.proto`
+ * of yellowstone-grpc, as of package 7.0.1.
  */
 export function readTransactionUpdate(bytes: Uint8Array): TransactionUpdate | null {
   const reader = new ProtoReader(bytes)
@@ -75,7 +83,7 @@ export function readTransactionUpdate(bytes: Uint8Array): TransactionUpdate | nu
   return reader.broken ? null : update
 }
 
-/** What `readTransactionUpdate` gives for a transaction of which only the `SubscribeUpdateTransactionInfo` was kept. */
+/** Like `readTransactionUpdate`, for the bytes of a `SubscribeUpdateTransactionInfo`. */
 export function readTransactionInfo(slot: number, bytes: Uint8Array): TransactionUpdate | null {
   const reader = new ProtoReader(bytes)
   const transaction = readInfo(reader, bytes.length)
@@ -135,7 +143,10 @@ function readHeader(reader: ProtoReader, end: number): { numRequiredSignatures: 
   return { numRequiredSignatures }
 }
 
-/** CompiledInstruction and InnerInstruction: 1 program id index, 2 accounts, 3 data; InnerInstruction: 4 stack height. */
+/**
+ * CompiledInstruction and InnerInstruction: 1 program id index, 2 accounts, 3 data;
+ * InnerInstruction: 4 stack height.
+ */
 function readInstruction(reader: ProtoReader, end: number): InstructionUpdate {
   let programIdIndex = 0
   let accounts: Uint8Array = NO_BYTES
@@ -151,8 +162,9 @@ function readInstruction(reader: ProtoReader, end: number): InstructionUpdate {
 }
 
 /**
- * TransactionStatusMeta: 1 error, 2 fee, 3 and 4 balances before and after, 5 inner instructions, 6 logs, 7 and 8 token balances before and after,
- * 10 no inner instructions, 11 no logs, 12 and 13 addresses loaded to write and to read.
+ * TransactionStatusMeta: 1 error, 2 fee, 3 and 4 balances before and after, 5 inner instructions, 6
+ * logs, 7 and 8 token balances before and after, 10 no inner instructions, 11 no logs, 12 and 13
+ * loaded writable and readonly addresses.
  */
 function readMeta(reader: ProtoReader, end: number): MetaUpdate {
   const meta = new Meta(reader.bytes)
@@ -211,7 +223,7 @@ class Meta implements MetaUpdate {
   readonly postTokenBalances: TokenBalanceUpdate[] = []
   readonly loadedWritableAddresses: Uint8Array[] = []
   readonly loadedReadonlyAddresses: Uint8Array[] = []
-  /** Start and end of each line. */
+  /** Start and end offset of each log line. */
   readonly logs: number[] = []
   readonly #bytes: Uint8Array
 
@@ -231,7 +243,7 @@ class Meta implements MetaUpdate {
   }
 }
 
-/** Repeated uint64: packed, or one at a time. */
+/** Repeated uint64, packed or not. */
 function readIntegers(reader: ProtoReader, into: Integer[]): void {
   if (reader.wire === 0) {
     into.push(reader.exact)
@@ -282,5 +294,5 @@ function readAmount(reader: ProtoReader, end: number): { amount: string; decimal
 }
 
 const NO_BYTES = new Uint8Array()
-/** That there was an error; nobody reads which. */
+/** Marks that there was an error. Which one is not needed. */
 const FAILED = {}
