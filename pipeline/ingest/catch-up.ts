@@ -1,13 +1,13 @@
 import type { Wallets } from '../domain/wallets.ts'
 import type { Logger } from '../runtime/logger.ts'
 import type { FollowLimits } from './follow-limits.ts'
-import { pauseOrStop } from './rpc/persist.ts'
+import { pauseUnlessStopped } from './rpc/retry-until-stopped.ts'
 import type { RpcHistory } from './rpc/rpc-history.ts'
 import type { SlotPipeline } from './slot-pipeline.ts'
 import type { IngestMetrics } from './telemetry.ts'
-import { trackedOf } from './wire/raw-transaction.ts'
+import { selectTracked } from './wire/raw-transaction.ts'
 
-/** Reads over RPC what the streams do not bring, and applies it to the sealer. */
+/** Reads blocks that the streams lack over RPC, and applies them to the sealer. */
 export interface CatchUp {
   /**
    * Applies the blocks between the head and `oldest`, the lowest slot that the server can replay.
@@ -16,7 +16,7 @@ export interface CatchUp {
    */
   fillGap(oldest: number | null): Promise<void>
   /**
-   * Looks for transactions that came late while no stream was open; no replay contains them.
+   * Looks for transactions that were added to slots while no stream was open. Replays lack them.
    * Compares the slots before `head`, where the stream was cut, and the replayed slots once they
    * are sealed. A call during another one extends it and returns early.
    */
@@ -35,7 +35,7 @@ export interface CatchUpDeps {
   readonly wallets: () => Wallets
   readonly logger: Logger
   readonly metrics: IngestMetrics
-  /** Every call rejects with `Stopped` once this is aborted. */
+  /** Every call rejects with `StoppedError` once this is aborted. */
   readonly stop: AbortSignal
 }
 
@@ -50,7 +50,7 @@ export function createCatchUp(
   let rechecking = false
 
   async function waitUntilSealed(slot: number): Promise<void> {
-    while ((pipeline.head ?? 0) < slot) await pauseOrStop(250, stop)
+    while ((pipeline.head ?? 0) < slot) await pauseUnlessStopped(250, stop)
   }
 
   return {
@@ -70,7 +70,7 @@ export function createCatchUp(
       if (gap.slots > 0) logger.info({ slots: gap.slots }, 'fetching a gap over RPC')
       for await (const block of history.blocks(gap.from, gap.to)) {
         await pipeline.waitForRoom()
-        pipeline.apply({ kind: 'block', ...trackedOf(block, wallets()) })
+        pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
       }
     },
 
@@ -87,7 +87,7 @@ export function createCatchUp(
         nextRecheck = null
         await waitUntilSealed(to)
         await history.recheckBlocks(from, to, (block) =>
-          pipeline.apply({ kind: 'recheck', ...trackedOf(block, wallets()) }),
+          pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
         )
       }
       rechecking = false
@@ -100,7 +100,7 @@ export function createCatchUp(
       }
       const block = await history.block(slot, isWanted)
       if (block === null) pipeline.apply({ kind: 'absent', slot })
-      else pipeline.apply({ kind: 'block', ...trackedOf(block, wallets()) })
+      else pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
     },
   }
 }
@@ -117,7 +117,7 @@ export type GapPlan =
   | { readonly kind: 'too_long'; readonly slots: number }
 
 /**
- * The gap after `head` that is to be fetched; `tip` is the newest slot, `oldest` as in `fillGap`.
+ * The gap to fetch after `head`; `tip` is the newest slot, `oldest` as in `fillGap`.
  */
 export function planGap(
   head: number,

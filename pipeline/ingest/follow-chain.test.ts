@@ -337,7 +337,7 @@ test('when too many slots wait, the stream is closed until the consumer catches 
 
 test('when too many bytes wait for a seal, the stream is closed', async (t) => {
   const server = fakeServer()
-  const chain = follow(10, fakeRpc(0), server.open, { maxHeldBytes: 1000 })
+  const chain = follow(10, fakeRpc(0), server.open, { maxPendingBytes: 1000 })
   const first = await server.stream(1)
   for (let index = 0; index < 20; index++) first.feed(tx(11, index))
   t.true(first.closed)

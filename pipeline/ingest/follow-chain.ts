@@ -7,7 +7,7 @@ import type { OnStage } from '../runtime/slot-stage.ts'
 import { type CatchUp, createCatchUp } from './catch-up.ts'
 import { DEFAULT_FOLLOW_LIMITS, type FollowLimits } from './follow-limits.ts'
 import type { IngestOutput } from './output.ts'
-import { Stopped } from './rpc/persist.ts'
+import { StoppedError } from './rpc/retry-until-stopped.ts'
 import { createRpcHistory } from './rpc/rpc-history.ts'
 import type { SolanaRpc } from './rpc/solana-rpc.ts'
 import { createSlotPipeline, type SlotPipeline } from './slot-pipeline.ts'
@@ -174,7 +174,7 @@ class Follower implements ChainFollower {
         await pause(pauseMs, signal)
       }
     } catch (error) {
-      if (!(error instanceof Stopped)) throw error
+      if (!(error instanceof StoppedError)) throw error
     } finally {
       clearInterval(tick)
       this.#session?.end({ kind: 'closed' })
@@ -242,7 +242,7 @@ class Follower implements ChainFollower {
   /** Lets a task run beside the stream. A bug in it ends the follower. */
   #runBeside(task: Promise<void>): void {
     task.catch((error: unknown) => {
-      if (!(error instanceof Stopped)) this.#fail(error)
+      if (!(error instanceof StoppedError)) this.#fail(error)
     })
   }
 

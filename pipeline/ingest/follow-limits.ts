@@ -12,7 +12,7 @@ export interface FollowLimits extends BackoffLimits, SessionLimits {
    * Bytes of transactions above which the stream is closed. Applies to unsealed slots, and to
    * sealed slots that the consumer has not taken.
    */
-  readonly maxHeldBytes: number
+  readonly maxPendingBytes: number
   /** Number of sealed slots that the consumer has not taken above which the stream is closed. */
   readonly maxWaitingSlots: number
   /** The longest gap that is fetched over RPC (rule K2), in slots. */
@@ -33,7 +33,7 @@ export const DEFAULT_FOLLOW_LIMITS: FollowLimits = {
   backoffMs: 100,
   maxBackoffMs: 10_000,
   patienceMs: 10_000,
-  maxHeldBytes: 256 * 1024 * 1024,
+  maxPendingBytes: 256 * 1024 * 1024,
   maxWaitingSlots: 256,
   maxGapSlots: 3000,
   recheckSlots: 64,

@@ -13,7 +13,9 @@ export type IngestOutput =
       readonly transactions: readonly Transaction[]
       /** Transactions that could not be decoded. */
       readonly malformed: readonly Malformed[]
-      /** The price pool's newest SOL/USD at or before the block time, this slot included (rule J7). */
+      /**
+       * The price pool's newest SOL/USD at or before the block time, this slot included (rule J7).
+       */
       readonly solPrice: SolPrice | null
     }
   /** A transaction of a slot that was emitted before. */
@@ -23,8 +25,8 @@ export type IngestOutput =
       readonly blockTime: number
       readonly transaction: Transaction
       /**
-       * `backfill`: found by looking again after a restart, and perhaps handed on before; never for
-       * a socket.
+       * `backfill`: found after a restart, and perhaps emitted before it. Must not be sent to a
+       * socket.
        */
       readonly origin: 'stream' | 'backfill'
     }

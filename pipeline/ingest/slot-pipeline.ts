@@ -51,7 +51,7 @@ export interface SlotPipelineDeps {
 export function createSlotPipeline(
   head: number | null,
   deps: SlotPipelineDeps,
-  limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxHeldBytes'>,
+  limits: Pick<FollowLimits, 'patienceMs' | 'maxWaitingSlots' | 'maxPendingBytes'>,
 ): SlotPipeline {
   const { metrics, onStage } = deps
   const sealer = createSlotSealer<RawTransaction, Uint8Array>({
@@ -60,7 +60,7 @@ export function createSlotPipeline(
   })
   const queue = createOutputQueue<RawOutput>({
     items: limits.maxWaitingSlots,
-    bytes: limits.maxHeldBytes,
+    bytes: limits.maxPendingBytes,
   })
   const readOutput = createOutputReader(deps.prices, metrics)
   const counters = createStreamCounters(metrics)
@@ -75,7 +75,7 @@ export function createSlotPipeline(
       if (output.kind === 'sealed') countSealed(output.slot, output.blockTime)
       queue.push(output, bytesOfOutput(output))
     }
-    if (queue.full || sealer.pending.bytes > limits.maxHeldBytes) deps.onOverflow()
+    if (queue.full || sealer.pending.bytes > limits.maxPendingBytes) deps.onOverflow()
   }
 
   function countSealed(slot: number, blockTime: number): void {

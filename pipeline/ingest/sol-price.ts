@@ -2,9 +2,9 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
 
 /**
- * SOL/USD over time (rule J7): the history of a file, and at most one price per second from the price
- * pool. The first price of a second is kept, because a price once used is never replaced (rule C1).
- * Where the file and the pool have the same second, the file's price is used.
+ * SOL/USD over time (rule J7): the history of a file, and at most one price per second from the
+ * price pool. The first price of a second is kept, because a price once used is never replaced
+ * (rule C1). Where the file and the pool have the same second, the file's price is used.
  */
 export interface SolPrices {
   /** Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. */
@@ -57,9 +57,9 @@ function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
 }
 
 /**
- * Parses `SOL_PRICES_FILE` (rule J2): CSV lines `unix_seconds,usd` in any order, usd above 0 with at most
- * 9 decimals. A header line and blank lines are allowed. Of two lines with one time, the later one is
- * used. Throws `bad_config` that names the first invalid line.
+ * Parses `SOL_PRICES_FILE` (rule J2): CSV lines `unix_seconds,usd` in any order, usd above 0 with
+ * at most 9 decimals. A header line and blank lines are allowed. Of two lines with one time, the
+ * later one is used. Throws `bad_config` that names the first invalid line.
  */
 export function parseSolPrices(text: string, file: string): SolPrice[] {
   const prices = new Map<number, SolPrice>()

@@ -4,7 +4,7 @@ import type { Address } from '../../domain/address.ts'
 export type Pair<T> = readonly [first: T, second: T]
 
 /** The decoded account of a pool of any program. Amounts are raw units. */
-export interface PoolAccount {
+export interface DecodedPool {
   readonly mints: Pair<Address>
   /**
    * Where the reserves are.
@@ -29,7 +29,7 @@ export interface PoolAccount {
  * A decoded pool. `closed`: a valid pool that no longer trades. `malformed`: no pool account of the
  * program.
  */
-export type PoolReading = PoolAccount | 'closed' | 'malformed'
+export type PoolReading = DecodedPool | 'closed' | 'malformed'
 
 /**
  * Decodes a pool account of one program. Never throws on bytes. `mint` is a token of the pool: the
@@ -51,9 +51,9 @@ export function readI128(data: Buffer, offset: number): bigint {
  * The exact price of a pool that stores a square root price: the square root, as Q64.64, of the
  * amount of the second mint for one of the first.
  */
-export function ratioOfSqrt(sqrtPriceX64: bigint): PoolAccount['price'] {
+export function ratioOfSqrt(sqrtPriceX64: bigint): DecodedPool['price'] {
   return { kind: 'ratio', amounts: [1n << 128n, sqrtPriceX64 * sqrtPriceX64] }
 }
 
 /** The price is the ratio of the reserves, without virtual amounts. */
-export const RESERVES_RATIO: PoolAccount['price'] = { kind: 'reserves', virtual: [0n, 0n] }
+export const RESERVES_RATIO: DecodedPool['price'] = { kind: 'reserves', virtual: [0n, 0n] }

@@ -1,5 +1,5 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
-import type { Pair, PoolAccount } from './pool-account.ts'
+import type { DecodedPool, Pair } from './pool-account.ts'
 import { type PoolState, poolStateOf, readPool } from './pool-state.ts'
 import { readVault, type Vault } from './vault.ts'
 
@@ -28,7 +28,7 @@ export type AccountKind = 'pool' | 'vault' | 'closed' | 'malformed' | 'other'
 interface Snapshot {
   readonly slot: number
   readonly writeVersion: number
-  readonly pool: PoolAccount | null
+  readonly pool: DecodedPool | null
   readonly vault: Vault | null
 }
 

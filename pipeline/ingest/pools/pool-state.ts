@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 import { readDlmmPair } from './dlmm-pair.ts'
-import type { Pair, PoolAccount, PoolReading, ReadPool } from './pool-account.ts'
+import type { DecodedPool, Pair, PoolReading, ReadPool } from './pool-account.ts'
 import { readPumpfunCurve } from './pumpfun-curve.ts'
 import { readPumpswapPool } from './pumpswap-pool.ts'
 import { readRaydiumAmmPool } from './raydium-amm-pool.ts'
@@ -52,7 +52,7 @@ export function readPool(owner: string, data: Buffer, mint: Address): PoolReadin
  * `balances` are those of the vaults, or null for a pool without vaults.
  */
 export function poolStateOf(
-  { mints, reserves, price }: PoolAccount,
+  { mints, reserves, price }: DecodedPool,
   mint: Address,
   balances: Pair<bigint> | null,
 ): Pick<PoolState, 'quoteMint' | 'quoteReserve' | 'price'> | null {

@@ -1,7 +1,7 @@
 import pLimit from 'p-limit'
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
-import { pauseOrStop, persist } from './persist.ts'
+import { pauseUnlessStopped, retryUntilStopped } from './retry-until-stopped.ts'
 import type { RpcBlock, SolanaRpc } from './solana-rpc.ts'
 
 /** Past blocks over RPC. Failing requests are retried without end. */
@@ -19,7 +19,7 @@ export interface RpcHistory {
   recheckBlocks(from: number, to: number, onBlock: (block: RpcBlock) => void): Promise<void>
 }
 
-/** Reads history through `rpc`. Once `stop` is aborted, every call rejects with `Stopped`. */
+/** Reads history through `rpc`. Once `stop` is aborted, every call rejects with `StoppedError`. */
 export function createRpcHistory(
   deps: {
     readonly rpc: SolanaRpc
@@ -33,16 +33,16 @@ export function createRpcHistory(
 
   async function waitForBlock(slot: number, isWanted: () => boolean): Promise<RpcBlock | null> {
     for (let waitMs = 100; isWanted(); waitMs = Math.min(waitMs * 2, 2000)) {
-      const block = await persist(() => rpc.getBlock(slot), retrying)
+      const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
       if (block === 'absent') return null
       if (block !== 'not_yet') return block
-      await pauseOrStop(waitMs, stop)
+      await pauseUnlessStopped(waitMs, stop)
     }
     return null
   }
 
   return {
-    tip: () => persist(() => rpc.getSlot(), retrying),
+    tip: () => retryUntilStopped(() => rpc.getSlot(), retrying),
     async block(slot, isWanted) {
       metrics.rpcBlocks.inc({ why: 'missing' })
       return waitForBlock(slot, isWanted)
@@ -50,7 +50,7 @@ export function createRpcHistory(
     async *blocks(from, to) {
       for (let start = from; start <= to; start += SLOTS_PER_LIST) {
         const last = Math.min(start + SLOTS_PER_LIST - 1, to)
-        const slots = await persist(() => rpc.getBlocks(start, last), retrying)
+        const slots = await retryUntilStopped(() => rpc.getBlocks(start, last), retrying)
         for await (const block of readAhead(slots, (slot) => waitForBlock(slot, () => true))) {
           metrics.rpcBlocks.inc({ why: 'gap' })
           if (block !== null) yield block
@@ -58,9 +58,9 @@ export function createRpcHistory(
       }
     },
     async recheckBlocks(from, to, onBlock) {
-      const slots = await persist(() => rpc.getBlocks(from, to), retrying)
+      const slots = await retryUntilStopped(() => rpc.getBlocks(from, to), retrying)
       await pLimit(MAX_CONCURRENT_BLOCKS).map(slots, async (slot) => {
-        const block = await persist(() => rpc.getBlock(slot), retrying)
+        const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
         metrics.rpcBlocks.inc({ why: 'recheck' })
         if (block !== 'absent' && block !== 'not_yet') onBlock(block)
       })

@@ -8,7 +8,7 @@ import { createRegistry } from '../../runtime/telemetry.ts'
 import { createIngestMetrics } from '../telemetry.ts'
 import type { RpcOptions } from './json-rpc.ts'
 import { createMintDecimals } from './mint-decimals.ts'
-import { persist, Stopped } from './persist.ts'
+import { retryUntilStopped, StoppedError } from './retry-until-stopped.ts'
 import { createRpc } from './rpc.ts'
 
 type Handler = (
@@ -253,11 +253,11 @@ test('a failing call is retried until it succeeds or the service stops', async (
     else result(response, 5)
   })
   const deps = { logger: createLogger('silent'), stop: new AbortController().signal }
-  t.is(await persist(() => server.rpc.getSlot(), deps), 5)
+  t.is(await retryUntilStopped(() => server.rpc.getSlot(), deps), 5)
   const stopping = new AbortController()
   const asked = t.throwsAsync(
-    persist(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
-    { instanceOf: Stopped },
+    retryUntilStopped(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
+    { instanceOf: StoppedError },
   )
   stopping.abort()
   await asked

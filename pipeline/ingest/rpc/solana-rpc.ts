@@ -1,7 +1,7 @@
 import type { Address } from '../../domain/address.ts'
 
 /**
- * What following the chain asks of a Solana RPC server (rule J10), at commitment `confirmed`. Calls
+ * The RPC methods for following the chain (rule J10), at commitment `confirmed`. Calls
  * reject with a `ServiceError` `unavailable` once their attempts are used up.
  */
 export interface SolanaRpc {
@@ -41,7 +41,7 @@ export interface AccountsRpc {
   ): Promise<{ readonly slot: number; readonly accounts: readonly (RpcAccount | null)[] }>
 }
 
-/** What a backfill asks of an RPC server (rule J10), at `confirmed`, with the same retries. */
+/** The RPC methods for a backfill (rule J10), at `confirmed`, with the same retries. */
 export interface HistoryRpc {
   /**
    * Transactions that name the address, failed ones too, newest first, 1000 at most. `before` and
@@ -71,7 +71,7 @@ export interface HistoryRpc {
   getTokenAccountsByOwner(owner: Address): Promise<Address[]>
 }
 
-/** What finding payments asks of an RPC server (rule J10), with the same retries. */
+/** The RPC methods for finding payments (rule J10), with the same retries. */
 export interface PaymentRpc {
   /**
    * Amounts in the owner's token accounts of a mint, in raw units, at commitment `finalized`, and

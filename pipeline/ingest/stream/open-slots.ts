@@ -2,7 +2,7 @@ import type { AccountEvent, FetchedBlock, PendingTransaction } from './sealer-ev
 
 /** What is known of one slot before it is sealed. */
 export interface OpenSlot<T, A> {
-  /** From the block meta. It marks that all transactions of the slot have come. */
+  /** From the block meta, which follows the last transaction of the slot. */
   meta: { readonly parent: number; readonly blockTime: number } | null
   /**
    * When the `confirmed` status came, in monotonic milliseconds; minus infinity for a fetched
@@ -108,7 +108,7 @@ export class OpenSlots<T, A> {
   }
 
   /**
-   * Forgets which slots ended and are confirmed, except fetched ones. A new stream tells it again.
+   * Forgets which slots ended and are confirmed, except fetched ones. The next stream repeats both.
    */
   reopen(): void {
     for (const state of this.#slots.values()) {

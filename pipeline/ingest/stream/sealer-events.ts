@@ -1,5 +1,5 @@
 /**
- * What the slot sealer takes and gives (rule K2). `T` is a transaction and `A` an account update.
+ * Inputs and outputs of the slot sealer (rule K2). `T` is a transaction and `A` an account update.
  * Both are opaque to the sealer: they stay encoded until their slot is sealed.
  */
 
@@ -110,7 +110,7 @@ export type SealerOutput<T, A> =
 
 /**
  * Why the sealer dropped a transaction.
- * - `duplicate`: it came before.
+ * - `duplicate`: the same transaction was received before.
  * - `passed_over`: its slot was skipped, dead or part of an abandoned fork.
  * - `too_old`: its slot is older than every remembered slot.
  */

@@ -328,7 +328,7 @@ const endOf = ({ slot, parent }: { slot: number; parent: number }): Event[] => [
   confirmed(slot),
 ]
 
-/** Any order in which each transaction comes before the end of its slot, with some events twice. */
+/** Orders in which the transactions of a slot precede its meta and status, with repeated events. */
 const orders = (chain: Chain): fc.Arbitrary<Event[]> => {
   const content = [...chain.blocks, ...chain.forks].flatMap(contentOf)
   const forkMetas = chain.forks.map(({ slot, parent }) => meta(slot, parent))

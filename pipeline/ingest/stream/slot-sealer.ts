@@ -4,7 +4,7 @@ import { OpenSlots } from './open-slots.ts'
 import type { DropCounts, FetchedBlock, SealerEvent, SealerOutput } from './sealer-events.ts'
 
 /**
- * Turns what a stream says about slots into sealed slots in the order of the chain (rule K2). A
+ * Turns the events of a stream into sealed slots in the order of the chain (rule K2). A
  * slot is sealed once it has its block meta and its `confirmed` status, and its parent is sealed.
  *
  * It is a pure state machine: it opens nothing and reads no clock. The same events with the same
@@ -159,7 +159,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
     this.#fetching.delete(block.slot)
   }
 
-  /** Seals every slot that can be sealed. Then asks for the slot that blocks the chain, if any. */
+  /** Seals every slot that can be sealed. Then requests the slot that blocks the chain, if any. */
   #advance(nowMs: number): SealerOutput<T, A>[] {
     if (this.#head === null) this.#startChain()
     const outputs: SealerOutput<T, A>[] = []
@@ -183,7 +183,7 @@ class Sealer<T, A> implements SlotSealer<T, A> {
   }
 
   /**
-   * The slot to fetch now; null when none is missing, asked for already, or missing for long
+   * The slot to fetch now; null when none is missing, requested already, or missing for long
    * enough.
    */
   #missingSlot(nowMs: number): number | null {

@@ -3,7 +3,7 @@ import type { Address } from '../../domain/address.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 
 /** What to subscribe to. */
-export interface Subscription {
+export interface ChainSubscription {
   readonly wallets: Wallets
   /** Payment addresses and their known token accounts (rule E5). */
   readonly payments?: readonly Address[]
@@ -32,7 +32,7 @@ export interface Subscription {
  * The package's cuckoo filter is not used. It needs a server of August 2026 or later. An older
  * server ignores the unknown field and sends every transaction.
  */
-export function subscribeRequest(subscription: Subscription): SubscribeRequest {
+export function subscribeRequest(subscription: ChainSubscription): SubscribeRequest {
   const { wallets, accounts, fromSlot, payments = [], addressesPerFilter } = subscription
   const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
   return {

@@ -9,11 +9,11 @@ import type {
 import { encodeTransaction } from './encode-transaction.ts'
 import { heightsFromLogs, listInstructions } from './instruction-list.ts'
 import type {
+  GrpcTransactionUpdate,
   InstructionUpdate,
   MessageUpdate,
   MetaUpdate,
   TokenBalanceUpdate,
-  TransactionUpdate,
 } from './transaction-update.ts'
 
 /**
@@ -21,7 +21,7 @@ import type {
  * first access. Never throws. Source: `geyser.proto` and `solana-storage.proto` of
  * `@triton-one/yellowstone-grpc` 7.0.1.
  */
-export function normalizeGrpc(update: TransactionUpdate): Transaction | Malformed {
+export function normalizeGrpc(update: GrpcTransactionUpdate): Transaction | Malformed {
   const info = update.transaction
   const slot = Number(update.slot)
   const index = Number(info?.index)
@@ -136,7 +136,7 @@ class UpdateTransaction implements Transaction {
     return this.meta.logMessagesNone ? null : this.meta.logMessages
   }
   encoded(): Uint8Array {
-    // The source is a view of a network buffer, which a view would keep in memory.
+    // A copy, because the source is a view that would keep a whole network buffer in memory.
     return this.source === undefined ? encodeTransaction(this) : new Uint8Array(this.source)
   }
 }

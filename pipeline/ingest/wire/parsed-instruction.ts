@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../../domain/base58.ts'
 
 /** An instruction with its data in bytes and its accounts as addresses. */
-export interface CompiledParsed {
+export interface RecompiledInstruction {
   readonly accounts: readonly string[]
   readonly data: Uint8Array
 }
@@ -16,7 +16,7 @@ export interface CompiledParsed {
  * `parse_token/extension/*.rs`. Source of byte layouts: `solana-system-interface`,
  * `spl-token-interface`.
  */
-export function compileParsedInstruction(program: unknown, parsed: unknown): CompiledParsed {
+export function compileParsedInstruction(program: unknown, parsed: unknown): RecompiledInstruction {
   if (program === 'spl-memo' && typeof parsed === 'string') {
     return { accounts: [], data: new Uint8Array(Buffer.from(parsed, 'utf8')) }
   }
@@ -48,7 +48,7 @@ interface Form {
   readonly data: readonly Part[]
 }
 
-const UNKNOWN: CompiledParsed = { accounts: [], data: new Uint8Array() }
+const UNKNOWN: RecompiledInstruction = { accounts: [], data: new Uint8Array() }
 
 function accountsOf(fields: Fields, names: string): string[] {
   if (names === 'signers') return Array.isArray(fields.signers) ? fields.signers.map(String) : []

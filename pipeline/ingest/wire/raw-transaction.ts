@@ -45,7 +45,7 @@ export function sizeOf(raw: RawTransaction): number {
  * The transactions of a block that name a tracked wallet as an account key or as the owner of a
  * token balance.
  */
-export function trackedOf(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTransaction> {
+export function selectTracked(block: RpcBlock, wallets: Wallets): FetchedBlock<RawTransaction> {
   const { slot, parent, blockTime } = block
   const transactions: PendingTransaction<RawTransaction>[] = []
   block.transactions.forEach((json, index) => {

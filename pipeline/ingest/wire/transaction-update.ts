@@ -5,7 +5,7 @@ import { ProtoReader } from './proto-reader.ts'
  * codec. Values of that codec have these types too. It returns 64-bit integers as text; this reader
  * returns numbers or bigints.
  */
-export interface TransactionUpdate {
+export interface GrpcTransactionUpdate {
   readonly slot: string | number
   readonly transaction?: TransactionInfo | undefined
 }
@@ -74,9 +74,9 @@ type Integer = string | number | bigint
  * access, and unused fields are skipped. Field numbers: `geyser.proto` and `solana-storage.proto`
  * of yellowstone-grpc, as of package 7.0.1.
  */
-export function readTransactionUpdate(bytes: Uint8Array): TransactionUpdate | null {
+export function readTransactionUpdate(bytes: Uint8Array): GrpcTransactionUpdate | null {
   const reader = new ProtoReader(bytes)
-  let update: TransactionUpdate | null = null
+  let update: GrpcTransactionUpdate | null = null
   while (reader.next(bytes.length)) {
     if (reader.field === 4) update = reader.within(readUpdate)
   }
@@ -84,14 +84,14 @@ export function readTransactionUpdate(bytes: Uint8Array): TransactionUpdate | nu
 }
 
 /** Like `readTransactionUpdate`, for the bytes of a `SubscribeUpdateTransactionInfo`. */
-export function readTransactionInfo(slot: number, bytes: Uint8Array): TransactionUpdate | null {
+export function readTransactionInfo(slot: number, bytes: Uint8Array): GrpcTransactionUpdate | null {
   const reader = new ProtoReader(bytes)
   const transaction = readInfo(reader, bytes.length)
   return reader.broken ? null : { slot, transaction }
 }
 
 /** SubscribeUpdateTransaction: 1 transaction, 2 slot. */
-function readUpdate(reader: ProtoReader, end: number): TransactionUpdate {
+function readUpdate(reader: ProtoReader, end: number): GrpcTransactionUpdate {
   let slot = 0
   let transaction: TransactionInfo | undefined
   while (reader.next(end)) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { Stopped } from '../../ingest/rpc/persist.ts'
+import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
@@ -257,7 +257,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
         }
       })
     } catch (error) {
-      if (error instanceof Stopped || closed.signal.aborted)
+      if (error instanceof StoppedError || closed.signal.aborted)
         throw new ServiceError('closed', STOPPED, { retriable: true })
       throw error
     } finally {
