@@ -32,6 +32,10 @@ export interface FollowConfig {
    * Blocks over RPC are not searched for them.
    */
   readonly payments?: (() => readonly Address[]) | undefined
+  /** The wallets tracked at the start. */
+  readonly wallets: Wallets
+  /** The checkpoint: the last slot that needs no ingest. Null: none. */
+  readonly head: number | null
 }
 
 /** What a chain follower uses. */
@@ -66,11 +70,11 @@ export interface ChainFollower {
 }
 
 /**
- * Follows the chain after slot `head`, the checkpoint. A null head starts with the first slot that
- * the stream has whole.
+ * Follows the chain after the checkpoint. Without one, starts with the first slot that the stream
+ * has whole.
  */
 export function followChain(
-  config: FollowConfig & { readonly wallets: Wallets; readonly head: number | null },
+  config: FollowConfig,
   deps: FollowDeps,
   limits: Partial<FollowLimits> = {},
 ): ChainFollower {
@@ -94,11 +98,7 @@ class Follower implements ChainFollower {
   #rejectOpened: (error: Error) => void = () => {}
   #fail: (error: unknown) => void = () => {}
 
-  constructor(
-    config: FollowConfig & { readonly wallets: Wallets; readonly head: number | null },
-    deps: FollowDeps,
-    limits: FollowLimits,
-  ) {
+  constructor(config: FollowConfig, deps: FollowDeps, limits: FollowLimits) {
     this.#config = config
     this.#deps = deps
     this.#limits = limits
@@ -209,7 +209,9 @@ class Follower implements ChainFollower {
       onUpdate: (envelope, bytes) => this.#pipeline.receive(envelope, bytes),
     })
     if ('kind' in session) {
-      this.#settleOpened(session)
+      const error = startError(session)
+      if (error === null) this.#resolveOpened()
+      else this.#rejectOpened(error)
       return session
     }
     this.#session = session
@@ -225,18 +227,6 @@ class Follower implements ChainFollower {
     const end = await session.ended
     this.#session = null
     return end
-  }
-
-  /** A server that cannot be reached, or refuses the token, fails the start. Later it does not. */
-  #settleOpened(end: StreamEnd): void {
-    if (end.kind === 'refused') {
-      this.#rejectOpened(
-        new ServiceError('bad_config', 'YELLOWSTONE_X_TOKEN: the server refuses the token'),
-      )
-    } else if (end.kind === 'failed') {
-      const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached: ${end.message}`
-      this.#rejectOpened(new ServiceError('unreachable', message, { retriable: true }))
-    } else this.#resolveOpened()
   }
 
   /** Lets a task run beside the stream. A bug in it ends the follower. */
@@ -256,4 +246,14 @@ class Follower implements ChainFollower {
       ...(addressesPerFilter === undefined ? {} : { addressesPerFilter }),
     })
   }
+}
+
+/** Why a service whose first stream ended like this cannot start; null when it can. */
+function startError(end: StreamEnd): ServiceError | null {
+  if (end.kind === 'refused') {
+    return new ServiceError('bad_config', 'YELLOWSTONE_X_TOKEN: the server refuses the token')
+  }
+  if (end.kind !== 'failed') return null
+  const message = `YELLOWSTONE_ENDPOINT: the server cannot be reached: ${end.message}`
+  return new ServiceError('unreachable', message, { retriable: true })
 }

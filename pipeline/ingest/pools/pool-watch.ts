@@ -4,6 +4,7 @@ import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { AccountsRpc } from '../rpc/solana-rpc.ts'
 import { createBackoff } from '../stream/backoff.ts'
+import { planReconnect, type StreamSettings } from '../stream/reconnect-policy.ts'
 import { openSession, type SessionEnd, type StreamSession } from '../stream/stream-session.ts'
 import { accountsRequest } from '../stream/subscribe-request.ts'
 import { type OpenUpdateStream, openUpdateStream } from '../stream/yellowstone.ts'
@@ -12,6 +13,7 @@ import { createPoolReader, type PoolReader } from './pool-reader.ts'
 import { type AccountBytes, PoolSnapshots, type WatchedPool } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
 import { DEFAULT_POOL_WATCH_LIMITS, type PoolWatchLimits } from './pool-watch-limits.ts'
+import { createSignal } from './signal.ts'
 import type { PoolMetrics } from './telemetry.ts'
 
 /**
@@ -77,7 +79,7 @@ class Watch implements PoolWatch {
   readonly #stopping = new AbortController()
   readonly #done: Promise<void>
   #session: StreamSession | null = null
-  #addressesPerFilter: number | undefined
+  #settings: StreamSettings = { replays: false, addressesPerFilter: undefined }
   #poolsChanged = createSignal()
   /** The newest confirmed slot of the stream, and when its status came. */
   #slot = 0
@@ -139,7 +141,9 @@ class Watch implements PoolWatch {
       }
       this.#deps.metrics.streams.inc({ end: end.kind })
       if (end.kind === 'closed') continue
-      if (end.kind === 'too_many_addresses' && this.#limitFilters(end.most)) continue
+      const plan = planReconnect(end, this.#settings)
+      this.#settings = plan.settings
+      if (plan.kind === 'reopen') continue
       if (this.#wasUpToDate) backoff.reset()
       const pauseMs = backoff.next()
       const reason = 'message' in end ? { reason: end.message } : {}
@@ -158,13 +162,6 @@ class Watch implements PoolWatch {
     await Promise.race([this.#poolsChanged.fired, ...retry])
   }
 
-  /** Sets the most addresses of a filter. Returns whether that changes the request. */
-  #limitFilters(most: number): boolean {
-    const isNew = most > 0 && most !== this.#addressesPerFilter
-    this.#addressesPerFilter = most
-    return isNew
-  }
-
   /** Opens a stream and returns how it ended; null when there is no account to subscribe to. */
   async #stream(): Promise<SessionEnd | null> {
     try {
@@ -177,7 +174,7 @@ class Watch implements PoolWatch {
     this.#snapshots.markStale()
     const session = await openSession({
       ...this.#config,
-      request: accountsRequest(addresses, this.#addressesPerFilter),
+      request: accountsRequest(addresses, this.#settings.addressesPerFilter),
       open: this.#deps.openStream ?? openUpdateStream,
       limits: this.#limits,
       onUpdate: (envelope) => this.#receive(envelope),
@@ -221,7 +218,7 @@ class Watch implements PoolWatch {
         isSame = addresses.join() === subscribed
         if (isSame || isOver) continue
         subscribed = addresses.join()
-        session.send(accountsRequest(addresses, this.#addressesPerFilter))
+        session.send(accountsRequest(addresses, this.#settings.addressesPerFilter))
       }
     }
   }
@@ -258,18 +255,4 @@ function accountBytesOf({
 function endOf(error: unknown): SessionEnd {
   if (!(error instanceof ServiceError)) throw error
   return { kind: 'failed', message: error.message }
-}
-
-/** A promise that `fire` resolves. */
-interface Signal {
-  readonly fired: Promise<void>
-  fire(): void
-}
-
-function createSignal(): Signal {
-  let fire = () => {}
-  const fired = new Promise<void>((resolve) => {
-    fire = resolve
-  })
-  return { fired, fire }
 }

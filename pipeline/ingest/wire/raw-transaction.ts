@@ -6,7 +6,7 @@ import type { FetchedBlock, PendingTransaction } from '../stream/sealer-events.t
 import { fieldOf, itemsOf } from './json-field.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
-import { readTransactionInfo, readTransactionUpdate } from './transaction-update.ts'
+import { readTransactionInfo, readTransactionUpdate } from './read-transaction-update.ts'
 
 /**
  * A transaction as it was received.

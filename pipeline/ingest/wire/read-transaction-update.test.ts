@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { readCorpus } from '../../testing/corpus.ts'
 import { plain, toGrpcUpdate } from '../../testing/encodings.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
-import { readTransactionUpdate } from './transaction-update.ts'
+import { readTransactionUpdate } from './read-transaction-update.ts'
 
 /** The results of the package's codec and of this reader for the same bytes. */
 function bothWays(bytes: Uint8Array) {
