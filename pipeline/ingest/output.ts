@@ -9,7 +9,7 @@ export type IngestOutput =
       readonly parent: number
       /** Unix seconds of the block. */
       readonly blockTime: number
-      /** Transactions of tracked wallets, by index in the block, each once. */
+      /** Transactions of tracked wallets and of payments, by index in the block, each once. */
       readonly transactions: readonly Transaction[]
       /** Transactions that could not be decoded. */
       readonly malformed: readonly Malformed[]

@@ -36,10 +36,12 @@ export interface MissingSlot {
 }
 
 /**
- * The slot to fetch when no slot follows `head`: the parent of the lowest confirmed slot, or that
- * slot itself when its meta is missing and a higher slot is confirmed too. Null when nothing is
- * known to be missing. With `fetchAtOnce`, a slot without meta is missing even when no higher slot
- * is confirmed.
+ * The slot to fetch when no slot follows `head`. Let L be the lowest confirmed slot above the head.
+ * - When L names a parent above the head, that parent is missing.
+ * - Otherwise the meta of L is missing, or names a parent on an abandoned fork. Then L is missing,
+ *   once a higher slot is confirmed too. With `fetchAtOnce` it is missing at once.
+ *
+ * Null when nothing is known to be missing.
  */
 export function missingSlot(
   slots: SlotLinks,
