@@ -9,11 +9,11 @@ import { openSession, type SessionEnd, type StreamSession } from '../stream/stre
 import { accountsRequest } from '../stream/subscribe-request.ts'
 import { type OpenUpdateStream, openUpdateStream } from '../stream/yellowstone.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
-import { createPoolReader, type PoolReader } from './pool-reader.ts'
+import { createOneShot } from './one-shot.ts'
+import { createPoolAccountReader, type PoolAccountReader } from './pool-account-reader.ts'
 import { type AccountBytes, PoolSnapshots, type WatchedPool } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
 import { DEFAULT_POOL_WATCH_LIMITS, type PoolWatchLimits } from './pool-watch-limits.ts'
-import { createSignal } from './signal.ts'
 import type { PoolMetrics } from './telemetry.ts'
 
 /**
@@ -75,16 +75,16 @@ class Watch implements PoolWatch {
   readonly #deps: PoolWatchDeps
   readonly #limits: PoolWatchLimits
   readonly #snapshots: PoolSnapshots
-  readonly #reader: PoolReader
+  readonly #reader: PoolAccountReader
   readonly #stopping = new AbortController()
   readonly #done: Promise<void>
   #session: StreamSession | null = null
   #settings: StreamSettings = { replays: false, addressesPerFilter: undefined }
-  #poolsChanged = createSignal()
+  #poolsChanged = createOneShot()
   /** The newest confirmed slot of the stream, and when its status came. */
   #slot = 0
   #slotAt = Number.NEGATIVE_INFINITY
-  #nextSlot = createSignal()
+  #nextSlot = createOneShot()
   /** Whether all accounts were up to date at some time during the current stream. */
   #wasUpToDate = false
 
@@ -93,7 +93,7 @@ class Watch implements PoolWatch {
     this.#deps = deps
     this.#limits = limits
     this.#snapshots = new PoolSnapshots((kind) => deps.metrics.accountsRead.inc({ kind }))
-    this.#reader = createPoolReader(deps.rpc, this.#snapshots)
+    this.#reader = createPoolAccountReader(deps.rpc, this.#snapshots)
     this.#done = this.#run().catch(deps.onBug)
   }
 
@@ -131,7 +131,7 @@ class Watch implements PoolWatch {
     const { signal } = this.#stopping
     const backoff = createBackoff(this.#limits)
     while (!signal.aborted) {
-      this.#poolsChanged = createSignal()
+      this.#poolsChanged = createOneShot()
       this.#wasUpToDate = false
       const end = this.#snapshots.size === 0 ? null : await this.#stream()
       if (signal.aborted) return
@@ -202,7 +202,7 @@ class Watch implements PoolWatch {
     })
     while (!isOver) {
       for (let slots = 0; slots < SLOTS_UNTIL_EFFECTIVE && !isOver; slots++) {
-        this.#nextSlot = createSignal()
+        this.#nextSlot = createOneShot()
         await this.#nextSlot.fired
       }
       if (isOver) return
@@ -211,7 +211,7 @@ class Watch implements PoolWatch {
       for (let isSame = true; isSame && !isOver; ) {
         await this.#poolsChanged.fired
         if (isOver) return
-        this.#poolsChanged = createSignal()
+        this.#poolsChanged = createOneShot()
         await this.#reader.readUnread()
         const addresses = this.#snapshots.subscribed()
         if (addresses.length === 0) return session.end({ kind: 'closed' })

@@ -40,7 +40,7 @@ export function readBlockSignatures(json: unknown): BlockSignatures | 'not_yet' 
 }
 
 /** The entries of `getSignaturesForAddress`. */
-export function readSignatures(json: unknown): SignatureInfo[] {
+export function readSignatureInfos(json: unknown): SignatureInfo[] {
   if (!Array.isArray(json)) throw unexpected('getSignaturesForAddress')
   return json.map((entry: unknown) => {
     if (!isRecord(entry) || typeof entry.signature !== 'string') {

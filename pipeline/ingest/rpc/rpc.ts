@@ -7,7 +7,7 @@ import {
   readBlock,
   readBlockSignatures,
   readInteger,
-  readSignatures,
+  readSignatureInfos,
   readSlots,
   readTokenAccounts,
   readTokenAmount,
@@ -56,7 +56,7 @@ export function createRpc(options: RpcOptions): SolanaRpc & HistoryRpc & Account
     getAccountsAt,
     async getSignaturesForAddress(address, page) {
       const config = { commitment: 'confirmed', ...page }
-      return readSignatures(await call('getSignaturesForAddress', [address, config]))
+      return readSignatureInfos(await call('getSignaturesForAddress', [address, config]))
     },
     getTransaction: (signature) => call('getTransaction', [signature, TRANSACTION_OPTIONS]),
     getBlockSignatures(slot) {

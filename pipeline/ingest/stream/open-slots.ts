@@ -1,4 +1,4 @@
-import type { AccountEvent, FetchedBlock, PendingTransaction } from './sealer-events.ts'
+import type { AccountUpdateEvent, FetchedBlock, PendingTransaction } from './sealer-events.ts'
 
 /** What is known of one slot before it is sealed. */
 export interface OpenSlot<T, A> {
@@ -20,7 +20,7 @@ export interface OpenSlot<T, A> {
   parentAbsent: boolean
   /** By signature and size. */
   readonly transactions: Map<string, PendingTransaction<T>>
-  account: AccountEvent<A> | null
+  account: AccountUpdateEvent<A> | null
 }
 
 /** Assembles slots from the events of a stream until they are sealed. Counts the memory in use. */
@@ -56,7 +56,7 @@ export class OpenSlots<T, A> {
   }
 
   /** Keeps the account update unless the slot already has one with a higher write version. */
-  addAccount(event: AccountEvent<A>): void {
+  addAccount(event: AccountUpdateEvent<A>): void {
     const state = this.#slotAt(event.slot)
     if (state.account === null || state.account.writeVersion <= event.writeVersion) {
       state.account = event

@@ -32,7 +32,7 @@ export interface FetchedBlock<T> {
  * An update of the watched account. The highest write version in a slot is the account's last
  * state.
  */
-export interface AccountEvent<A> {
+export interface AccountUpdateEvent<A> {
   readonly kind: 'account'
   readonly slot: number
   readonly writeVersion: number
@@ -46,7 +46,7 @@ export type SealerEvent<T, A> =
       readonly slot: number
       readonly transaction: PendingTransaction<T>
     }
-  | AccountEvent<A>
+  | AccountUpdateEvent<A>
   /** The block meta. It follows the transactions of its slot. */
   | {
       readonly kind: 'meta'

@@ -6,7 +6,7 @@ import type {
   TokenBalance,
   Transaction,
 } from '../../domain/transaction.ts'
-import { encodeTransaction } from './encode-transaction.ts'
+import { encodeTransactionInfo } from './encode-transaction-info.ts'
 import { heightsFromLogs, listInstructions } from './instruction-list.ts'
 import type {
   GrpcTransactionUpdate,
@@ -137,7 +137,7 @@ class UpdateTransaction implements Transaction {
   }
   encoded(): Uint8Array {
     // A copy, because the source is a view that would keep a whole network buffer in memory.
-    return this.source === undefined ? encodeTransaction(this) : new Uint8Array(this.source)
+    return this.source === undefined ? encodeTransactionInfo(this) : new Uint8Array(this.source)
   }
 }
 

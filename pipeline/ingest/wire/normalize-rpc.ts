@@ -5,18 +5,18 @@ import type {
   TokenBalance,
   Transaction,
 } from '../../domain/transaction.ts'
-import { encodeTransaction } from './encode-transaction.ts'
+import { encodeTransactionInfo } from './encode-transaction-info.ts'
 import { readRpcInstructions } from './rpc-instructions.ts'
 import {
   accountKey,
   accountKeys,
   addressOrNull,
   base58,
-  integer,
   isCount,
   list,
   MalformedError,
   record,
+  u64Of,
 } from './rpc-values.ts'
 import { readWireTransaction } from './wire-transaction.ts'
 
@@ -45,7 +45,7 @@ export function normalizeRpc(json: unknown, place: RpcPlace = {}): Transaction |
     signature = signed.signature
     if (!isCount(slot) || !isCount(index)) throw new MalformedError('bad_place')
     const transaction = readOutcome(signed, root?.meta, slot, index)
-    return { encoded: () => encodeTransaction(transaction, json), ...transaction }
+    return { encoded: () => encodeTransactionInfo(transaction, json), ...transaction }
   } catch (error) {
     if (!(error instanceof MalformedError)) throw error
     return {
@@ -130,7 +130,7 @@ function readOutcome(
     failed: (meta.err ?? record(meta.status)?.Err ?? null) !== null,
     accountKeys: keys,
     signerCount: signed.signerCount,
-    fee: integer(meta.fee, 'bad_balances'),
+    fee: u64Of(meta.fee, 'bad_balances'),
     lamportsBefore: (account) => before[account]!,
     lamportsAfter: (account) => after[account]!,
     tokenOwners: [...preTokenBalances, ...postTokenBalances].flatMap(({ owner }) => owner ?? []),
@@ -159,7 +159,7 @@ function tokenBalances(raw: unknown, keyCount: number): TokenBalance[] {
       accountIndex: balance.accountIndex,
       mint,
       owner: addressOrNull(balance.owner),
-      amount: integer(amount.amount, reason),
+      amount: u64Of(amount.amount, reason),
       decimals: amount.decimals,
     }
   })
@@ -168,5 +168,5 @@ function tokenBalances(raw: unknown, keyCount: number): TokenBalance[] {
 function lamports(raw: unknown, keyCount: number): bigint[] {
   const values = list(raw, 'bad_balances')
   if (values.length !== keyCount) throw new MalformedError('bad_balances')
-  return values.map((value) => integer(value, 'bad_balances'))
+  return values.map((value) => u64Of(value, 'bad_balances'))
 }

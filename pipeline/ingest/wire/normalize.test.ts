@@ -11,7 +11,7 @@ import { aTransaction } from '../../testing/a-transaction.ts'
 import { readCorpus } from '../../testing/corpus.ts'
 import { plain, toBase64Json, toGrpcUpdate } from '../../testing/encodings.ts'
 import { toParsedJson } from '../../testing/parsed-encoding.ts'
-import { encodeTransaction } from './encode-transaction.ts'
+import { encodeTransactionInfo } from './encode-transaction-info.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import { normalize } from './raw-transaction.ts'
@@ -72,7 +72,7 @@ test('numbers up to 2^64 - 1 and any text are stored unchanged (rule K4)', (t) =
   )
   fc.assert(
     fc.property(u64, u64, u64, fc.array(line, { maxLength: 4 }), (fee, before, after, logs) => {
-      const bytes = encodeTransaction({
+      const bytes = encodeTransactionInfo({
         kind: 'transaction',
         slot: 5,
         index: 2 ** 40,

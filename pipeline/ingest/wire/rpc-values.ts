@@ -35,7 +35,7 @@ export function isCount(value: unknown): value is number {
  * A u64 as text, as bigint, or as a JSON number. A JSON number above 2^53 has lost its last digits
  * before it came here.
  */
-export function integer(value: unknown, reason: MalformedReason): bigint {
+export function u64Of(value: unknown, reason: MalformedReason): bigint {
   if (typeof value === 'bigint' && value >= 0n) return value
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
   if (typeof value === 'string' && /^[0-9]{1,20}$/.test(value)) return BigInt(value)

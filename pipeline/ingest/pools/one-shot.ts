@@ -1,11 +1,11 @@
-/** A promise that `fire` resolves. */
-export interface Signal {
+/** An event that fires once, as a promise. */
+export interface OneShot {
   readonly fired: Promise<void>
   fire(): void
 }
 
-/** A signal that has not fired. */
-export function createSignal(): Signal {
+/** An event that has not fired yet. */
+export function createOneShot(): OneShot {
   let fire = () => {}
   const fired = new Promise<void>((resolve) => {
     fire = resolve

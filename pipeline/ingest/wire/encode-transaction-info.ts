@@ -12,7 +12,10 @@ import { ProtoWriter } from './proto-writer.ts'
  * programs. RPC does not return the bytes of an error, so the error of a failed transaction is
  * empty.
  */
-export function encodeTransaction(tx: Omit<Transaction, 'encoded'>, json?: unknown): Uint8Array {
+export function encodeTransactionInfo(
+  tx: Omit<Transaction, 'encoded'>,
+  json?: unknown,
+): Uint8Array {
   const message = fieldOf(fieldOf(json, 'transaction'), 'message')
   const meta = fieldOf(json, 'meta')
   const keys = splitKeys(tx, message, meta)

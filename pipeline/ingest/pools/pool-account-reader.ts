@@ -4,7 +4,7 @@ import type { AccountsRpc } from '../rpc/solana-rpc.ts'
 import type { PoolSnapshots } from './pool-snapshots.ts'
 
 /** Reads accounts of pools over RPC into their snapshots. Rejects like `AccountsRpc`. */
-export interface PoolReader {
+export interface PoolAccountReader {
   /** Reads pools without a usable snapshot, which also makes their vaults known. */
   readUnread(): Promise<void>
   /** Reads subscribed accounts that are stale, at slot `minContextSlot` or later. */
@@ -12,7 +12,10 @@ export interface PoolReader {
 }
 
 /** A reader that fills `snapshots` from `rpc`. */
-export function createPoolReader(rpc: AccountsRpc, snapshots: PoolSnapshots): PoolReader {
+export function createPoolAccountReader(
+  rpc: AccountsRpc,
+  snapshots: PoolSnapshots,
+): PoolAccountReader {
   async function read(addresses: readonly Address[], minContextSlot?: number): Promise<void> {
     for (let start = 0; start < addresses.length; start += MAX_ACCOUNTS_PER_CALL) {
       const batch = addresses.slice(start, start + MAX_ACCOUNTS_PER_CALL)
