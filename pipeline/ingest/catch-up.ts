@@ -3,9 +3,9 @@ import type { Logger } from '../runtime/logger.ts'
 import type { FollowLimits } from './follow-limits.ts'
 import { pauseUnlessStopped } from './rpc/retry-until-stopped.ts'
 import type { RpcHistory } from './rpc/rpc-history.ts'
+import { selectTracked } from './select-tracked.ts'
 import type { SlotPipeline } from './slot-pipeline.ts'
 import type { IngestMetrics } from './telemetry.ts'
-import { selectTracked } from './wire/raw-transaction.ts'
 
 /** Reads blocks that the streams lack over RPC, and applies them to the sealer. */
 export interface CatchUp {

@@ -1,6 +1,5 @@
 import type { Address } from '../../domain/address.ts'
-import { MAX_ACCOUNTS_PER_CALL } from '../rpc/mint-decimals.ts'
-import type { AccountsRpc } from '../rpc/solana-rpc.ts'
+import { type AccountsRpc, MAX_ACCOUNTS_PER_CALL } from '../rpc/solana-rpc.ts'
 import type { PoolSnapshots } from './pool-snapshots.ts'
 
 /** Reads accounts of pools over RPC into their snapshots. Rejects like `AccountsRpc`. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Address } from '../../domain/address.ts'
 import { readMint } from './mint-account.ts'
-import type { SolanaRpc } from './solana-rpc.ts'
+import { MAX_ACCOUNTS_PER_CALL, type SolanaRpc } from './solana-rpc.ts'
 
 /**
  * A cache of the decimals of mints, read over RPC for mints that no transaction describes (rule
@@ -38,6 +38,3 @@ export function createMintDecimals(
     },
   }
 }
-
-/** Most accounts of one `getMultipleAccounts` call. */
-export const MAX_ACCOUNTS_PER_CALL = 100

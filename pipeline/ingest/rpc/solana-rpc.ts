@@ -114,3 +114,6 @@ export interface RpcAccount {
   readonly owner: string
   readonly data: Uint8Array
 }
+
+/** Most accounts of one `getMultipleAccounts` call. */
+export const MAX_ACCOUNTS_PER_CALL = 100
