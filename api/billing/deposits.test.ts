@@ -20,12 +20,8 @@ import { type Address, address, addressFromBytes } from '../../pipeline/domain/a
 import { USDT } from '../../pipeline/domain/quote.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
-import {
-  createRpc,
-  type HistoryRpc,
-  type PaymentRpc,
-  type SolanaRpc,
-} from '../../pipeline/ingest/rpc/rpc.ts'
+import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import type { HistoryRpc, PaymentRpc, SolanaRpc } from '../../pipeline/ingest/rpc/solana-rpc.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { normalizeRpc } from '../../pipeline/ingest/wire/normalize-rpc.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'

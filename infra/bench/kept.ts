@@ -7,8 +7,9 @@ import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import type { createMintDecimals } from '../../pipeline/ingest/rpc/mint-decimals.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import { selectTracked } from '../../pipeline/ingest/select-tracked.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
-import { normalize, trackedOf } from '../../pipeline/ingest/wire/raw-transaction.ts'
+import { normalize } from '../../pipeline/ingest/wire/raw-transaction.ts'
 import { decodeMessage, encodeMessage } from '../../pipeline/log/record.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
@@ -73,7 +74,7 @@ async function simulated() {
   for (let slot = START; slot < simulator.confirmedSlot; slot++) {
     const block = await rpc.getBlock(slot)
     if (typeof block === 'string') continue
-    for (const { item } of trackedOf(block, tracked).transactions) {
+    for (const { item } of selectTracked(block, tracked).transactions) {
       const tx = normalize(item)
       if (tx.kind === 'transaction') txs.push(tx)
     }

@@ -251,11 +251,11 @@ test.serial(
     t.is(await track([...TRACKED, address(CUSTOMER)]), 1)
     t.is(
       await track([...TRACKED].reverse()),
-      'WALLETS_FILE: wallets.txt changes what is known: W1 is another address than before; lines may only be added at the end',
+      'WALLETS_FILE: wallets.txt differs from the stored wallets: W1 has another address; lines may only be added at the end',
     )
     t.is(
       await track(TRACKED),
-      'WALLETS_FILE: wallets.txt changes what is known: W3 is missing; lines may only be added at the end',
+      'WALLETS_FILE: wallets.txt differs from the stored wallets: W3 is missing; lines may only be added at the end',
     )
   },
 )

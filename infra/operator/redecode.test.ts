@@ -6,8 +6,9 @@ import type { DecodedRecord, SlotRecords } from '../../pipeline/domain/slot.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import type { createMintDecimals } from '../../pipeline/ingest/rpc/mint-decimals.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import { selectTracked } from '../../pipeline/ingest/select-tracked.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
-import { normalize, trackedOf } from '../../pipeline/ingest/wire/raw-transaction.ts'
+import { normalize } from '../../pipeline/ingest/wire/raw-transaction.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
@@ -49,7 +50,7 @@ async function readChain() {
   for (let slot = START; slot < simulator.confirmedSlot; slot++) {
     const block = await rpc.getBlock(slot)
     if (typeof block === 'string') continue
-    const transactions = trackedOf(block, wallets).transactions.map(({ item }) =>
+    const transactions = selectTracked(block, wallets).transactions.map(({ item }) =>
       aTransaction(normalize(item)),
     )
     blocks.push({ slot, parent: block.parent, blockTime: block.blockTime, transactions })

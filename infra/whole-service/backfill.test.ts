@@ -152,7 +152,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   ingest.child.kill('SIGHUP')
   t.regex(
     await logged(ingest, 'wallets not read again', PATIENCE_MS),
-    /line 3 of .*W2 is another address than before/,
+    /line 3 of .*W2 has another address/,
   )
   t.false(simulator.wallets.some((address) => ingest.stderr().includes(address)))
 

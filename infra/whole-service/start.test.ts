@@ -622,14 +622,14 @@ const changed = file('changed.txt', w1, other, ...truth.wallets.slice(2))
 refused({
   title: 'a wallet that was changed',
   env: { WALLETS_FILE: changed },
-  says: `WALLETS_FILE: line 2 of ${changed} changes what is known: W2 is another address than before; lines may only be added at the end\n`,
+  says: `WALLETS_FILE: line 2 of ${changed} differs from the stored wallets: W2 has another address; lines may only be added at the end\n`,
   onStored: true,
 })
 const shortened = file('shortened.txt', ...truth.wallets.slice(0, -1))
 refused({
   title: 'a wallet that was taken away',
   env: { WALLETS_FILE: shortened },
-  says: `WALLETS_FILE: line 30 of ${shortened} changes what is known: W30 is missing; lines may only be added at the end\n`,
+  says: `WALLETS_FILE: line 30 of ${shortened} differs from the stored wallets: W30 is missing; lines may only be added at the end\n`,
   onStored: true,
 })
 

@@ -7,8 +7,9 @@ import { ServiceError } from '../domain/service-error.ts'
 import { createWallets } from '../domain/wallets.ts'
 import { createLogger } from '../runtime/logger.ts'
 import { createRegistry } from '../runtime/telemetry.ts'
-import { type ChainFollower, type FollowLimits, followChain } from './follow-chain.ts'
-import type { RpcBlock, SolanaRpc } from './rpc/rpc.ts'
+import { type ChainFollower, followChain } from './follow-chain.ts'
+import type { FollowLimits } from './follow-limits.ts'
+import type { RpcBlock, SolanaRpc } from './rpc/solana-rpc.ts'
 import { createSolPrices } from './sol-price.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStreamOptions } from './stream/yellowstone.ts'
 import { createIngestMetrics } from './telemetry.ts'
@@ -23,7 +24,7 @@ const signatureOf = (slot: number, index: number) => {
   return bytes
 }
 
-// The generated type of a partial message does not take literals.
+// The generated type of a partial message does not accept literals.
 const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 const tx = (slot: number, index: number) =>
@@ -50,7 +51,7 @@ const endOf = (slot: number, parent: number) => [
   }),
   encode({ slot: { slot: String(slot), status: 1 } }),
 ]
-/** A block whose first transaction names nobody tracked. */
+/** A block with `count` transactions of the wallet after one of an untracked account. */
 const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
   slot,
   parent,
@@ -68,7 +69,9 @@ const blockOf = (slot: number, parent: number, count: number): RpcBlock => ({
   })),
 })
 
-/** A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet. */
+/**
+ * A chain without skipped slots up to `tip`, each block with `count` transactions of the wallet.
+ */
 function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
   const asked: number[] = []
   return {
@@ -88,7 +91,7 @@ function fakeRpc(tip: number, count = 0): SolanaRpc & { asked: number[] } {
   }
 }
 
-/** Streams that a test opens, feeds and ends by hand. */
+/** A server whose streams the test feeds and ends. `first`: how the first streams end. */
 function fakeServer(first: readonly StreamEnd[] = []) {
   const refusals = [...first]
   const opened: (UpdateStreamOptions & { sent: unknown[]; closed: boolean })[] = []
@@ -156,7 +159,7 @@ function follow(
   )
 }
 
-/** The next `count` outputs in short: slot, number of transactions, or what kind it is. */
+/** The next `count` outputs, abbreviated: slot, parent and transaction count, or kind and slots. */
 async function take(chain: ChainFollower, count: number) {
   const taken: unknown[] = []
   while (taken.length < count) {
@@ -169,7 +172,7 @@ async function take(chain: ChainFollower, count: number) {
   return taken
 }
 
-test('the stream resumes after the last sealed slot, with what it had not sealed', async (t) => {
+test('a new stream starts after the last sealed slot and repeats unsealed slots', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(0), server.open)
   const first = await server.stream(1)
@@ -186,7 +189,7 @@ test('the stream resumes after the last sealed slot, with what it had not sealed
   t.is(await chain.next(), null)
 })
 
-test('slots that the server cannot replay come over RPC, in order, before anything later (rule K2)', async (t) => {
+test('slots that the server cannot replay come over RPC, in order, before later slots (rule K2)', async (t) => {
   const server = fakeServer([{ kind: 'out_of_range', oldest: 15 }])
   const chain = follow(10, fakeRpc(20, 2), server.open)
   const second = await server.stream(2)
@@ -199,7 +202,7 @@ test('slots that the server cannot replay come over RPC, in order, before anythi
   await chain.close()
 })
 
-test('a server that refuses a slot before which there is nothing to fetch is asked again after a pause', async (t) => {
+test('after OUT_OF_RANGE with nothing to fetch, the next stream is opened after a pause', async (t) => {
   const server = fakeServer([{ kind: 'out_of_range', oldest: null }])
   const chain = follow(10, fakeRpc(10), server.open, { backoffMs: 60_000, maxBackoffMs: 60_000 })
   await server.stream(1)
@@ -208,7 +211,7 @@ test('a server that refuses a slot before which there is nothing to fetch is ask
   await chain.close()
 })
 
-test('a stream that was silent before it was open is closed', async (t) => {
+test('a stream whose idle timeout passed while it was opening is closed', async (t) => {
   const server = fakeServer()
   let late: UpdateStreamOptions | null = null
   const chain = follow(
@@ -227,7 +230,7 @@ test('a stream that was silent before it was open is closed', async (t) => {
   await chain.close()
 })
 
-test('only what the server has lost is fetched, and a little of what it is about to lose', async (t) => {
+test('only slots that the server lost, or is about to lose, are fetched', async (t) => {
   const server = fakeServer([{ kind: 'out_of_range', oldest: 1000 }])
   const rpc = fakeRpc(5000)
   const chain = follow(990, rpc, server.open)
@@ -240,7 +243,7 @@ test('only what the server has lost is fetched, and a little of what it is about
   await chain.close()
 })
 
-test('a gap of 3,000 slots is fetched, over one more live data goes on behind it (rule K2)', async (t) => {
+test('a gap of 3,000 slots is fetched; after a longer gap the chain continues with live slots (rule K2)', async (t) => {
   for (const missing of [3000, 3001]) {
     const server = fakeServer([{ kind: 'out_of_range', oldest: 11 + missing }])
     const chain = follow(10, fakeRpc(11 + missing), server.open)
@@ -261,7 +264,7 @@ test('a gap of 3,000 slots is fetched, over one more live data goes on behind it
   }
 })
 
-test('a server that replays nothing: everything up to the first whole slot of the stream comes over RPC', async (t) => {
+test('without replay, all slots before the first whole slot of the stream come over RPC', async (t) => {
   const server = fakeServer([{ kind: 'no_replay' }])
   const later = fakeRpc(16, 1)
   const chain = follow(10, { ...later, getSlot: async () => 12 }, server.open)
@@ -289,7 +292,7 @@ test('a server that replays nothing: everything up to the first whole slot of th
   await chain.close()
 })
 
-test('a server that takes few addresses in a filter gets several filters', async (t) => {
+test('wallets are split into several filters when the server limits addresses per filter', async (t) => {
   const wallets = createWallets(
     [1, 2, 3].map((byte) => addressFromBytes(new Uint8Array(32).fill(byte))),
   )
@@ -303,7 +306,7 @@ test('a server that takes few addresses in a filter gets several filters', async
   await chain.close()
 })
 
-test('a stream that brings no slot is replaced, though it answers pings', async (t) => {
+test('a stream without slots is replaced although it answers pings', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(0), server.open, { idleMs: 100, pingMs: 5 })
   const first = await server.stream(1)
@@ -316,7 +319,7 @@ test('a stream that brings no slot is replaced, though it answers pings', async 
   await chain.close()
 })
 
-test('what nobody takes is bounded: the stream is dropped and resumed once there is room', async (t) => {
+test('when too many slots wait, the stream is closed until the consumer catches up', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(0), server.open, { maxWaitingSlots: 4 })
   const first = await server.stream(1)
@@ -332,9 +335,9 @@ test('what nobody takes is bounded: the stream is dropped and resumed once there
   await chain.close()
 })
 
-test('bytes that wait for their slot are bounded too', async (t) => {
+test('when too many bytes wait for a seal, the stream is closed', async (t) => {
   const server = fakeServer()
-  const chain = follow(10, fakeRpc(0), server.open, { maxHeldBytes: 1000 })
+  const chain = follow(10, fakeRpc(0), server.open, { maxPendingBytes: 1000 })
   const first = await server.stream(1)
   for (let index = 0; index < 20; index++) first.feed(tx(11, index))
   t.true(first.closed)
@@ -345,7 +348,7 @@ test('bytes that wait for their slot are bounded too', async (t) => {
   await chain.close()
 })
 
-test('after a cut the slots before it and those replayed are compared with RPC, and what came meanwhile is late', async (t) => {
+test('after a cut, slots before it and replayed slots are compared with RPC to find late transactions', async (t) => {
   const server = fakeServer()
   let tip = 10
   const rpc = { ...fakeRpc(13, 2), getSlot: async () => tip }
@@ -371,7 +374,7 @@ test('after a cut the slots before it and those replayed are compared with RPC, 
   await chain.close()
 })
 
-test('after a long cut the slots before it are compared all the same, and an RPC that fails is asked again', async (t) => {
+test('after a long cut the slots before it are compared too, and a failing RPC call is retried', async (t) => {
   const server = fakeServer()
   const newest = 400
   let tip = 10
@@ -401,7 +404,7 @@ test('after a long cut the slots before it are compared all the same, and an RPC
   await chain.close()
 })
 
-test('a missing slot is asked for over RPC until it is there', async (t) => {
+test('a missing slot is requested over RPC until the server has it', async (t) => {
   const server = fakeServer()
   let tries = 0
   const rpc = {
@@ -419,7 +422,7 @@ test('a missing slot is asked for over RPC until it is there', async (t) => {
   await chain.close()
 })
 
-test('a start that reaches nobody, or is refused, says which variable is at fault', async (t) => {
+test('a start that fails names the environment variable at fault', async (t) => {
   const cases = [
     [
       { kind: 'failed', message: 'refused by the port' },
@@ -435,7 +438,7 @@ test('a start that reaches nobody, or is refused, says which variable is at faul
   }
 })
 
-test('wallets that come while a stream opens are asked for by the next, from the same slot on', async (t) => {
+test('wallets added while a stream opens are in the request of the next stream, from the same slot', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(10), async (options) => {
     if (server.opened.length === 0) chain.updateWallets(createWallets([wallet, pool]))
@@ -450,7 +453,7 @@ test('wallets that come while a stream opens are asked for by the next, from the
   await chain.close()
 })
 
-test('other wallets are asked for on the open stream', async (t) => {
+test('changed wallets replace the filters of the open stream', async (t) => {
   const server = fakeServer()
   const chain = follow(10, fakeRpc(0), server.open)
   const first = await server.stream(1)

@@ -1,7 +1,7 @@
 import type { SolPrice } from '../domain/slot.ts'
 import type { Malformed, Transaction } from '../domain/transaction.ts'
 
-/** What ingest hands on, in the order of the chain (rule K2). */
+/** One output of ingest, in chain order (rule K2). */
 export type IngestOutput =
   | {
       readonly kind: 'slot'
@@ -9,21 +9,26 @@ export type IngestOutput =
       readonly parent: number
       /** Unix seconds of the block. */
       readonly blockTime: number
-      /** By index in the block, each once. */
+      /** Transactions of tracked wallets and of payments, by index in the block, each once. */
       readonly transactions: readonly Transaction[]
-      /** What could not be read as a transaction. */
+      /** Transactions that could not be decoded. */
       readonly malformed: readonly Malformed[]
-      /** The pool's newest SOL/USD price at or before the block time; what the slot itself brought is in it (rule J7). */
+      /**
+       * The price pool's newest SOL/USD at or before the block time, this slot included (rule J7).
+       */
       readonly solPrice: SolPrice | null
     }
-  /** A transaction of a slot that was handed on already. */
+  /** A transaction of a slot that was emitted before. */
   | {
       readonly kind: 'late'
       readonly slot: number
       readonly blockTime: number
       readonly transaction: Transaction
-      /** `backfill`: found by looking again after a restart, and perhaps handed on before; never for a socket. */
+      /**
+       * `backfill`: found after a restart, and perhaps emitted before it. Must not be sent to a
+       * socket.
+       */
       readonly origin: 'stream' | 'backfill'
     }
-  /** Slots `fromSlot`..`toSlot` were not seen and will not come; wallets are to be backfilled. */
+  /** Slots `fromSlot`..`toSlot` are skipped for good. All wallets need a backfill. */
   | { readonly kind: 'gap'; readonly fromSlot: number; readonly toSlot: number }

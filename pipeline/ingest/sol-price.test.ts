@@ -17,30 +17,31 @@ function poolAccount(sqrtPrice: bigint, mintA: Address, mintB: Address): Buffer 
   return bytes
 }
 
-test('a Whirlpool account gives USD x 10^9 for one SOL, half up, in either token order (rule J7)', (t) => {
-  // The square root of 0.15 (150 USD: 0.15 micro-USDC a lamport), times 2^64.
+test('a Whirlpool account gives USD × 10^9 for one SOL, rounded half up, in either token order (rule J7)', (t) => {
+  // The square root of 0.15 (150 USD: 0.15 micro-USDC per lamport), times 2^64.
   const sqrt = 7144393258922745604n
   t.is(readSolPrice(poolAccount(sqrt, WSOL, USDC)), 150_000_000_000n)
   t.is(readSolPrice(poolAccount((1n << 128n) / sqrt, USDC, WSOL)), 150_000_000_000n)
   t.is(readSolPrice(poolAccount(1n << 64n, WSOL, USDC)), 1_000_000_000_000n)
-  // 2^64 / sqrt(2 * 10^12), just above and just below: 0.5 units of the ninth decimal round up, less down.
+  // 2^64 / sqrt(2 * 10^12), just above and just below: 0.5 units of the ninth decimal round up,
+  // less down.
   t.is(readSolPrice(poolAccount(13043817825333n, WSOL, USDC)), 1n)
   t.is(readSolPrice(poolAccount(13043817825332n, WSOL, USDC)), null)
 })
 
-test('what is no SOL/USDC Whirlpool has no price', (t) => {
+test('an account that is no SOL/USDC Whirlpool has no price', (t) => {
   const good = poolAccount(1n << 64n, WSOL, USDC)
   t.is(readSolPrice(good.subarray(0, 652)), null)
   t.is(readSolPrice(poolAccount(0n, WSOL, USDC)), null)
   t.is(readSolPrice(poolAccount(1n << 64n, WSOL, USDT)), null)
-  // 2^64 billionths of a USD: no table and no log could hold it.
+  // 2^64 billionths of a USD: neither a table nor the log can store it.
   t.is(readSolPrice(poolAccount(1n << 77n, WSOL, USDC)), null)
   good[0] = 0
   t.is(readSolPrice(good), null)
   t.is(readSolPrice(new Uint8Array()), null)
 })
 
-test('one price a second, the first; the newest at or before a time and not too old (rules C1, J7)', (t) => {
+test('a second keeps its first price; a lookup returns the newest price that is not too old (rules C1, J7)', (t) => {
   const prices = createSolPrices([
     { time: 100, usdE9: 1n },
     { time: 100, usdE9: 2n },
@@ -57,13 +58,13 @@ test('one price a second, the first; the newest at or before a time and not too 
   t.deepEqual(prices.at(300, 3600), { time: 300, usdE9: 3n })
   t.deepEqual(prices.at(3910, 3600), { time: 310, usdE9: 4n })
   t.is(prices.at(3911, 3600), null)
-  // What goes to the log with a slot is the pool's price alone: the file is read at each start.
+  // Only the pool's price goes to the log with a slot. The file is read at each start.
   t.is(prices.newestOfPool(199), null)
   t.deepEqual(prices.newestOfPool(309), { time: 300, usdE9: 6n })
   t.deepEqual(prices.newestOfPool(9_999_999), { time: 310, usdE9: 4n })
 })
 
-test('prices agree with a plain search, and memory is bounded', (t) => {
+test('lookups agree with a linear search, and memory is bounded', (t) => {
   const price = fc.record({
     time: fc.integer({ min: 1, max: 50 }),
     usdE9: fc.bigInt({ min: 1n, max: 9n }),
@@ -95,7 +96,7 @@ test('prices agree with a plain search, and memory is bounded', (t) => {
   t.deepEqual(bounded.at(9999, 0), { time: 9999, usdE9: 1n })
 })
 
-test('SOL_PRICES_FILE: a header, any order, a later line wins; a bad line is named', (t) => {
+test('SOL_PRICES_FILE may have a header and any order; the error names an invalid line', (t) => {
   t.deepEqual(
     parseSolPrices('unix_seconds,usd\r\n200,61.25\r\n100,0.000000001\n\n200, 62\n', 'p.csv'),
     [
@@ -113,7 +114,7 @@ test('SOL_PRICES_FILE: a header, any order, a later line wins; a bad line is nam
     '100,1e3',
     '1.5,2',
     '100,1,2',
-    '4294967296,1', // beyond the last second that a table holds
+    '4294967296,1', // above the largest time of a table
   ]) {
     const error = t.throws(() => parseSolPrices(`100,1\n${bad}\n`, 'p.csv'), {
       instanceOf: ServiceError,

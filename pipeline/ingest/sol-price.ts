@@ -2,19 +2,23 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { SolPrice } from '../domain/slot.ts'
 
 /**
- * SOL/USD over time: the history of a file, and one price a second as the live pool gives them (rule J7). Of the pool it is the second's
- * first that was added: a price once used is never replaced (rule C1). Where both know a second, the file's price holds.
+ * SOL/USD over time (rule J7): the history of a file, and at most one price per second from the
+ * price pool. The first price of a second is kept, because a price once used is never replaced
+ * (rule C1). Where the file and the pool have the same second, the file's price is used.
  */
 export interface SolPrices {
-  /** Adds a price of the pool unless its second has one; keeps the newest `limit`. */
+  /** Adds a price of the pool unless its second has one. Keeps the newest `limit` prices. */
   add(price: SolPrice): void
-  /** The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is none. */
+  /**
+   * The newest price at or before `time` and at most `maxAgeSeconds` older; null when there is
+   * none.
+   */
   at(time: number, maxAgeSeconds: number): SolPrice | null
   /** The pool's newest price at or before `time`, however old. */
   newestOfPool(time: number): SolPrice | null
 }
 
-/** Prices that begin with `history`, in any order; of two with one time the later in the list wins. */
+/** Prices with a `history` in any order. Of two entries with one time, the later one is used. */
 export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_000): SolPrices {
   const past = [...new Map(history.map((price) => [price.time, price])).values()].sort(
     (a, b) => a.time - b.time,
@@ -38,8 +42,8 @@ export function createSolPrices(history: readonly SolPrice[] = [], limit = 100_0
   }
 }
 
-/** Tables hold times in 32 bits. */
-const MOST_SECONDS = 2 ** 32 - 1
+/** Tables store times as UInt32. */
+const MAX_SECONDS = 2 ** 32 - 1
 
 function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
   let low = 0
@@ -53,8 +57,9 @@ function lastAtOrBefore(prices: readonly SolPrice[], time: number): number {
 }
 
 /**
- * Reads `SOL_PRICES_FILE`: CSV `unix_seconds,usd`, usd above 0 with at most 9 decimals, an optional header line, blank lines, any order, a later
- * line of the same second wins (rule J2). Throws `bad_config` that names the first bad line.
+ * Parses `SOL_PRICES_FILE` (rule J2): CSV lines `unix_seconds,usd` in any order, usd above 0 with
+ * at most 9 decimals. A header line and blank lines are allowed. Of two lines with one time, the
+ * later one is used. Throws `bad_config` that names the first invalid line.
  */
 export function parseSolPrices(text: string, file: string): SolPrice[] {
   const prices = new Map<number, SolPrice>()
@@ -64,7 +69,7 @@ export function parseSolPrices(text: string, file: string): SolPrice[] {
     const match = /^([0-9]{1,10})\s*,\s*([0-9]{1,9})(?:\.([0-9]{1,9}))?$/.exec(line)
     const usdE9 = match === null ? 0n : BigInt(`${match[2]}${(match[3] ?? '').padEnd(9, '0')}`)
     const time = Number(match?.[1])
-    if (usdE9 === 0n || time > MOST_SECONDS) {
+    if (usdE9 === 0n || time > MAX_SECONDS) {
       throw new ServiceError(
         'bad_config',
         `SOL_PRICES_FILE: line ${at + 1} of ${file} is not "unix_seconds,usd" with usd above 0 and at most 9 decimals, for example "1700000000,61.25"`,
@@ -76,7 +81,7 @@ export function parseSolPrices(text: string, file: string): SolPrice[] {
   return [...prices.values()].sort((a, b) => a.time - b.time)
 }
 
-/** Both lists of prices as one, in order of time; where both know a second, that of `preferred` holds. */
+/** Both lists as one, in order of time. For a second in both, the price of `preferred` is used. */
 export function mergeSolPrices(
   prices: readonly SolPrice[],
   preferred: readonly SolPrice[],

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
 
-/** What ingest counts. No label names a wallet, a slot or a signature (rule I1). */
+/** The metrics of ingest. No label names a wallet, a slot or a signature (rule I1). */
 export function createIngestMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -17,7 +17,7 @@ export function createIngestMetrics(registry: Registry) {
     }),
     streams: new Counter({
       name: 'ingest_streams_total',
-      help: 'Streams that ended, by why.',
+      help: 'Streams that ended, by reason.',
       labelNames: ['end'],
       registers,
     }),
@@ -46,7 +46,7 @@ export function createIngestMetrics(registry: Registry) {
     }),
     dropped: new Counter({
       name: 'ingest_dropped_transactions_total',
-      help: 'Transactions not handed on: repeated, of a slot that the chain passed over, of a slot too old to tell.',
+      help: 'Transactions dropped: duplicates, of slots not on the chain, of slots too old to check.',
       labelNames: ['reason'],
       registers,
     }),
@@ -58,7 +58,7 @@ export function createIngestMetrics(registry: Registry) {
     }),
     records: new Counter({
       name: 'ingest_records_total',
-      help: 'Records handed to the log.',
+      help: 'Records sent to the log.',
       labelNames: ['kind'],
       registers,
     }),
@@ -70,12 +70,12 @@ export function createIngestMetrics(registry: Registry) {
     }),
     gapSlots: new Counter({
       name: 'ingest_gap_slots_total',
-      help: 'Slot numbers passed over because the way back was too long.',
+      help: 'Slots skipped because the gap was too long to fetch.',
       registers,
     }),
     rpcBlocks: new Counter({
       name: 'ingest_rpc_blocks_total',
-      help: 'Blocks fetched over RPC, by what for.',
+      help: 'Blocks fetched over RPC, by purpose.',
       labelNames: ['why'],
       registers,
     }),
@@ -87,7 +87,7 @@ export function createIngestMetrics(registry: Registry) {
     }),
     heldBytes: new Gauge({
       name: 'ingest_held_bytes',
-      help: 'Bytes of transactions whose slot is not sealed, or sealed and not yet taken by the log.',
+      help: 'Bytes of transactions in memory: of unsealed slots, and of sealed slots waiting for the log.',
       labelNames: ['where'],
       registers,
     }),
@@ -99,4 +99,5 @@ export function createIngestMetrics(registry: Registry) {
   }
 }
 
+/** See `createIngestMetrics`. */
 export type IngestMetrics = ReturnType<typeof createIngestMetrics>

@@ -2,14 +2,15 @@ import { type Address, parseAddress } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 
 /**
- * Reads `WALLETS_FILE`: one base58 address a line, `#` comments (whole lines or after an address), blank lines, no duplicates; the n-th address
- * is `W<n>` for ever (rule J2). Throws `bad_wallets_file` that names the line, never what is on it (rule I1).
+ * Parses `WALLETS_FILE` (rule J2): one base58 address per line, without duplicates. Blank lines and
+ * `#` comments are allowed. The n-th address is `W<n>` forever. Throws `bad_wallets_file` that
+ * names the line, never its content (rule I1).
  */
 export function parseWallets(text: string, file: string): Address[] {
   return [...parseWalletLines(text, file).keys()]
 }
 
-/** The same, each address with its line, in the order of the lines. */
+/** Like `parseWallets`, with the line number of each address. In the order of the lines. */
 export function parseWalletLines(text: string, file: string): ReadonlyMap<Address, number> {
   const lines = new Map<Address, number>()
   text.split('\n').forEach((raw, at) => {
@@ -23,13 +24,14 @@ export function parseWalletLines(text: string, file: string): ReadonlyMap<Addres
     if (first !== undefined) throw fault(file, at + 1, `repeats the address of line ${first}`)
     lines.set(address, at + 1)
   })
-  if (lines.size === 0) throw fault(file, null, 'holds no address')
+  if (lines.size === 0) throw fault(file, null, 'contains no address')
   return lines
 }
 
 /**
- * Checks that the list only grew: `known` are the addresses stored so far, `W1` first. Throws `bad_wallets_file` for the first changed or
- * removed one, by its line (of each address in `lines`, where they come from a file) and alias.
+ * Checks that wallets were only added at the end. `known` are the stored addresses, `W1` first.
+ * Throws `bad_wallets_file` that names the alias of the first changed or removed address, and its
+ * line if `lines` has the line numbers of `addresses`.
  */
 export function checkWalletsKept(
   addresses: readonly Address[],
@@ -39,12 +41,12 @@ export function checkWalletsKept(
 ): void {
   const changed = known.findIndex((address, at) => address !== addresses[at])
   if (changed === -1) return
-  const what = addresses[changed] === undefined ? 'is missing' : 'is another address than before'
+  const what = addresses[changed] === undefined ? 'is missing' : 'has another address'
   const last = lines.at(-1)
   throw fault(
     file,
     lines[changed] ?? (last === undefined ? null : last + 1),
-    `changes what is known: W${changed + 1} ${what}; lines may only be added at the end`,
+    `differs from the stored wallets: W${changed + 1} ${what}; lines may only be added at the end`,
   )
 }
 

@@ -8,7 +8,7 @@ import {
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { type Address, addressFromBytes } from '../domain/address.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
-import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
+import { encodeTransactionInfo } from '../ingest/wire/encode-transaction-info.ts'
 
 const TOKEN_2022 = new PublicKey('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const DECIMALS = 6
@@ -208,7 +208,7 @@ export class Token2022Chain {
       innerKept: true,
       logs: [],
     }
-    return { ...transaction, encoded: () => encodeTransaction(transaction) }
+    return { ...transaction, encoded: () => encodeTransactionInfo(transaction) }
   }
 
   private balances(keys: readonly PublicKey[], indexOf: (key: PublicKey) => number) {

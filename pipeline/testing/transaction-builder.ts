@@ -3,7 +3,7 @@ import { type Address, addressBytes, addressFromBytes, parseAddress } from '../d
 import { WSOL } from '../domain/quote.ts'
 import type { Instruction, TokenBalance, Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
-import { encodeTransaction } from '../ingest/wire/encode-transaction.ts'
+import { encodeTransactionInfo } from '../ingest/wire/encode-transaction-info.ts'
 
 /** Rent of a token account, in lamports. */
 export const RENT = 2_039_280n
@@ -234,7 +234,7 @@ export class TransactionBuilder {
       innerKept: options.innerKept ?? true,
       logs: [],
     }
-    return { ...transaction, encoded: () => encodeTransaction(transaction) }
+    return { ...transaction, encoded: () => encodeTransactionInfo(transaction) }
   }
 
   private balances(tokens: ReadonlyMap<string, TokenAccount>): TokenBalance[] {

@@ -1,25 +1,40 @@
 import type { Address } from '../../domain/address.ts'
 
-/** What belongs to a pool's first and second mint, in the order of its account. */
+/** Two values: of a pool's first and of its second mint, in the order of the pool's account. */
 export type Pair<T> = readonly [first: T, second: T]
 
-/** What the account of a pool says, whatever the program; amounts in raw units. */
-export interface PoolAccount {
+/** The decoded account of a pool of any program. Amounts are raw units. */
+export interface DecodedPool {
   readonly mints: Pair<Address>
-  /** `vaults`: token accounts that hold the reserves, and what of their balances is none of the pool's. `told`: the account tells its reserves itself. */
-  readonly holds:
+  /**
+   * Where the reserves are.
+   * - `vaults`: in two token accounts. `owed` is the part of their balances that is not the pool's,
+   *   such as fees of the protocol.
+   * - `account`: the pool's account states them.
+   */
+  readonly reserves:
     | { readonly kind: 'vaults'; readonly vaults: Pair<Address>; readonly owed: Pair<bigint> }
-    | { readonly kind: 'told'; readonly reserves: Pair<bigint> }
-  /** `ratio`: so much of the first is worth so much of the second. `reserves`: the ratio of the reserves, after so much is added that nobody has put in. */
+    | { readonly kind: 'account'; readonly amounts: Pair<bigint> }
+  /**
+   * How the price is computed.
+   * - `ratio`: `amounts[0]` of the first mint is worth `amounts[1]` of the second.
+   * - `reserves`: the ratio of the reserves, each increased by its `virtual` amount.
+   */
   readonly price:
     | { readonly kind: 'ratio'; readonly amounts: Pair<bigint> }
     | { readonly kind: 'reserves'; readonly virtual: Pair<bigint> }
 }
 
-/** `closed`: a good account of a pool on which nobody trades any more. `malformed`: no account of the program's pools. */
-export type PoolReading = PoolAccount | 'closed' | 'malformed'
+/**
+ * A decoded pool. `closed`: a valid pool that no longer trades. `malformed`: no pool account of the
+ * program.
+ */
+export type PoolReading = DecodedPool | 'closed' | 'malformed'
 
-/** Reads the data of an account of one program; never throws on bytes. `mint` is the token for which it is read: a bonding curve does not name its own. */
+/**
+ * Decodes a pool account of one program. Never throws on bytes. `mint` is a token of the pool: the
+ * account of a bonding curve does not name its token.
+ */
 export type ReadPool = (data: Buffer, mint: Address) => PoolReading
 
 /** The little-endian u128 at `offset`. */
@@ -32,10 +47,13 @@ export function readI128(data: Buffer, offset: number): bigint {
   return BigInt.asIntN(128, readU128(data, offset))
 }
 
-/** Price of a pool that keeps a square root, Q64.64, of the second mint for one of the first: its square, exactly. */
-export function ratioOfSqrt(sqrtPriceX64: bigint): PoolAccount['price'] {
+/**
+ * The exact price of a pool that stores a square root price: the square root, as Q64.64, of the
+ * amount of the second mint for one of the first.
+ */
+export function ratioOfSqrt(sqrtPriceX64: bigint): DecodedPool['price'] {
   return { kind: 'ratio', amounts: [1n << 128n, sqrtPriceX64 * sqrtPriceX64] }
 }
 
-/** Nothing is added to the reserves. */
-export const OF_RESERVES: PoolAccount['price'] = { kind: 'reserves', virtual: [0n, 0n] }
+/** The price is the ratio of the reserves, without virtual amounts. */
+export const RESERVES_RATIO: DecodedPool['price'] = { kind: 'reserves', virtual: [0n, 0n] }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { type Address, addressBytes, addressFromBytes } from '../../domain/address.ts'
 import { USDC, WSOL } from '../../domain/quote.ts'
 import { binPriceX64 } from './dlmm-pair.ts'
-import { POOL_PROGRAMS, readPool, stateOf } from './pool-state.ts'
+import { POOL_PROGRAMS, poolStateOf, readPool } from './pool-state.ts'
 import { readVault } from './vault.ts'
 
 const keyOf = (name: string): Address =>
@@ -12,10 +12,16 @@ const keyOf = (name: string): Address =>
 const COIN = keyOf('coin')
 const [VAULT_A, VAULT_B] = [keyOf('vault a'), keyOf('vault b')]
 
-/** A field of an account, in the words of the programs' sources: number of bytes and value, a key, or bytes that do not matter here (all 0xa5). */
+/**
+ * A field of an account as in the program's source: bits and value, a key, or a number of unused
+ * bytes (0xa5 each).
+ */
 type Field = readonly [bits: 8 | 16 | 32 | 64 | 128, value: bigint | number] | Address | number
 
-/** Fields one after the other, as `#[repr(C, packed)]` and borsh lay them out: no offset is written down here. */
+/**
+ * An account of these fields without padding, as borsh and `#[repr(C, packed)]` lay them out. The
+ * tests build accounts without offsets, so that they do not repeat the offsets of the code.
+ */
 function account(name: string | null, ...fields: readonly Field[]): Buffer {
   const start =
     name === null ? [] : [createHash('sha256').update(`account:${name}`).digest().subarray(0, 8)]
@@ -45,8 +51,8 @@ const RAYDIUM_CLMM = 'CAMMCzo5YL8w4VFF8KVHrK22GGUsp5VTaW7grrKgrWqK'
 const WHIRLPOOL = 'whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc'
 const DLMM = 'LBUZKhRxPF3XUpBCjp4YzTKgLccjZhTSDM9YuVaPwxo'
 
-/** What a coin's pool says with these balances of its vaults, and what the vaults are. */
-function told(
+/** The state of a pool with these vault balances, and its vaults. */
+function read(
   owner: string,
   data: Buffer,
   balances: readonly [bigint, bigint] | null = null,
@@ -54,8 +60,8 @@ function told(
 ) {
   const pool = readPool(owner, data, mint)
   if (typeof pool === 'string') return pool
-  const vaults = pool.holds.kind === 'vaults' ? pool.holds.vaults : null
-  return { vaults, state: stateOf(pool, mint, balances) }
+  const vaults = pool.reserves.kind === 'vaults' ? pool.reserves.vaults : null
+  return { vaults, state: poolStateOf(pool, mint, balances) }
 }
 
 const curve = (complete: number, ...rest: readonly Field[]) =>
@@ -65,7 +71,7 @@ const curve = (complete: number, ...rest: readonly Field[]) =>
     ...[u64(1_000_000_000_000_000), u8(complete), ...rest],
   )
 
-test('a bonding curve is priced by its virtual reserves and holds its real ones, whatever its generation', (t) => {
+test('a bonding curve of any generation has the price of its virtual reserves and its real liquidity', (t) => {
   const state = (quoteMint: Address) => ({
     quoteMint,
     quoteReserve: 1n,
@@ -73,21 +79,21 @@ test('a bonding curve is priced by its virtual reserves and holds its real ones,
   })
   const creator = keyOf('creator')
   const zeros = addressFromBytes(new Uint8Array(32))
-  t.deepEqual(told(PUMPFUN, curve(0)), { vaults: null, state: state(WSOL) })
-  t.deepEqual(told(PUMPFUN, curve(0, creator, 69)), {
+  t.deepEqual(read(PUMPFUN, curve(0)), { vaults: null, state: state(WSOL) })
+  t.deepEqual(read(PUMPFUN, curve(0, creator, 69)), {
     vaults: null,
     state: state(addressFromBytes(new Uint8Array(32).fill(0xa5))),
   })
-  t.deepEqual(told(PUMPFUN, curve(0, creator, u8(0), u8(0), zeros)), {
+  t.deepEqual(read(PUMPFUN, curve(0, creator, u8(0), u8(0), zeros)), {
     vaults: null,
     state: state(WSOL),
   })
-  t.deepEqual(told(PUMPFUN, curve(0, creator, u8(0), u8(0), USDC, 37)), {
+  t.deepEqual(read(PUMPFUN, curve(0, creator, u8(0), u8(0), USDC, 37)), {
     vaults: null,
     state: state(USDC),
   })
-  t.is(told(PUMPFUN, curve(1)), 'closed')
-  t.is(told(PUMPFUN, curve(2)), 'malformed')
+  t.is(read(PUMPFUN, curve(1)), 'closed')
+  t.is(read(PUMPFUN, curve(2)), 'malformed')
 })
 
 const pumpswap = (base: Address, quote: Address, ...rest: readonly Field[]) =>
@@ -97,7 +103,7 @@ const pumpswap = (base: Address, quote: Address, ...rest: readonly Field[]) =>
     ...[VAULT_A, VAULT_B, u64(4_193_388_315_000), ...rest],
   )
 
-test('a PumpSwap pool is priced by its vaults and the virtual reserves of its quote; fees that wait are no liquidity', (t) => {
+test('the price of a PumpSwap pool includes virtual quote reserves; waiting fees are not liquidity', (t) => {
   const vaults = [VAULT_A, VAULT_B]
   const balances = [1000n, 110n] as const
   const tail = [keyOf('creator'), u8(0), u8(0)]
@@ -105,18 +111,18 @@ test('a PumpSwap pool is priced by its vaults and the virtual reserves of its qu
     vaults,
     state: { quoteMint: WSOL, quoteReserve, price: { quote, base: 1000n } },
   })
-  t.deepEqual(told(PUMPSWAP, pumpswap(COIN, WSOL), balances), state(110n, 110n))
-  t.deepEqual(told(PUMPSWAP, pumpswap(COIN, WSOL, ...tail), balances), state(110n, 110n))
+  t.deepEqual(read(PUMPSWAP, pumpswap(COIN, WSOL), balances), state(110n, 110n))
+  t.deepEqual(read(PUMPSWAP, pumpswap(COIN, WSOL, ...tail), balances), state(110n, 110n))
   t.deepEqual(
-    told(PUMPSWAP, pumpswap(COIN, WSOL, ...tail, u128(-30), 40), balances),
+    read(PUMPSWAP, pumpswap(COIN, WSOL, ...tail, u128(-30), 40), balances),
     state(80n, 80n),
   )
   t.deepEqual(
-    told(PUMPSWAP, pumpswap(COIN, WSOL, ...tail, u128(30), 40), balances),
+    read(PUMPSWAP, pumpswap(COIN, WSOL, ...tail, u128(30), 40), balances),
     state(110n, 140n),
   )
-  // The other way round the coin is the pool's quote.
-  t.deepEqual(told(PUMPSWAP, pumpswap(WSOL, COIN, ...tail, u128(-10)), balances), {
+  // Here the coin is the quote of the pool.
+  t.deepEqual(read(PUMPSWAP, pumpswap(WSOL, COIN, ...tail, u128(-10)), balances), {
     vaults,
     state: { quoteMint: WSOL, quoteReserve: 1000n, price: { quote: 1000n, base: 100n } },
   })
@@ -129,16 +135,16 @@ const raydiumAmm = (status: number, coin: Address, pc: Address) =>
     ...[VAULT_A, VAULT_B, coin, pc, 32, 32, 32, 32, 32, 64, 32, 8, 8, 8, 8],
   )
 
-test('a Raydium AMM v4 pool is priced by its vaults less the profit that may be taken', (t) => {
-  t.deepEqual(told(RAYDIUM_AMM, raydiumAmm(6, COIN, WSOL), [107n, 53n]), {
+test("the price of a Raydium AMM v4 pool is its vault ratio without the owner's profit", (t) => {
+  t.deepEqual(read(RAYDIUM_AMM, raydiumAmm(6, COIN, WSOL), [107n, 53n]), {
     vaults: [VAULT_A, VAULT_B],
     state: { quoteMint: WSOL, quoteReserve: 50n, price: { quote: 50n, base: 100n } },
   })
-  t.like(told(RAYDIUM_AMM, raydiumAmm(1, USDC, COIN), [107n, 53n]), {
+  t.like(read(RAYDIUM_AMM, raydiumAmm(1, USDC, COIN), [107n, 53n]), {
     state: { quoteMint: USDC, quoteReserve: 100n, price: { quote: 100n, base: 50n } },
   })
-  t.is(told(RAYDIUM_AMM, raydiumAmm(0, COIN, WSOL)), 'malformed')
-  t.is(told(RAYDIUM_AMM, raydiumAmm(8, COIN, WSOL)), 'malformed')
+  t.is(read(RAYDIUM_AMM, raydiumAmm(0, COIN, WSOL)), 'malformed')
+  t.is(read(RAYDIUM_AMM, raydiumAmm(8, COIN, WSOL)), 'malformed')
 })
 
 const raydiumCpmm = (mint0: Address, mint1: Address) =>
@@ -148,12 +154,12 @@ const raydiumCpmm = (mint0: Address, mint1: Address) =>
     ...[5, u64(9), u64(1), u64(10), u64(2), u64(20), u64(9), u64(9), 8, u64(3), u64(30), 28 * 8],
   )
 
-test('a Raydium CPMM pool is priced by its vaults less the fees of protocol, fund and creator', (t) => {
-  t.deepEqual(told(RAYDIUM_CPMM, raydiumCpmm(COIN, USDC), [106n, 160n]), {
+test('the price of a Raydium CPMM pool is its vault ratio without fees of protocol, fund and creator', (t) => {
+  t.deepEqual(read(RAYDIUM_CPMM, raydiumCpmm(COIN, USDC), [106n, 160n]), {
     vaults: [VAULT_A, VAULT_B],
     state: { quoteMint: USDC, quoteReserve: 100n, price: { quote: 100n, base: 100n } },
   })
-  t.like(told(RAYDIUM_CPMM, raydiumCpmm(WSOL, COIN), [106n, 161n]), {
+  t.like(read(RAYDIUM_CPMM, raydiumCpmm(WSOL, COIN), [106n, 161n]), {
     state: { quoteMint: WSOL, quoteReserve: 100n, price: { quote: 100n, base: 101n } },
   })
 })
@@ -167,16 +173,16 @@ const raydiumClmm = (mint0: Address, mint1: Address, sqrt: bigint) =>
     ...[u64(2), u64(20), 8, 8, 80, 14 * 8, 32 * 8],
   )
 
-test('a Raydium CLMM pool is priced by the square of its root; its liquidity is its vaults less fees', (t) => {
+test('the price of a Raydium CLMM pool is its squared root price; its liquidity excludes fees', (t) => {
   const half = 1n << 63n
-  t.deepEqual(told(RAYDIUM_CLMM, raydiumClmm(COIN, WSOL, half), [100n, 100n]), {
+  t.deepEqual(read(RAYDIUM_CLMM, raydiumClmm(COIN, WSOL, half), [100n, 100n]), {
     vaults: [VAULT_A, VAULT_B],
     state: { quoteMint: WSOL, quoteReserve: 70n, price: { quote: half * half, base: 1n << 128n } },
   })
-  t.like(told(RAYDIUM_CLMM, raydiumClmm(WSOL, COIN, half), [100n, 100n]), {
+  t.like(read(RAYDIUM_CLMM, raydiumClmm(WSOL, COIN, half), [100n, 100n]), {
     state: { quoteReserve: 97n, price: { quote: 1n << 128n, base: half * half } },
   })
-  t.is(told(RAYDIUM_CLMM, raydiumClmm(COIN, WSOL, 0n)), 'malformed')
+  t.is(read(RAYDIUM_CLMM, raydiumClmm(COIN, WSOL, 0n)), 'malformed')
 })
 
 const whirlpool = (mintA: Address, mintB: Address, sqrt: bigint) =>
@@ -186,14 +192,14 @@ const whirlpool = (mintA: Address, mintB: Address, sqrt: bigint) =>
     ...[mintA, VAULT_A, 16, mintB, VAULT_B, 16, 8, 384],
   )
 
-test('a Whirlpool is priced by the square of its root; its liquidity is its vaults less fees', (t) => {
+test('the price of a Whirlpool is its squared root price; its liquidity excludes protocol fees', (t) => {
   // The square root of 0.15, times 2^64: 150 USD for one SOL.
   const sqrt = 7_144_393_258_922_745_604n
-  const sol = told(WHIRLPOOL, whirlpool(WSOL, USDC, sqrt), [1000n, 1000n], WSOL)
+  const sol = read(WHIRLPOOL, whirlpool(WSOL, USDC, sqrt), [1000n, 1000n], WSOL)
   t.like(sol, { vaults: [VAULT_A, VAULT_B], state: { quoteMint: USDC, quoteReserve: 960n } })
   const { quote, base } = typeof sol === 'string' || sol.state === null ? t.fail() : sol.state.price
   t.is((quote * 10n ** 15n + base / 2n) / base, 150_000_000_000_000n)
-  t.like(told(WHIRLPOOL, whirlpool(USDC, COIN, sqrt), [1000n, 1000n]), {
+  t.like(read(WHIRLPOOL, whirlpool(USDC, COIN, sqrt), [1000n, 1000n]), {
     state: { quoteMint: USDC, quoteReserve: 996n, price: { quote: base, base: quote } },
   })
 })
@@ -207,13 +213,13 @@ const dlmm = (mintX: Address, mintY: Address, id: number, step: number) =>
     ...[8, 8, 8, 8, 32, 1, 1, 1, 21],
   )
 
-test('a DLMM pair is priced by its active bin; its liquidity is its vaults less fees', (t) => {
-  t.deepEqual(told(DLMM, dlmm(COIN, WSOL, 0, 25), [1000n, 1000n]), {
+test('the price of a DLMM pair is that of its active bin; its liquidity excludes protocol fees', (t) => {
+  t.deepEqual(read(DLMM, dlmm(COIN, WSOL, 0, 25), [1000n, 1000n]), {
     vaults: [VAULT_A, VAULT_B],
     state: { quoteMint: WSOL, quoteReserve: 950n, price: { quote: 1n << 64n, base: 1n << 64n } },
   })
-  t.like(told(DLMM, dlmm(USDC, COIN, 0, 25), [1000n, 1000n]), { state: { quoteReserve: 995n } })
-  t.is(told(DLMM, dlmm(COIN, WSOL, 0x80000, 1)), 'malformed')
+  t.like(read(DLMM, dlmm(USDC, COIN, 0, 25), [1000n, 1000n]), { state: { quoteReserve: 995n } })
+  t.is(read(DLMM, dlmm(COIN, WSOL, 0x80000, 1)), 'malformed')
   fc.assert(
     fc.property(
       fc.integer({ min: -2000, max: 2000 }),
@@ -221,7 +227,7 @@ test('a DLMM pair is priced by its active bin; its liquidity is its vaults less 
       (id, step) => {
         const price = binPriceX64(id, step)!
         const expected = (1 + step / 10_000) ** id
-        // Each step of the program rounds away up to 2^-64 of a power that is below one.
+        // Each step of the program rounds off up to 2^-64 of a power below one.
         const slack = 1e-9 + 2 ** -50 * Math.max(expected, 1 / expected)
         t.true(Math.abs(Number(price) / 2 ** 64 / expected - 1) < slack, `${id} ${step}`)
       },
@@ -229,7 +235,7 @@ test('a DLMM pair is priced by its active bin; its liquidity is its vaults less 
   )
 })
 
-test('a price needs something on both sides, and vaults that hold what is owed', (t) => {
+test('a pool without reserves on both sides, or with less than its fees, has no state', (t) => {
   const data = raydiumCpmm(COIN, USDC)
   for (const balances of [
     [6n, 160n],
@@ -238,10 +244,10 @@ test('a price needs something on both sides, and vaults that hold what is owed',
     [106n, 59n],
     [0n, 0n],
   ] as const)
-    t.like(told(RAYDIUM_CPMM, data, balances), { state: null })
+    t.like(read(RAYDIUM_CPMM, data, balances), { state: null })
 })
 
-test('an account of the wrong size, kind or token is malformed, one of another program is another; nothing throws (rule K7)', (t) => {
+test('accounts of a wrong size, kind or token are malformed; no bytes throw (rule K7)', (t) => {
   const good: readonly [string, Buffer][] = [
     [PUMPFUN, curve(0)],
     [PUMPSWAP, pumpswap(COIN, WSOL)],
@@ -256,12 +262,12 @@ test('an account of the wrong size, kind or token is malformed, one of another p
     good.map(([owner]) => owner),
   )
   for (const [owner, data] of good) {
-    t.is(typeof told(owner, data), 'object', owner)
-    t.is(told(owner, data.subarray(0, data.length - 1)), 'malformed', owner)
-    if (owner !== PUMPFUN) t.is(told(owner, data, null, keyOf('another')), 'malformed', owner)
+    t.is(typeof read(owner, data), 'object', owner)
+    t.is(read(owner, data.subarray(0, data.length - 1)), 'malformed', owner)
+    if (owner !== PUMPFUN) t.is(read(owner, data, null, keyOf('another')), 'malformed', owner)
     if (owner !== RAYDIUM_AMM)
-      t.is(told(owner, Buffer.from(data).fill(1, 0, 1)), 'malformed', owner)
-    t.is(told(WSOL, data), 'other')
+      t.is(read(owner, Buffer.from(data).fill(1, 0, 1)), 'malformed', owner)
+    t.is(read(WSOL, data), 'other')
   }
   fc.assert(
     fc.property(
@@ -274,7 +280,7 @@ test('an account of the wrong size, kind or token is malformed, one of another p
           noise.subarray(0, Math.max(0, damaged.length - at)),
           Math.min(at, damaged.length),
         )
-        const found = told(owner, damaged.subarray(0, damaged.length - (noise[0] ?? 0)), [
+        const found = read(owner, damaged.subarray(0, damaged.length - (noise[0] ?? 0)), [
           1n << 64n,
           1n,
         ])
@@ -284,7 +290,7 @@ test('an account of the wrong size, kind or token is malformed, one of another p
   )
 })
 
-test('a vault is a token account of either program that was set up', (t) => {
+test('a vault is an initialised token account of either token program', (t) => {
   const token = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
   const token2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
   const vault = (state: number, ...rest: readonly Field[]) =>

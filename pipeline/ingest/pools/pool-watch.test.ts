@@ -16,14 +16,14 @@ import {
 } from '../stream/yellowstone.ts'
 import { createIngestMetrics } from '../telemetry.ts'
 import { readEnvelope } from '../wire/update-envelope.ts'
-import { PoolPictures } from './pool-pictures.ts'
+import { PoolSnapshots } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
 import { createPoolWatch } from './pool-watch.ts'
 import { createPoolMetrics } from './telemetry.ts'
 
 const START = 405_000_000
 
-test('the simulator’s pools are told as its market has them: first over RPC, then by the stream, over changes of the set and cuts', async (t) => {
+test('states equal those of the simulated market: over RPC, over the stream, after changes and cuts', async (t) => {
   const simulator = await startSimulator({
     seed: 7,
     wallets: 5,
@@ -50,7 +50,7 @@ test('the simulator’s pools are told as its market has them: first over RPC, t
       ...options,
       onUpdate(bytes) {
         options.onUpdate(bytes)
-        // One status a slot, one slot a status.
+        // Each slot has one status.
         if (readEnvelope(bytes)?.kind === 'slot') heard.ring()
       },
     })
@@ -89,7 +89,7 @@ test('the simulator’s pools are told as its market has them: first over RPC, t
   t.is(asked, 2, 'one call for the pools, one for them and their vaults')
   const then = new Map(first.map((coin) => [coin, newest(coin)!.slot]))
 
-  // From here on the stream alone tells.
+  // From here on all updates come over the stream.
   await until(() => first.every((coin) => newest(coin)!.slot > then.get(coin)!))
   for (const coin of first) check(t, coin, newest(coin)!)
   watch.watch(listOf(first).reverse())
@@ -100,11 +100,11 @@ test('the simulator’s pools are told as its market has them: first over RPC, t
   t.is(newest(gone!), undefined)
   await until(() => {
     for (const coin of rest)
-      if (newest(coin) === undefined) t.fail('a pool that stays is told throughout')
+      if (newest(coin) === undefined) t.fail('a pool that stays has a state at all times')
     return newest(another) !== undefined
   })
   check(t, another, newest(another)!)
-  t.is(asked, 4, 'of those that stay nothing is asked')
+  t.is(asked, 4, 'accounts that stay are not read again')
 
   const cut = simulator.slot
   simulator.disconnect()
@@ -118,7 +118,9 @@ test('the simulator’s pools are told as its market has them: first over RPC, t
   t.is(newest(another), undefined)
 })
 
-/** What the market says of a coin at the slot of a state; made with the market's own formulas, not with account bytes. */
+/**
+ * Compares a state with the market at the same slot. Uses the market's formulas, not account bytes.
+ */
 function check(
   t: { deepEqual(a: unknown, b: unknown): void; true(a: boolean, why: string): void },
   coin: Coin,
@@ -133,16 +135,16 @@ function check(
     quoteMint: coin.quote.key.address,
     quoteReserve: quote,
   })
-  const told = Number((price.quote * 10n ** 30n) / price.base) / 1e30
+  const actual = Number((price.quote * 10n ** 30n) / price.base) / 1e30
   // A DLMM price is that of a bin of 20 basis points.
   const slack = coin.venue === 'meteora_dlmm' ? 0.0021 : 1e-6
   t.true(
-    Math.abs(told / priceAt(coin, slot) - 1) < slack,
-    `${coin.venue} ${told} ${priceAt(coin, slot)}`,
+    Math.abs(actual / priceAt(coin, slot) - 1) < slack,
+    `${coin.venue} ${actual} ${priceAt(coin, slot)}`,
   )
 }
 
-test('at most 500 pools are followed, in as many filters as the server wants, and read a hundred accounts at a time', async (t) => {
+test('at most 500 pools are watched, in filters of the size the server accepts, read 100 accounts at a time', async (t) => {
   const pools = Array.from({ length: 600 }, (_, at) => aPool(at))
   const accounts = new Map(pools.flatMap((pool) => [...pool.accounts]))
   const calls: [number, number | undefined][] = []
@@ -203,72 +205,73 @@ test('at most 500 pools are followed, in as many filters as the server wants, an
   t.is(watch.newest(pools[500]!.mint), undefined)
 })
 
-test('a pool and its vaults change together, when their slot is confirmed; what is older, or of a slot that died, counts for nothing', (t) => {
+test('a pool and its vaults change together when their slot is confirmed; older updates are ignored', (t) => {
   const kinds: string[] = []
-  const pictures = new PoolPictures((kind) => kinds.push(kind))
+  const snapshots = new PoolSnapshots((kind) => kinds.push(kind))
   const { mint, pool, vaults, accounts } = aPool(5)
   const keyOf = (address: Address) => Buffer.from(addressBytes(address)).toString('latin1')
-  const stage = (address: Address, slot: number, amount: bigint, writeVersion = 0) => {
+  const addUpdate = (address: Address, slot: number, amount: bigint, writeVersion = 0) => {
     const { owner, data } = aVault(address === vaults[0] ? mint : WSOL, amount)
-    pictures.stage(keyOf(address), { slot, writeVersion, owner, data })
+    snapshots.addUpdate(keyOf(address), { slot, writeVersion, owner, data })
   }
   const price = () => {
-    const state = pictures.newest(mint)
+    const state = snapshots.newest(mint)
     return state && [state.slot, state.price.quote, state.price.base]
   }
   t.true(
-    pictures.replace([
+    snapshots.replace([
       { mint, pool },
       { mint, pool: mint },
     ]),
   )
-  t.false(pictures.replace([{ mint, pool }]))
-  t.deepEqual(pictures.unread(), [pool])
-  t.deepEqual(pictures.followed(), [])
-  pictures.read(pool, { slot: 10, ...accounts.get(pool)! })
-  pictures.arrange()
-  t.deepEqual(pictures.followed(), [pool, ...vaults])
-  t.deepEqual(pictures.stale(), [...vaults])
+  t.false(snapshots.replace([{ mint, pool }]))
+  t.deepEqual(snapshots.unread(), [pool])
+  t.deepEqual(snapshots.subscribed(), [])
+  snapshots.applyRead(pool, { slot: 10, ...accounts.get(pool)! })
+  snapshots.updateAccounts()
+  t.deepEqual(snapshots.subscribed(), [pool, ...vaults])
+  t.deepEqual(snapshots.stale(), [...vaults])
   t.is(price(), undefined)
-  for (const vault of vaults) pictures.read(vault, { slot: 10, ...accounts.get(vault)! })
+  for (const vault of vaults) snapshots.applyRead(vault, { slot: 10, ...accounts.get(vault)! })
   t.deepEqual(price(), [10, 5n, 1000n])
-  t.deepEqual(pictures.stale(), [])
+  t.deepEqual(snapshots.stale(), [])
 
-  stage(vaults[0], 12, 1001n)
-  pictures.settle(11)
+  addUpdate(vaults[0], 12, 1001n)
+  snapshots.confirm(11)
   t.deepEqual(price(), [10, 5n, 1000n])
-  stage(vaults[1], 12, 4n, 1)
-  stage(vaults[1], 12, 6n, 2)
-  stage(vaults[1], 12, 7n, 1)
-  pictures.settle(12)
+  addUpdate(vaults[1], 12, 4n, 1)
+  addUpdate(vaults[1], 12, 6n, 2)
+  addUpdate(vaults[1], 12, 7n, 1)
+  snapshots.confirm(12)
   t.deepEqual(price(), [12, 6n, 1001n])
-  stage(vaults[1], 11, 9n)
-  stage(vaults[1], 12, 9n, 1)
-  pictures.settle(13)
+  addUpdate(vaults[1], 11, 9n)
+  addUpdate(vaults[1], 12, 9n, 1)
+  snapshots.confirm(13)
   t.deepEqual(price(), [12, 6n, 1001n])
 
-  // RPC as of a slot that the stream has passed says nothing new; as of a later one it outdoes what waits.
-  stage(vaults[1], 15, 3n)
-  pictures.read(vaults[1], { slot: 11, ...accounts.get(vaults[1])! })
+  // An account read over RPC at an older slot is ignored; at a later slot it replaces a pending
+  // update.
+  addUpdate(vaults[1], 15, 3n)
+  snapshots.applyRead(vaults[1], { slot: 11, ...accounts.get(vaults[1])! })
   t.deepEqual(price(), [12, 6n, 1001n])
-  pictures.read(vaults[1], { slot: 15, ...accounts.get(vaults[1])! })
-  pictures.settle(15)
+  snapshots.applyRead(vaults[1], { slot: 15, ...accounts.get(vaults[1])! })
+  snapshots.confirm(15)
   t.deepEqual(price(), [15, 5n, 1001n])
 
-  // A vault of another mint, and an account that is none, give no state until they are good again.
-  pictures.stage(keyOf(vaults[0]), { slot: 16, writeVersion: 0, ...aVault(WSOL, 8n) })
-  pictures.settle(16)
+  // A vault of another mint and a missing account give no state until a valid update comes.
+  snapshots.addUpdate(keyOf(vaults[0]), { slot: 16, writeVersion: 0, ...aVault(WSOL, 8n) })
+  snapshots.confirm(16)
   t.is(price(), undefined)
-  stage(vaults[0], 17, 8n)
-  pictures.stage(keyOf(pool), { slot: 17, writeVersion: 0, owner: '', data: new Uint8Array() })
-  pictures.settle(17)
+  addUpdate(vaults[0], 17, 8n)
+  snapshots.addUpdate(keyOf(pool), { slot: 17, writeVersion: 0, owner: '', data: new Uint8Array() })
+  snapshots.confirm(17)
   t.is(price(), undefined)
-  t.deepEqual(pictures.unread(), [pool])
+  t.deepEqual(snapshots.unread(), [pool])
   t.deepEqual(kinds, [
     ...['pool', 'vault', 'vault', 'vault', 'vault', 'vault', 'vault', 'vault', 'other'],
   ])
-  t.true(pictures.replace([]))
-  t.deepEqual(pictures.followed(), [])
+  t.true(snapshots.replace([]))
+  t.deepEqual(snapshots.subscribed(), [])
 })
 
 const keyAt = (at: number): Address => {
@@ -281,7 +284,7 @@ const keyAt = (at: number): Address => {
 function aPool(at: number) {
   const [mint, pool, first, second] = [0, 1, 2, 3].map((part) => keyAt(at * 4 + part)) as [
     ...[Address, Address, Address, Address],
-  ] // four of four
+  ] // the array has four elements
   const data = Buffer.alloc(752)
   data.writeBigUInt64LE(6n)
   for (const [place, key] of [
@@ -309,11 +312,11 @@ function aVault(mint: Address, amount: bigint) {
 
 function aStatus(slot: number): Uint8Array {
   const update = { slot: { slot: String(slot), status: 1 } }
-  // The generated type of a partial message does not take literals.
+  // The generated type of a partial message does not accept literals.
   return SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 }
 
-/** Something to wait for, again and again. */
+/** Wakes everyone who waits on `next`. */
 function createBell() {
   let waiting: (() => void)[] = []
   return {

@@ -2,103 +2,98 @@ import { type Address, addressFromBytes, parseAddress } from '../../domain/addre
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
-import type { AccountsRpc } from '../rpc/rpc.ts'
+import type { AccountsRpc } from '../rpc/solana-rpc.ts'
+import { createBackoff } from '../stream/backoff.ts'
+import { planReconnect, type StreamSettings } from '../stream/reconnect-policy.ts'
 import { openSession, type SessionEnd, type StreamSession } from '../stream/stream-session.ts'
 import { accountsRequest } from '../stream/subscribe-request.ts'
 import { type OpenUpdateStream, openUpdateStream } from '../stream/yellowstone.ts'
 import type { UpdateEnvelope } from '../wire/update-envelope.ts'
-import { PoolPictures, type WatchedPool } from './pool-pictures.ts'
+import { createOneShot } from './one-shot.ts'
+import { createPoolAccountReader, type PoolAccountReader } from './pool-account-reader.ts'
+import { type AccountBytes, PoolSnapshots, type WatchedPool } from './pool-snapshots.ts'
 import type { PoolState } from './pool-state.ts'
+import { DEFAULT_POOL_WATCH_LIMITS, type PoolWatchLimits } from './pool-watch-limits.ts'
 import type { PoolMetrics } from './telemetry.ts'
 
-/** Follows the accounts of pools over a stream of its own, and tells price and liquidity of their tokens. */
+/**
+ * Follows the accounts of pools over a stream of its own. Gives price and liquidity of their
+ * tokens.
+ */
 export interface PoolWatch {
   /**
-   * Replaces what is watched: at most 500, the first ones; of several pools of a token the first. What is known of pools that stay is kept. An unchanged set costs nothing.
-   * `programId` is not used: the account's owner tells what it is.
+   * Replaces the watched pools: the first 500, and of several pools of a token the first. Keeps the
+   * state of pools that stay. An unchanged set causes no requests. `programId` is ignored: the
+   * owner of the pool's account is used.
    */
   watch(
     pools: readonly { readonly mint: string; readonly pool: string; readonly programId?: string }[],
   ): void
-  /** The newest state of a token's pool; undefined while there is none, or when the stream has been silent for too long for it to be one. */
+  /** The newest state of a token's pool; undefined when there is none, or none that is recent. */
   newest(mint: string): PoolState | undefined
+  /** Closes the stream and the RPC client. Resolves when everything has ended. */
   stop(): Promise<void>
 }
 
+/** The server to subscribe to. */
 export interface PoolWatchConfig {
-  /** `YELLOWSTONE_ENDPOINT`; only `Subscribe` is asked of it (rule J10). */
+  /** `YELLOWSTONE_ENDPOINT`; only `Subscribe` is called (rule J10). */
   readonly endpoint: string
+  /** `YELLOWSTONE_X_TOKEN`. */
   readonly xToken: string | null
 }
 
+/** What a pool watch uses. */
 export interface PoolWatchDeps {
-  /** Closed by `stop`. Only `getMultipleAccounts` is asked of it (rule J10). */
+  /** Only `getMultipleAccounts` is called (rule J10). `stop` closes the client. */
   readonly rpc: AccountsRpc & { close(): void }
   readonly logger: Logger
   readonly metrics: PoolMetrics
-  /** Called with what can only be a bug. */
+  /** Called with errors that can only be bugs. */
   readonly onBug: (error: unknown) => void
+  /** Replaces the Yellowstone client in tests. */
   readonly openStream?: OpenUpdateStream
 }
 
-/** Bounds and times; each has its default in `LIMITS`. */
-export interface PoolWatchLimits {
-  readonly pools: number
-  /** See `SessionLimits`. */
-  readonly idleMs: number
-  readonly pingMs: number
-  /** First pause before a stream is opened again; it doubles up to `maxBackoffMs`, and starts anew once a stream has brought everything up to date. */
-  readonly backoffMs: number
-  readonly maxBackoffMs: number
-  /** How long after the last confirmed slot of the stream its pictures still count. */
-  readonly staleMs: number
-}
+/**
+ * Slots to wait after a request before accounts are read over RPC. A server does not confirm a
+ * changed request; two slots later it has taken effect.
+ */
+const SLOTS_UNTIL_EFFECTIVE = 2
 
-const LIMITS: PoolWatchLimits = {
-  pools: 500,
-  idleMs: 10_000,
-  pingMs: 10_000,
-  backoffMs: 100,
-  maxBackoffMs: 10_000,
-  staleMs: 30_000,
-}
-
-/** What one `getMultipleAccounts` takes. */
-const ACCOUNTS_PER_CALL = 100
-/** Nothing says when a server heeds a changed request; two slots later it does. */
-const SLOTS_TO_HEED = 2
-
-/** Starts a watch over no pools yet. */
+/** Starts a watch without pools. */
 export function createPoolWatch(
   config: PoolWatchConfig,
   deps: PoolWatchDeps,
   limits: Partial<PoolWatchLimits> = {},
 ): PoolWatch {
-  return new Watch(config, deps, { ...LIMITS, ...limits })
+  return new Watch(config, deps, { ...DEFAULT_POOL_WATCH_LIMITS, ...limits })
 }
 
 class Watch implements PoolWatch {
   readonly #config: PoolWatchConfig
   readonly #deps: PoolWatchDeps
   readonly #limits: PoolWatchLimits
-  readonly #pictures: PoolPictures
+  readonly #snapshots: PoolSnapshots
+  readonly #reader: PoolAccountReader
   readonly #stopping = new AbortController()
   readonly #done: Promise<void>
   #session: StreamSession | null = null
-  #addressesPerFilter: number | undefined
-  #changed = createSignal()
-  /** The newest confirmed slot of the stream, and when it came. */
+  #settings: StreamSettings = { replays: false, addressesPerFilter: undefined }
+  #poolsChanged = createOneShot()
+  /** The newest confirmed slot of the stream, and when its status came. */
   #slot = 0
   #slotAt = Number.NEGATIVE_INFINITY
-  #nextSlot = createSignal()
-  /** Whether the stream at hand, and RPC beside it, have told everything. */
-  #isWhole = false
+  #nextSlot = createOneShot()
+  /** Whether all accounts were up to date at some time during the current stream. */
+  #wasUpToDate = false
 
   constructor(config: PoolWatchConfig, deps: PoolWatchDeps, limits: PoolWatchLimits) {
     this.#config = config
     this.#deps = deps
     this.#limits = limits
-    this.#pictures = new PoolPictures((kind) => deps.metrics.pictures.inc({ kind }))
+    this.#snapshots = new PoolSnapshots((kind) => deps.metrics.accountsRead.inc({ kind }))
+    this.#reader = createPoolAccountReader(deps.rpc, this.#snapshots)
     this.#done = this.#run().catch(deps.onBug)
   }
 
@@ -113,149 +108,140 @@ class Watch implements PoolWatch {
       mints.add(mint)
       watched.push({ mint, pool })
     }
-    if (!this.#pictures.replace(watched)) return
+    if (!this.#snapshots.replace(watched)) return
     this.#deps.metrics.watched.set(watched.length)
-    this.#changed.give()
+    this.#poolsChanged.fire()
   }
 
   newest(mint: string): PoolState | undefined {
     if (performance.now() - this.#slotAt > this.#limits.staleMs) return undefined
-    return this.#pictures.newest(mint)
+    return this.#snapshots.newest(mint)
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#deps.rpc.close()
     this.#session?.end({ kind: 'closed' })
-    this.#changed.give()
+    this.#poolsChanged.fire()
     await this.#done
   }
 
-  /** One stream after the other, as long as something is watched. */
+  /** Opens one stream after another while pools are watched. */
   async #run(): Promise<void> {
-    const { backoffMs, maxBackoffMs } = this.#limits
-    let pauseMs = backoffMs
-    while (!this.#stopping.signal.aborted) {
-      this.#changed = createSignal()
-      this.#isWhole = false
-      const end = this.#pictures.size === 0 ? null : await this.#stream()
-      if (this.#stopping.signal.aborted) return
+    const { signal } = this.#stopping
+    const backoff = createBackoff(this.#limits)
+    while (!signal.aborted) {
+      this.#poolsChanged = createOneShot()
+      this.#wasUpToDate = false
+      const end = this.#snapshots.size === 0 ? null : await this.#stream()
+      if (signal.aborted) return
       if (end === null) {
-        // A pool that nobody could read may be younger than what RPC has seen.
-        await Promise.race([
-          this.#changed.given,
-          ...(this.#pictures.size > 0 ? [pause(maxBackoffMs, this.#stopping.signal)] : []),
-        ])
+        await this.#waitForPools()
         continue
       }
       this.#deps.metrics.streams.inc({ end: end.kind })
       if (end.kind === 'closed') continue
-      if (end.kind === 'too_many_addresses' && this.#learn(end.most)) continue
-      if (this.#isWhole) pauseMs = backoffMs
+      const plan = planReconnect(end, this.#settings)
+      this.#settings = plan.settings
+      if (plan.kind === 'reopen') continue
+      if (this.#wasUpToDate) backoff.reset()
+      const pauseMs = backoff.next()
       const reason = 'message' in end ? { reason: end.message } : {}
       this.#deps.logger.warn({ end: end.kind, ...reason, pauseMs }, 'stream of pools ended')
-      // Half of it at random, so that many clients of one server do not come back together.
-      await pause(pauseMs * (0.5 + Math.random() / 2), this.#stopping.signal)
-      pauseMs = Math.min(pauseMs * 2, maxBackoffMs)
+      await pause(pauseMs, signal)
     }
   }
 
-  #learn(most: number): boolean {
-    const isNew = most > 0 && most !== this.#addressesPerFilter
-    this.#addressesPerFilter = most
-    return isNew
+  /**
+   * Resolves when the watched pools change. When no watched pool could be decoded, resolves after a
+   * pause too: a pool may be newer than the slot of the RPC server.
+   */
+  async #waitForPools(): Promise<void> {
+    const { maxBackoffMs } = this.#limits
+    const retry = this.#snapshots.size > 0 ? [pause(maxBackoffMs, this.#stopping.signal)] : []
+    await Promise.race([this.#poolsChanged.fired, ...retry])
   }
 
-  /** Opens a stream and stays until it ends; null when none of what is watched can be followed. */
+  /** Opens a stream and returns how it ended; null when there is no account to subscribe to. */
   async #stream(): Promise<SessionEnd | null> {
     try {
-      await this.#readPools()
+      await this.#reader.readUnread()
     } catch (error) {
       return endOf(error)
     }
-    const asked = this.#pictures.followed()
-    if (asked.length === 0) return null
-    this.#pictures.forgetStream()
+    const addresses = this.#snapshots.subscribed()
+    if (addresses.length === 0) return null
+    this.#snapshots.markStale()
     const session = await openSession({
       ...this.#config,
-      request: accountsRequest(asked, this.#addressesPerFilter),
+      request: accountsRequest(addresses, this.#settings.addressesPerFilter),
       open: this.#deps.openStream ?? openUpdateStream,
       limits: this.#limits,
-      onUpdate: (envelope) => this.#take(envelope),
+      onUpdate: (envelope) => this.#receive(envelope),
     })
     if ('kind' in session) return session
     this.#session = session
     if (this.#stopping.signal.aborted) session.end({ kind: 'closed' })
-    this.#deps.logger.info({ pools: this.#pictures.size }, 'stream of pools opened')
-    await this.#follow(session, asked).catch((error) => session.end(endOf(error)))
+    this.#deps.logger.info({ pools: this.#snapshots.size }, 'stream of pools opened')
+    await this.#keepUpToDate(session, addresses).catch((error) => session.end(endOf(error)))
     this.#session = null
     return session.ended
   }
 
-  /** Brings what is known up to date with what is watched, at the opening and at each change, until the stream ends. */
-  async #follow(session: StreamSession, opened: readonly Address[]): Promise<void> {
-    let asked = opened.join()
+  /**
+   * Reads stale accounts after the opening and after each change of the pools, until the stream
+   * ends.
+   */
+  async #keepUpToDate(session: StreamSession, opened: readonly Address[]): Promise<void> {
+    let subscribed = opened.join()
     let isOver = false
     session.ended.then(() => {
       isOver = true
-      this.#nextSlot.give()
-      this.#changed.give()
+      this.#nextSlot.fire()
+      this.#poolsChanged.fire()
     })
     while (!isOver) {
-      for (let slots = 0; slots < SLOTS_TO_HEED && !isOver; slots++) {
-        this.#nextSlot = createSignal()
-        await this.#nextSlot.given
+      for (let slots = 0; slots < SLOTS_UNTIL_EFFECTIVE && !isOver; slots++) {
+        this.#nextSlot = createOneShot()
+        await this.#nextSlot.fired
       }
       if (isOver) return
-      await this.#read(this.#pictures.stale(), this.#slot)
-      this.#isWhole ||= this.#pictures.stale().length === 0
+      await this.#reader.readStale(this.#slot)
+      this.#wasUpToDate ||= this.#snapshots.stale().length === 0
       for (let isSame = true; isSame && !isOver; ) {
-        await this.#changed.given
+        await this.#poolsChanged.fired
         if (isOver) return
-        this.#changed = createSignal()
-        await this.#readPools()
-        const next = this.#pictures.followed()
-        if (next.length === 0) return session.end({ kind: 'closed' })
-        isSame = next.join() === asked
+        this.#poolsChanged = createOneShot()
+        await this.#reader.readUnread()
+        const addresses = this.#snapshots.subscribed()
+        if (addresses.length === 0) return session.end({ kind: 'closed' })
+        isSame = addresses.join() === subscribed
         if (isSame || isOver) continue
-        asked = next.join()
-        session.send(accountsRequest(next, this.#addressesPerFilter))
+        subscribed = addresses.join()
+        session.send(accountsRequest(addresses, this.#settings.addressesPerFilter))
       }
     }
   }
 
-  /** Reads pools of which nothing is known, so that their vaults are. */
-  async #readPools(): Promise<void> {
-    await this.#read(this.#pictures.unread())
-    this.#pictures.arrange()
-  }
-
-  async #read(addresses: readonly Address[], minContextSlot?: number): Promise<void> {
-    for (let at = 0; at < addresses.length; at += ACCOUNTS_PER_CALL) {
-      const batch = addresses.slice(at, at + ACCOUNTS_PER_CALL)
-      const { slot, accounts } = await this.#deps.rpc.getAccountsAt(batch, minContextSlot)
-      batch.forEach((address, place) => {
-        const { owner, data } = accounts[place] ?? NO_ACCOUNT
-        this.#pictures.read(address, { slot, owner, data })
-      })
-    }
-  }
-
-  #take(envelope: UpdateEnvelope | null): void {
-    if (envelope === null) this.#deps.metrics.pictures.inc({ kind: 'malformed' })
-    else if (envelope.kind === 'account') this.#pictures.stage(envelope.key, bytesOf(envelope))
-    else if (envelope.kind === 'slot' && envelope.status === 'confirmed') {
+  #receive(envelope: UpdateEnvelope | null): void {
+    if (envelope === null) this.#deps.metrics.accountsRead.inc({ kind: 'malformed' })
+    else if (envelope.kind === 'account') {
+      this.#snapshots.addUpdate(envelope.key, accountBytesOf(envelope))
+    } else if (envelope.kind === 'slot' && envelope.status === 'confirmed') {
       this.#slot = Math.max(this.#slot, envelope.slot)
       this.#slotAt = performance.now()
-      this.#pictures.settle(this.#slot)
-      this.#nextSlot.give()
+      this.#snapshots.confirm(this.#slot)
+      this.#nextSlot.fire()
     }
   }
 }
 
-const NO_ACCOUNT = { owner: '', data: new Uint8Array() }
-
-function bytesOf({ slot, writeVersion, owner, data }: UpdateEnvelope & { kind: 'account' }) {
+function accountBytesOf({
+  slot,
+  writeVersion,
+  owner,
+  data,
+}: UpdateEnvelope & { kind: 'account' }): AccountBytes {
   const program = Buffer.from(owner, 'latin1')
   return {
     slot,
@@ -265,21 +251,8 @@ function bytesOf({ slot, writeVersion, owner, data }: UpdateEnvelope & { kind: '
   }
 }
 
-/** A server that does not answer ends a stream like one that breaks; anything else is a bug. */
+/** A failing RPC call ends the stream like a broken connection. Any other error is a bug. */
 function endOf(error: unknown): SessionEnd {
   if (!(error instanceof ServiceError)) throw error
   return { kind: 'failed', message: error.message }
-}
-
-interface Signal {
-  readonly given: Promise<void>
-  give(): void
-}
-
-function createSignal(): Signal {
-  let give = () => {}
-  const given = new Promise<void>((resolve) => {
-    give = resolve
-  })
-  return { given, give }
 }

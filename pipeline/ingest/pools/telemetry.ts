@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from '../../runtime/telemetry.ts'
 
-/** What the watch over pools counts. No label names a mint or a pool. */
+/** The metrics of the pool watch. No label names a mint or a pool. */
 export function createPoolMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -9,19 +9,20 @@ export function createPoolMetrics(registry: Registry) {
       help: 'Pools of listed tokens whose accounts are followed.',
       registers,
     }),
-    pictures: new Counter({
+    accountsRead: new Counter({
       name: 'pool_pictures_total',
-      help: 'Accounts of pools and vaults read, by what they were; malformed, other (programs) and closed ones are of no use.',
+      help: 'Accounts read: pools and vaults, or unusable ones (malformed, closed, of an unknown program).',
       labelNames: ['kind'],
       registers,
     }),
     streams: new Counter({
       name: 'pool_streams_total',
-      help: 'Streams of pool accounts that ended, by why.',
+      help: 'Streams of pool accounts that ended, by reason.',
       labelNames: ['end'],
       registers,
     }),
   }
 }
 
+/** See `createPoolMetrics`. */
 export type PoolMetrics = ReturnType<typeof createPoolMetrics>

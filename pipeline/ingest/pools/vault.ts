@@ -1,6 +1,6 @@
 import { type Address, addressFromBytes } from '../../domain/address.ts'
 
-/** What a pool's token account holds. */
+/** The decoded token account of a pool. */
 export interface Vault {
   readonly mint: Address
   /** Raw units. */
@@ -13,11 +13,16 @@ const TOKEN_PROGRAMS: ReadonlySet<string> = new Set([
   'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
 ])
 
-// Account, 165 bytes (solana-program/token, program/src/state.rs), with extensions of Token-2022 longer: then 165 u8 account type (2: account):
-//   0 Pubkey mint   32 Pubkey owner   64 u64 amount   72 COption<Pubkey> delegate   108 u8 state   ...
+// Account, 165 bytes (solana-program/token, program/src/state.rs). Accounts with extensions of
+// Token-2022 are longer and have at 165 u8 account type (2: account):
+//    0 Pubkey mint   32 Pubkey owner   64 u64 amount   72 COption<Pubkey> delegate   108 u8 state
+//      ...
 const SIZE = 165
 
-/** Reads a token account; null when it is none, or is not set up. Never throws on bytes. */
+/**
+ * Decodes a token account; null for another account, or one that is not initialised. Never throws
+ * on bytes.
+ */
 export function readVault(owner: string, data: Buffer): Vault | null {
   if (!TOKEN_PROGRAMS.has(owner) || data.length < SIZE) return null
   if (data.length > SIZE && data[SIZE] !== 2) return null

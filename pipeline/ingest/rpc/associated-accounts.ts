@@ -1,7 +1,10 @@
 import { PublicKey } from '@solana/web3.js'
 import { type Address, addressBytes, addressFromBytes } from '../../domain/address.ts'
 
-/** Where wallets send a mint's tokens for an owner: the associated account of either token program, of which one mint has one. Costs some 0.6 ms. */
+/**
+ * The associated token accounts of an owner and a mint, one per token program. Only the account of
+ * the mint's own program can exist. Takes some 0.6 ms.
+ */
 export function associatedAccounts(owner: Address, mint: Address): Address[] {
   return TOKEN_PROGRAMS.map((program) => {
     const seeds = [addressBytes(owner), program.toBytes(), addressBytes(mint)]

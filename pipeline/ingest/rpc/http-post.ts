@@ -2,29 +2,35 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { type Dispatcher, Pool } from 'undici'
 
-/** What a server answered. */
-export interface HttpAnswer {
+/** The response to a POST request. */
+export interface HttpResponse {
   readonly status: number
-  /** `Retry-After` as it came. */
+  /** The `Retry-After` header, unparsed. */
   readonly retryAfter: string | undefined
   readonly body: string
 }
 
-/** Posts JSON to one address, over connections that are kept. */
+/** Posts JSON to one URL over kept-alive connections. */
 export interface HttpPost {
-  /** Rejects when there is no whole answer within a time, when it is too large, and after `close`. */
-  post(body: string, withinMs: number): Promise<HttpAnswer>
-  /** Ends what is under way, and all connections. */
+  /**
+   * Rejects when the response is not complete within `timeoutMs`, when it is too large, and after
+   * `close`.
+   */
+  post(body: string, timeoutMs: number): Promise<HttpResponse>
+  /** Aborts running requests and closes all connections. */
   close(): void
 }
 
 /**
- * A client for `url`, with `http:` or `https:`. Answers may come compressed; more than `most` bytes of one are refused. Not `fetch`, whose web streams cost
- * more CPU than all that is then done with a transaction, nor `node:http` (0.41, 0.16 and here 0.05 ms a call, answers of 17 KB).
+ * A client for `url`, which is `http:` or `https:`. Accepts gzip. Rejects responses of more than
+ * `maxBytes`, compressed or decompressed.
+ *
+ * Uses the dispatcher of undici directly, because backfills make requests by the hundred thousand:
+ * `node:http` takes three times the CPU and `fetch` eight times.
  */
-export function createHttpPost(url: string, most: number): HttpPost {
+export function createHttpPost(url: string, maxBytes: number): HttpPost {
   const { origin, pathname, search, username, password } = new URL(url)
-  const pool = new Pool(origin, KEPT)
+  const pool = new Pool(origin, POOL_OPTIONS)
   const headers = ['content-type', 'application/json', 'accept-encoding', 'gzip']
   if (username !== '') {
     const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
@@ -32,72 +38,76 @@ export function createHttpPost(url: string, most: number): HttpPost {
   }
   const path = pathname + search
   return {
-    async post(body, withinMs) {
-      const { status, fields, bytes } = await new Promise<Received>((resolve, reject) => {
+    async post(body, timeoutMs) {
+      const received = await new Promise<Received>((resolve, reject) => {
         const request = { method: 'POST', path, headers, body } as const
-        pool.dispatch(request, receive({ most, withinMs }, resolve, reject))
+        pool.dispatch(request, createHandler({ maxBytes, timeoutMs }, resolve, reject))
       })
-      const isPacked = fields['content-encoding'] === 'gzip'
-      const whole = isPacked ? await unpack(bytes, { maxOutputLength: most }) : bytes
-      const retryAfter = fields['retry-after']
+      const isCompressed = received.headers['content-encoding'] === 'gzip'
+      const bytes = isCompressed
+        ? await decompress(received.bytes, { maxOutputLength: maxBytes })
+        : received.bytes
+      const retryAfter = received.headers['retry-after']
       return {
-        status,
+        status: received.status,
         retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
-        body: whole.toString('utf8'),
+        body: bytes.toString('utf8'),
       }
     },
     close: () => void pool.destroy(new Error('closed')),
   }
 }
 
-/** The time limits of the pool are off: here is one for the whole of an answer. */
-const KEPT = { keepAliveTimeout: 60_000, headersTimeout: 0, bodyTimeout: 0 }
-const unpack = promisify(gunzip)
+/** The pool's own timeouts are off: `createHandler` limits the time of the whole response. */
+const POOL_OPTIONS = { keepAliveTimeout: 60_000, headersTimeout: 0, bodyTimeout: 0 }
+const decompress = promisify(gunzip)
 
-type Fields = Readonly<Record<string, string | string[] | undefined>>
+type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 interface Received {
   readonly status: number
-  readonly fields: Fields
+  readonly headers: Headers
   readonly bytes: Buffer
 }
 
-/** Collects an answer. A timer of its own, not an `AbortSignal`, which costs as much as the rest. */
-function receive(
-  { most, withinMs }: { readonly most: number; readonly withinMs: number },
+/**
+ * Collects a response. Uses a timer, because an `AbortSignal` costs as much CPU as everything else.
+ */
+function createHandler(
+  { maxBytes, timeoutMs }: { readonly maxBytes: number; readonly timeoutMs: number },
   resolve: (received: Received) => void,
   reject: (error: unknown) => void,
 ): Dispatcher.DispatchHandler {
-  let open: Dispatcher.DispatchController | null = null
-  let late: Error | null = null
+  let request: Dispatcher.DispatchController | null = null
+  let timeout: Error | null = null
   let status = 0
-  let fields: Fields = {}
+  let headers: Headers = {}
   let size = 0
-  const parts: Buffer[] = []
+  const chunks: Buffer[] = []
   const timer = setTimeout(() => {
-    late = new Error(`timeout after ${withinMs} ms`)
-    open?.abort(late)
-    reject(late)
-  }, withinMs)
+    timeout = new Error(`timeout after ${timeoutMs} ms`)
+    request?.abort(timeout)
+    reject(timeout)
+  }, timeoutMs)
   return {
     onRequestStart(controller) {
-      open = controller
-      if (late !== null) controller.abort(late)
+      request = controller
+      if (timeout !== null) controller.abort(timeout)
     },
-    onResponseStart(_controller, statusCode, headers) {
+    onResponseStart(_controller, statusCode, responseHeaders) {
       status = statusCode
-      fields = headers
+      headers = responseHeaders
     },
-    onResponseData(controller, part) {
-      size += part.length
-      parts.push(part)
-      if (size > most) controller.abort(new Error(`an answer of more than ${most} bytes`))
+    onResponseData(controller, chunk) {
+      size += chunk.length
+      chunks.push(chunk)
+      if (size > maxBytes) controller.abort(new Error(`an answer of more than ${maxBytes} bytes`))
     },
     onResponseEnd() {
       clearTimeout(timer)
-      const [first] = parts
-      const bytes = first && parts.length === 1 ? first : Buffer.concat(parts, size)
-      resolve({ status, fields, bytes })
+      const [first] = chunks
+      const bytes = first && chunks.length === 1 ? first : Buffer.concat(chunks, size)
+      resolve({ status, headers, bytes })
     },
     onResponseError(_controller, error) {
       clearTimeout(timer)

@@ -9,14 +9,15 @@ import { createIngestMetrics } from '../telemetry.ts'
 import { metadataAddress } from './metadata-address.ts'
 import { METADATA_PROGRAM, readMetadata, readMint } from './mint-account.ts'
 import { cleanMintText, MAX_NAME, MAX_SYMBOL } from './mint-text.ts'
-import { createRpc, type RpcAccount } from './rpc.ts'
+import { createRpc } from './rpc.ts'
+import type { RpcAccount } from './solana-rpc.ts'
 
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 const TOKEN_2022 = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'
 const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
 const OTHER = addressFromBytes(new Uint8Array(32).fill(7))
 
-/** Characters that are used to deceive or to break what shows them, beside plain ones. */
+/** Characters that deceive readers or break displays, mixed with plain ones. */
 const HOSTILE = [
   ...'\u0000\u0007\b\t\n\r\u001b\u007f\u0085\u009b',
   ...'\u00ad\u034f\u061c\u115f\u1160\u17b4\u180e\u200b\u200c\u200d\u200e\u200f\u2028\u2029',
@@ -38,8 +39,8 @@ const HOSTILE = [
     '"',
   ],
 ]
-/** What must not be left, by ranges of the Unicode character database. */
-const UNSEEN = [
+/** Ranges of code points that must be removed, from the Unicode character database. */
+const INVISIBLE = [
   [0, 0x1f],
   [0x7f, 0x9f],
   [0xad, 0xad],
@@ -68,7 +69,7 @@ const hostileText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
 )
 
-test('a name is one visible line: controls, overrides, zero-width and private characters are gone (rule J8)', (t) => {
+test('a name is one visible line without controls, overrides, zero-width or private characters (rule J8)', (t) => {
   const clean = (text: string | Uint8Array) => cleanMintText(text, MAX_NAME)
   t.is(clean('Bonk'), 'Bonk')
   t.is(clean('  $W\u202eIF\u0000\u0000\u0000'), '$WIF')
@@ -84,16 +85,16 @@ test('a name is one visible line: controls, overrides, zero-width and private ch
   t.is(clean('a'.repeat(1_000_000)), 'a'.repeat(MAX_NAME))
 })
 
-test('whatever strangers write, a name is short, normal, and has nothing unseen in it', (t) => {
-  // Written otherwise than in the code: by ranges of the Unicode character database.
-  const isUnseen = (char: string) => {
+test('any text becomes a short, normalised name without invisible characters', (t) => {
+  // Independent of the code under test, which uses Unicode properties.
+  const isInvisible = (char: string) => {
     const code = char.codePointAt(0) ?? 0
-    return UNSEEN.some(([first, last]) => code >= first && code <= last)
+    return INVISIBLE.some(([first, last]) => code >= first && code <= last)
   }
   fc.assert(
     fc.property(hostileText, fc.constantFrom(MAX_SYMBOL, MAX_NAME, 1), (text, most) => {
       const clean = cleanMintText(text, most)
-      t.deepEqual([...clean].filter(isUnseen), [])
+      t.deepEqual([...clean].filter(isInvisible), [])
       t.is(clean, clean.trim())
       t.notRegex(clean, /[^\S ]| {2}/)
       t.true([...clean].length <= most)
@@ -104,12 +105,12 @@ test('whatever strangers write, a name is short, normal, and has nothing unseen 
   )
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 2000 }), (bytes) => {
-      t.deepEqual([...cleanMintText(bytes, MAX_NAME)].filter(isUnseen), [])
+      t.deepEqual([...cleanMintText(bytes, MAX_NAME)].filter(isInvisible), [])
     }),
   )
 })
 
-test('what the Token-2022 program writes is read: supply, decimals, and the texts of its extension', (t) => {
+test('a mint written by the Token-2022 program is read with its supply, decimals and metadata', (t) => {
   const chain = new Token2022Chain(100, 5000n)
   const { mint, account } = chain.describedMint(12_345_678_901_234_567n, 'Do\u202ege', 'WI\u0000F')
   t.deepEqual(readMint(account, mint), {
@@ -118,7 +119,7 @@ test('what the Token-2022 program writes is read: supply, decimals, and the text
     supply: 12_345_678_901_234_567n,
     text: { name: 'Doge', symbol: 'WIF' },
   })
-  // Metadata that is about another mint is nobody's.
+  // Metadata that names another mint is ignored.
   t.is(readMint(account, OTHER)?.text, null)
   for (let length = 0; length < account.data.length; length += 1) {
     const cut = readMint({ ...account, data: account.data.subarray(0, length) }, mint)
@@ -128,7 +129,7 @@ test('what the Token-2022 program writes is read: supply, decimals, and the text
 
 const account = (owner: string, data: Uint8Array): RpcAccount => ({ owner, data })
 
-/** 82 bytes as the Token program keeps a mint. */
+/** A mint account of the Token program, 82 bytes. */
 function classicMint(supply: bigint, decimals: number): Buffer {
   const data = Buffer.alloc(82)
   data.writeBigUInt64LE(supply, 36)
@@ -137,7 +138,7 @@ function classicMint(supply: bigint, decimals: number): Buffer {
   return data
 }
 
-test('a mint of the Token program has its supply and decimals; what is no mint is none', (t) => {
+test('a mint of the Token program has supply and decimals; other accounts are not mints', (t) => {
   const data = classicMint(2n ** 64n - 1n, 5)
   const read = readMint(account(TOKEN, data), BONK)
   t.deepEqual(read, { program: 'spl_token', decimals: 5, supply: 2n ** 64n - 1n, text: null })
@@ -150,7 +151,7 @@ test('a mint of the Token program has its supply and decimals; what is no mint i
   t.is(readMint(account(TOKEN, Buffer.from(data).fill(0, 45, 46)), BONK), null)
 })
 
-/** Metadata of a mint as Metaplex keeps it; strings as raw bytes. */
+/** A Metaplex metadata account of a mint. */
 function metaplex(mint: Address, name: Uint8Array, symbol: Uint8Array): Buffer {
   const string = (bytes: Uint8Array) => {
     const length = Buffer.alloc(4)
@@ -161,7 +162,7 @@ function metaplex(mint: Address, name: Uint8Array, symbol: Uint8Array): Buffer {
   return Buffer.concat([...head, string(name), string(symbol), string(new Uint8Array(200))])
 }
 
-test('metadata of Metaplex: padding is cut, of another mint it is none', (t) => {
+test('Metaplex metadata is read without its padding, and ignored for another mint', (t) => {
   const name = Buffer.alloc(32)
   name.write('Bonk')
   const data = metaplex(BONK, name, Buffer.from('BONK\0\0\0\0\0\0'))
@@ -171,7 +172,7 @@ test('metadata of Metaplex: padding is cut, of another mint it is none', (t) => 
   t.is(readMetadata(account(METADATA_PROGRAM, data.fill(6, 0, 1)), BONK), null)
 })
 
-test('bytes of any kind are read or refused, never thrown on', (t) => {
+test('no bytes make the readers throw', (t) => {
   const owner = fc.constantFrom(TOKEN, TOKEN_2022, METADATA_PROGRAM)
   const whole = fc.oneof(
     fc.constant(metaplex(BONK, Buffer.from('Bonk'), Buffer.from('BONK'))),
@@ -193,7 +194,7 @@ test('bytes of any kind are read or refused, never thrown on', (t) => {
   )
 })
 
-test("the simulator's mints say over RPC what its market made them with", async (t) => {
+test("the simulator's mints over RPC equal those of its market", async (t) => {
   const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: 405_000_000 } })
   const metrics = createIngestMetrics(createRegistry())
   const rpc = createRpc({ url: simulator.rpcUrl, metrics })
@@ -214,6 +215,6 @@ test("the simulator's mints say over RPC what its market made them with", async 
   await simulator.close()
 })
 
-test('the metadata of USDC is where mainnet has it', (t) => {
+test('the metadata address of USDC is the one on mainnet', (t) => {
   t.is(metadataAddress(USDC), address('5x38Kp4hvdomTCnCrAny4UtMUt5rQBdB6px2K1Ui45Wq'))
 })

@@ -1,38 +1,40 @@
+import { LRUCache } from 'lru-cache'
 import type { Address } from '../../domain/address.ts'
 import { readMint } from './mint-account.ts'
-import type { SolanaRpc } from './rpc.ts'
+import { MAX_ACCOUNTS_PER_CALL, type SolanaRpc } from './solana-rpc.ts'
 
-/** Decimals of mints that no transaction told, from RPC (rule J8). */
+/**
+ * A cache of the decimals of mints, read over RPC for mints that no transaction describes (rule
+ * J8).
+ */
 export interface MintDecimals {
-  /** Undefined when not looked up yet, or when there is no such mint. */
+  /** The decimals; undefined when the mint is not in the cache or does not exist. */
   of(mint: Address): number | undefined
-  /** Looks the mints up; what is no mint stays undefined. Rejects like `SolanaRpc`. */
+  /**
+   * Reads mints into the cache. Addresses without a mint stay undefined. Rejects like `SolanaRpc`.
+   */
   load(mints: readonly Address[]): Promise<void>
 }
 
-/** Keeps the `limit` mints looked up last. */
-export function createMintDecimals(rpc: SolanaRpc, limit = 50_000): MintDecimals {
-  const known = new Map<Address, number>()
+/** A cache that evicts the least recently used mints above `limit`. */
+export function createMintDecimals(
+  rpc: Pick<SolanaRpc, 'getMultipleAccounts'>,
+  limit = 50_000,
+): MintDecimals {
+  const decimals = new LRUCache<Address, number>({ max: limit })
   return {
-    of: (mint) => known.get(mint),
+    of: (mint) => decimals.get(mint),
     async load(mints) {
-      const wanted = mints.filter((mint) => !known.has(mint))
-      for (let at = 0; at < wanted.length; at += MOST_ACCOUNTS) {
-        const batch = wanted.slice(at, at + MOST_ACCOUNTS)
+      const wanted = mints.filter((mint) => decimals.get(mint) === undefined)
+      for (let start = 0; start < wanted.length; start += MAX_ACCOUNTS_PER_CALL) {
+        const batch = wanted.slice(start, start + MAX_ACCOUNTS_PER_CALL)
         const accounts = await rpc.getMultipleAccounts(batch)
-        batch.forEach((mint, place) => {
-          const account = accounts[place]
+        batch.forEach((mint, index) => {
+          const account = accounts[index]
           const found = account && readMint(account, mint)
-          if (found) known.set(mint, found.decimals)
+          if (found) decimals.set(mint, found.decimals)
         })
-      }
-      for (const oldest of known.keys()) {
-        if (known.size <= limit) break
-        known.delete(oldest)
       }
     },
   }
 }
-
-/** What one `getMultipleAccounts` takes. */
-export const MOST_ACCOUNTS = 100

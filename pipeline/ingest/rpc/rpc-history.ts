@@ -1,96 +1,88 @@
+import pLimit from 'p-limit'
 import type { Logger } from '../../runtime/logger.ts'
 import type { IngestMetrics } from '../telemetry.ts'
-import { pauseOrStop, persist } from './persist.ts'
-import type { RpcBlock, SolanaRpc } from './rpc.ts'
+import { pauseUnlessStopped, retryUntilStopped } from './retry-until-stopped.ts'
+import type { RpcBlock, SolanaRpc } from './solana-rpc.ts'
 
-/** Blocks of the past over RPC, fetched until they are had: nothing later may pass before them. */
+/** Past blocks over RPC. Failing requests are retried without end. */
 export interface RpcHistory {
   /** The newest confirmed slot. */
   tip(): Promise<number>
-  /** A block; null when the chain does not have it, or when `wanted` says that nobody waits for it any more. */
-  block(slot: number, wanted: () => boolean): Promise<RpcBlock | null>
-  /** The blocks from `from` to `to` in order, some fetched ahead. */
+  /** A block. Null when the chain has none, or once `isWanted` returns false. */
+  block(slot: number, isWanted: () => boolean): Promise<RpcBlock | null>
+  /** The blocks of slots `from`..`to`, in order. Some are fetched ahead. */
   blocks(from: number, to: number): AsyncIterable<RpcBlock>
-  /** The blocks from `from` to `to`, in any order, as they come. */
-  pastBlocks(from: number, to: number): AsyncIterable<RpcBlock>
+  /**
+   * Calls `onBlock` with each block of slots `from`..`to` that the server has, in order of arrival.
+   * Resolves when all are read.
+   */
+  recheckBlocks(from: number, to: number, onBlock: (block: RpcBlock) => void): Promise<void>
 }
 
-/** History through `rpc`. After `stop` is aborted every call ends with `Stopped`. */
+/** Reads history through `rpc`. Once `stop` is aborted, every call rejects with `StoppedError`. */
 export function createRpcHistory(
-  deps: { rpc: SolanaRpc; logger: Logger; metrics: IngestMetrics },
+  deps: {
+    readonly rpc: SolanaRpc
+    readonly logger: Logger
+    readonly metrics: Pick<IngestMetrics, 'rpcBlocks'>
+  },
   stop: AbortSignal,
 ): RpcHistory {
   const { rpc, logger, metrics } = deps
+  const retrying = { logger, stop }
 
-  const asking = { logger, stop }
-
-  async function block(slot: number, wanted: () => boolean): Promise<RpcBlock | null> {
-    for (let waitMs = 100; wanted(); waitMs = Math.min(waitMs * 2, 2000)) {
-      const found = await persist(() => rpc.getBlock(slot), asking)
-      if (found === 'absent') return null
-      if (found !== 'not_yet') return found
-      await pauseOrStop(waitMs, stop)
+  async function waitForBlock(slot: number, isWanted: () => boolean): Promise<RpcBlock | null> {
+    for (let waitMs = 100; isWanted(); waitMs = Math.min(waitMs * 2, 2000)) {
+      const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
+      if (block === 'absent') return null
+      if (block !== 'not_yet') return block
+      await pauseUnlessStopped(waitMs, stop)
     }
     return null
   }
 
   return {
-    tip: () => persist(() => rpc.getSlot(), asking),
-    async block(slot, wanted) {
+    tip: () => retryUntilStopped(() => rpc.getSlot(), retrying),
+    async block(slot, isWanted) {
       metrics.rpcBlocks.inc({ why: 'missing' })
-      return block(slot, wanted)
+      return waitForBlock(slot, isWanted)
     },
     async *blocks(from, to) {
-      for (let start = from; start <= to; start += SLOTS_A_LIST) {
-        const last = Math.min(start + SLOTS_A_LIST - 1, to)
-        const slots = await persist(() => rpc.getBlocks(start, last), asking)
-        for await (const found of inOrder(slots, (slot) => block(slot, () => true))) {
+      for (let start = from; start <= to; start += SLOTS_PER_LIST) {
+        const last = Math.min(start + SLOTS_PER_LIST - 1, to)
+        const slots = await retryUntilStopped(() => rpc.getBlocks(start, last), retrying)
+        for await (const block of readAhead(slots, (slot) => waitForBlock(slot, () => true))) {
           metrics.rpcBlocks.inc({ why: 'gap' })
-          if (found !== null) yield found
+          if (block !== null) yield block
         }
       }
     },
-    async *pastBlocks(from, to) {
-      const slots = await persist(() => rpc.getBlocks(from, to), asking)
-      const ask = (slot: number) => persist(() => rpc.getBlock(slot), asking)
-      for await (const found of asTheyCome(slots, ask)) {
+    async recheckBlocks(from, to, onBlock) {
+      const slots = await retryUntilStopped(() => rpc.getBlocks(from, to), retrying)
+      await pLimit(MAX_CONCURRENT_BLOCKS).map(slots, async (slot) => {
+        const block = await retryUntilStopped(() => rpc.getBlock(slot), retrying)
         metrics.rpcBlocks.inc({ why: 'recheck' })
-        if (found !== 'absent' && found !== 'not_yet') yield found
-      }
+        if (block !== 'absent' && block !== 'not_yet') onBlock(block)
+      })
     },
   }
 }
 
-/** Asks for all, a few at a time, and gives the answers in the order of the items. */
-async function* inOrder<T, R>(items: readonly T[], ask: (item: T) => Promise<R>) {
+/**
+ * Yields the results of `read` in the order of the items; reads a few items ahead of the consumer.
+ */
+async function* readAhead<T, R>(items: readonly T[], read: (item: T) => Promise<R>) {
   const ahead: Promise<R>[] = []
   for (const item of items) {
-    const answer = ask(item)
-    answer.catch(() => {}) // told when its turn comes
-    ahead.push(answer)
-    const first = ahead.length >= BLOCKS_AHEAD ? ahead.shift() : undefined
+    const result = read(item)
+    result.catch(() => {}) // the rejection is thrown when the result is awaited in order
+    ahead.push(result)
+    const first = ahead.length >= MAX_CONCURRENT_BLOCKS ? ahead.shift() : undefined
     if (first !== undefined) yield await first
   }
-  for (const answer of ahead) yield await answer
+  for (const result of ahead) yield await result
 }
 
-/** Asks for all, a few at a time, and gives the answers as they come. */
-async function* asTheyCome<T, R>(items: readonly T[], ask: (item: T) => Promise<R>) {
-  const open = new Map<T, Promise<{ readonly item: T; readonly answer: R }>>()
-  async function* first() {
-    const { item, answer } = await Promise.race(open.values())
-    open.delete(item)
-    yield answer
-  }
-  for (const item of items) {
-    const asked = ask(item).then((answer) => ({ item, answer }))
-    asked.catch(() => {}) // told by the race
-    open.set(item, asked)
-    if (open.size >= BLOCKS_AHEAD) yield* first()
-  }
-  while (open.size > 0) yield* first()
-}
-
-const SLOTS_A_LIST = 500
-/** Blocks are megabytes: few at a time. */
-const BLOCKS_AHEAD = 6
+const SLOTS_PER_LIST = 500
+/** A block takes megabytes, so only a few are in memory at once. */
+const MAX_CONCURRENT_BLOCKS = 6

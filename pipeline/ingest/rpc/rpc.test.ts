@@ -6,9 +6,10 @@ import { addressFromBytes } from '../../domain/address.ts'
 import { createLogger } from '../../runtime/logger.ts'
 import { createRegistry } from '../../runtime/telemetry.ts'
 import { createIngestMetrics } from '../telemetry.ts'
+import type { RpcOptions } from './json-rpc.ts'
 import { createMintDecimals } from './mint-decimals.ts'
-import { persist, Stopped } from './persist.ts'
-import { createRpc, type RpcOptions } from './rpc.ts'
+import { retryUntilStopped, StoppedError } from './retry-until-stopped.ts'
+import { createRpc } from './rpc.ts'
 
 type Handler = (
   request: { method: string; params: unknown[] },
@@ -16,7 +17,7 @@ type Handler = (
   raw: IncomingMessage,
 ) => void
 
-/** A server that answers as told, and what it was asked. */
+/** A server with this handler, a client of it, and the requests that it received. */
 async function serve(handler: Handler, options: Partial<RpcOptions> = {}) {
   const asked: { method: string; params: unknown[] }[] = []
   const server = createServer((raw, response) => {
@@ -53,7 +54,7 @@ const result = (response: ServerResponse, value: unknown) =>
 const failure = (response: ServerResponse, code: number) =>
   response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, error: { code, message: 'no' } }))
 
-test('a call is tried again after 429, 5xx, a cut connection, no JSON and a node that is behind', async (t) => {
+test('a call is retried after 429, 5xx, a closed connection, no JSON and a node that is behind', async (t) => {
   const troubles: Handler[] = [
     (_, response) => response.writeHead(429, { 'retry-after': '0' }).end('slow down'),
     (_, response) => response.writeHead(503).end(),
@@ -73,7 +74,7 @@ test('a call is tried again after 429, 5xx, a cut connection, no JSON and a node
   server.close()
 })
 
-test('Retry-After is heeded, as seconds and as a date', async (t) => {
+test('Retry-After delays the retry, as seconds and as a date', async (t) => {
   const inSeconds = () => '1'
   // Dates have whole seconds: between half a second and one and a half.
   const asDate = () => new Date(Date.now() + 1500).toUTCString()
@@ -91,7 +92,7 @@ test('Retry-After is heeded, as seconds and as a date', async (t) => {
   }
 })
 
-test('a server that keeps failing is an error that names the method and not the key', async (t) => {
+test('when all attempts fail, the error names the method and not the key of the URL', async (t) => {
   const server = await serve((_, response) => response.writeHead(500).end())
   const error = await t.throwsAsync(server.rpc.getSlot(), { code: 'unavailable' })
   t.is(error?.message, 'SOLANA_RPC_URL: getSlot failed: HTTP status 500')
@@ -99,19 +100,19 @@ test('a server that keeps failing is an error that names the method and not the 
   server.close()
 })
 
-test('an answer that does not come in time, or is too large, is given up', async (t) => {
+test('a response that is late or too large fails', async (t) => {
   const silent = await serve(() => {}, { timeoutMs: 50, attempts: 1 })
   await t.throwsAsync(silent.rpc.getSlot(), { code: 'unavailable', message: /timeout/ })
   silent.close()
   const large = await serve((_, response) => response.end(Buffer.alloc(5000, 32)), {
-    maxAnswer: 4000,
+    maxResponseBytes: 4000,
     attempts: 1,
   })
   await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /more than 4000 bytes/ })
   large.close()
 })
 
-test('an answer may come packed, is not larger unpacked either, and counts only when it is whole', async (t) => {
+test('a response may be compressed, is limited in size after decompression, and must be complete', async (t) => {
   const packed = (value: unknown): Handler => {
     const bytes = gzipSync(JSON.stringify({ jsonrpc: '2.0', id: 1, result: value }))
     return (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bytes)
@@ -119,7 +120,7 @@ test('an answer may come packed, is not larger unpacked either, and counts only 
   const good = await serve(packed(77))
   t.is(await good.rpc.getSlot(), 77)
   good.close()
-  const options = { maxAnswer: 4000, attempts: 1 }
+  const options = { maxResponseBytes: 4000, attempts: 1 }
   const large = await serve(packed('x'.repeat(5000)), options)
   await t.throwsAsync(large.rpc.getSlot(), { code: 'unavailable', message: /larger than 4000/ })
   large.close()
@@ -134,7 +135,7 @@ test('an answer may come packed, is not larger unpacked either, and counts only 
   cut.close()
 })
 
-test('only so many requests run at once', async (t) => {
+test('at most `concurrency` requests run at once', async (t) => {
   let running = 0
   let most = 0
   const server = await serve(
@@ -152,7 +153,7 @@ test('only so many requests run at once', async (t) => {
   server.close()
 })
 
-test('a block is whole, absent or not there yet', async (t) => {
+test('getBlock returns a whole block, absent or not_yet', async (t) => {
   const transactions = [{ transaction: {}, meta: {} }]
   const answers: ((response: ServerResponse) => void)[] = [
     (r) => result(r, { parentSlot: 8, blockTime: 1_700_000_000, transactions }),
@@ -175,7 +176,7 @@ test('a block is whole, absent or not there yet', async (t) => {
   server.close()
 })
 
-test('an answer of another form, or an error that stays, is told as such', async (t) => {
+test('a result of the wrong form and a permanent error are reported without a retry', async (t) => {
   const answers: ((response: ServerResponse) => void)[] = [
     (r) => result(r, 'many'),
     (r) => result(r, [1, -1]),
@@ -194,7 +195,7 @@ test('an answer of another form, or an error that stays, is told as such', async
   server.close()
 })
 
-test('what is under way ends with the client', async (t) => {
+test('closing the client ends running calls', async (t) => {
   const server = await serve(() => {})
   const asked = t.throwsAsync(server.rpc.getSlot(), { message: /closed/ })
   server.rpc.close()
@@ -205,7 +206,7 @@ test('what is under way ends with the client', async (t) => {
 const mint = (byte: number) => addressFromBytes(new Uint8Array(32).fill(byte))
 const TOKEN = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'
 
-test('decimals are looked up once a mint, a hundred at a time; what is no mint has none', async (t) => {
+test('decimals are read once per mint, a hundred mints at a time; other accounts have none', async (t) => {
   const account = (decimals: number, owner = TOKEN, size = 82) => {
     const data = Buffer.alloc(size)
     data[44] = decimals
@@ -245,18 +246,18 @@ test('decimals are looked up once a mint, a hundred at a time; what is no mint h
   server.close()
 })
 
-test('a server that fails is asked until it answers, or the service stops', async (t) => {
+test('a failing call is retried until it succeeds or the service stops', async (t) => {
   let tries = 0
   const server = await serve((_, response) => {
     if (++tries < 4) response.writeHead(500).end()
     else result(response, 5)
   })
   const deps = { logger: createLogger('silent'), stop: new AbortController().signal }
-  t.is(await persist(() => server.rpc.getSlot(), deps), 5)
+  t.is(await retryUntilStopped(() => server.rpc.getSlot(), deps), 5)
   const stopping = new AbortController()
   const asked = t.throwsAsync(
-    persist(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
-    { instanceOf: Stopped },
+    retryUntilStopped(() => new Promise(() => {}), { ...deps, stop: stopping.signal }),
+    { instanceOf: StoppedError },
   )
   stopping.abort()
   await asked

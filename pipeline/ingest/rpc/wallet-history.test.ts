@@ -1,27 +1,25 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Address } from '../../domain/address.ts'
-import type { SignatureInfo } from './rpc.ts'
+import type { SignatureInfo } from './solana-rpc.ts'
 import { type HistoryPosition, type HistoryRange, walkHistory } from './wallet-history.ts'
 
-/*
- * A wallet's history is the transactions that name it and those that name its token accounts; here accounts are small numbers, the wallet is 0.
- */
+// In these tests accounts are small numbers: 0 is the wallet, the others are its token accounts.
 
 const WALLET = addressOf(0)
 
 interface Transaction {
   readonly slot: number
   readonly failed: boolean
-  /** Of the wallet (0) and its token accounts. */
+  /** The accounts that the transaction names. */
   readonly names: readonly number[]
 }
 
 function addressOf(account: number): Address {
-  return `account ${account}` as Address // nothing here reads its bytes
+  return `account ${account}` as Address // no code under test decodes it
 }
 
-/** A server over transactions, newest first, that cuts its pages to `lengths`, one after the other. */
+/** A server with transactions, newest first. The page lengths cycle through `lengths`. */
 function serverOf(chain: readonly Transaction[], lengths: readonly number[]) {
   const asked: string[] = []
   return {
@@ -49,7 +47,9 @@ interface Scene {
   readonly range: HistoryRange
   readonly chunk: number
   readonly page: number
-  /** Token accounts that RPC does not list; their newest transaction names the wallet too, as one that closes an account does. */
+  /**
+   * Closed token accounts: RPC does not list them. Their newest transaction names the wallet too.
+   */
   readonly closed: ReadonlySet<number>
 }
 
@@ -87,7 +87,9 @@ const scenes: fc.Arbitrary<Scene> = fc
     return { ...rest, chain, closed: new Set(closed) }
   })
 
-/** Walks to the end, or for so many chunks; gives the chunks, where it stands and what it follows. */
+/**
+ * Walks at most `chunks` chunks. Returns them with the position and the token accounts of the walk.
+ */
 async function walk(
   { chain, lengths, closed, ...options }: Scene,
   chunks: number,
@@ -118,7 +120,7 @@ async function walk(
   return { walked, position: history.position, accounts: history.accounts }
 }
 
-/** Places in the chain of what a walk is to hand out. */
+/** Indexes in the chain of the transactions that a walk must return. */
 function due({ chain, range }: Scene): number[] {
   return chain.flatMap(({ slot, failed, names }, at) =>
     slot >= (range.fromSlot ?? 0) && (names.includes(0) || !failed) ? [at] : [],
@@ -127,7 +129,7 @@ function due({ chain, range }: Scene): number[] {
 
 const ascending = (a: number, b: number) => a - b
 
-test('everything comes once, whole slots, newest first, whatever pages the server gives', async (t) => {
+test('every transaction is returned once, in whole slots, newest first, for any page lengths', async (t) => {
   await fc.assert(
     fc.asyncProperty(scenes, async (scene) => {
       const { walked } = await walk(scene, Infinity)
@@ -142,7 +144,7 @@ test('everything comes once, whole slots, newest first, whatever pages the serve
   t.pass()
 })
 
-test('a walk that was cut off after any chunk goes on with the rest', async (t) => {
+test('a walk resumes after any chunk and returns the rest', async (t) => {
   await fc.assert(
     fc.asyncProperty(scenes, fc.integer({ min: 1, max: 5 }), async (scene, chunks) => {
       const first = await walk(scene, chunks)
@@ -153,7 +155,7 @@ test('a walk that was cut off after any chunk goes on with the rest', async (t) 
   t.pass()
 })
 
-test('token accounts with short histories do not cut it into small chunks, nor cost more than two requests each', async (t) => {
+test('token accounts with short histories take two requests each and do not make chunks smaller', async (t) => {
   const chain = Array.from({ length: 200 }, (_, at) => ({
     slot: 1000 - at,
     failed: false,

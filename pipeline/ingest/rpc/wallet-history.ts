@@ -1,71 +1,90 @@
 import type { Address } from '../../domain/address.ts'
-import type { HistoryRpc, SignatureInfo } from './rpc.ts'
+import type { HistoryRpc, SignatureInfo } from './solana-rpc.ts'
 
-/** Where a walk through history stands: everything from this slot on has been handed out. */
+/** A checkpoint of a walk: every transaction of this slot and of later slots was returned. */
 export interface HistoryPosition {
   readonly slot: number
   /** A transaction of that slot. */
   readonly signature: string
 }
 
-/** Which slots of a history are wanted, both ends included; null: no bound. */
+/** A range of slots, both ends included; null: no bound. */
 export interface HistoryRange {
   readonly fromSlot: number | null
   readonly toSlot: number | null
 }
 
-/** A wallet's transactions and those of its token accounts, walked from the newest to the oldest. */
+/**
+ * A walk over the transactions of a wallet and its token accounts, from the newest to the oldest.
+ */
 export interface WalletHistory {
-  /** The next transactions, older than all before, each once, whole slots, newest slot first; null at the end. About `chunk` of them. */
+  /**
+   * The next chunk: whole slots, newest slot first, each transaction once, all older than the
+   * previous chunk. Null at the end. A chunk has about `chunk` transactions.
+   */
   next(): Promise<SignatureInfo[] | null>
   /**
-   * Follows token accounts that the last chunk was found to name. Gives their transactions of the chunk's slots that were not in it, which may
-   * name further accounts: ask until nothing comes.
+   * Adds token accounts that the last chunk names to the walk. Returns their transactions in the
+   * slots of that chunk that the chunk lacks. Those may name further accounts: call `follow` again
+   * until it returns nothing.
    */
   follow(accounts: readonly Address[]): Promise<SignatureInfo[]>
-  /** Where the walk stands after the last chunk; null before the first. */
+  /** The checkpoint after the last chunk; null before the first. */
   readonly position: HistoryPosition | null
-  /** Whether it is known that nothing comes any more; `next` finds out in any case. */
+  /**
+   * Whether the walk is known to be complete. While this is false, `next` may still return null.
+   */
   readonly isAtEnd: boolean
-  /** Token accounts that are followed. */
+  /** Token accounts of the walk. */
   readonly accounts: ReadonlySet<Address>
 }
 
+/** Options of `walkHistory`. */
+export interface WalkOptions {
+  readonly wallet: Address
+  /** Token accounts of the wallet. */
+  readonly accounts: Iterable<Address>
+  readonly range: HistoryRange
+  /** The checkpoint to resume from. */
+  readonly after: HistoryPosition | null
+  /** The slot that a server must have reached for its response to count. */
+  readonly minContextSlot: number | null
+  /** Transactions per chunk; default 1000. */
+  readonly chunk?: number
+  /** Most transactions per request; default 1000. */
+  readonly page?: number
+}
+
 /**
- * Walks the history of a wallet. An incoming token transfer names only the token account, so those are walked with it, all at the same pace; one that
- * was closed is found by the transaction that closed it, the newest of its own, and followed from there. Memory is bounded: the newest entries of
- * each list are held, fewer of each the more lists there are.
+ * Walks the history of a wallet.
+ *
+ * An incoming token transfer names only the token account, so the histories of the wallet and of
+ * its token accounts are merged by slot. RPC does not list closed token accounts. The transaction
+ * that closed one names the wallet, and is the newest of the account: `follow` adds the account
+ * there.
+ *
+ * Memory is bounded: only the newest unreturned transactions of each address are kept, fewer per
+ * address the more addresses there are.
  */
 export function walkHistory(
-  options: {
-    readonly wallet: Address
-    readonly accounts: Iterable<Address>
-    readonly range: HistoryRange
-    /** Goes on from here. */
-    readonly after: HistoryPosition | null
-    /** The slot that a server must have reached to be believed. */
-    readonly minContextSlot: number | null
-    readonly chunk?: number
-    /** Entries asked for at once: 1000. */
-    readonly page?: number
-  },
+  options: WalkOptions,
   rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>,
 ): WalletHistory {
   return new Walk(options, rpc)
 }
 
-/** Entries held of all lists together, when there are many. */
-const MOST_HELD = 50_000
+/** Most buffered transactions of all addresses together; exceeded only with very many addresses. */
+const MAX_BUFFERED = 50_000
 const LARGEST_PAGE = 1000
 const SMALLEST_PAGE = 20
 
-/** One address's list, as far as it is known and not handed out. */
-interface Lane {
+/** The history of one address. */
+interface AddressHistory {
   readonly address: Address
   readonly isWallet: boolean
-  /** Newest first. */
-  held: SignatureInfo[]
-  /** The last transaction that the server listed. */
+  /** Transactions that were read and not returned, newest first. */
+  buffer: SignatureInfo[]
+  /** The oldest transaction read so far; the next page starts after it. */
   before: string | undefined
   ended: boolean
 }
@@ -73,47 +92,51 @@ interface Lane {
 class Walk implements WalletHistory {
   readonly accounts = new Set<Address>()
   position: HistoryPosition | null
-  readonly #options: Parameters<typeof walkHistory>[0]
+  readonly #options: WalkOptions
   readonly #rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>
-  readonly #lanes: Lane[] = []
-  /** Where the last chunk began; what is newer has been handed out before it. */
+  readonly #histories: AddressHistory[] = []
+  /** The position before the last chunk. Newer transactions belong to earlier chunks. */
   #start: HistoryPosition | null
-  readonly #handedOut = new Set<string>()
+  /** Signatures of the last chunk and of the accounts added to it. */
+  readonly #returned = new Set<string>()
 
-  constructor(
-    options: Parameters<typeof walkHistory>[0],
-    rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>,
-  ) {
+  constructor(options: WalkOptions, rpc: Pick<HistoryRpc, 'getSignaturesForAddress'>) {
     this.#options = options
     this.#rpc = rpc
     this.position = options.after
     this.#start = options.after
-    this.#lanes.push(this.#lane(options.wallet, true))
+    this.#histories.push(this.#createHistory(options.wallet, true))
     for (const account of options.accounts) this.#add(account)
   }
 
   get isAtEnd(): boolean {
-    return this.#lanes.every(({ ended, held }) => ended && held.length === 0)
+    return this.#histories.every(({ ended, buffer }) => ended && buffer.length === 0)
   }
 
   async next(): Promise<SignatureInfo[] | null> {
     const { chunk = 1000 } = this.#options
-    this.#handedOut.clear()
+    this.#returned.clear()
     this.#start = this.position
     for (;;) {
-      await Promise.all(this.#lanes.map((lane) => this.#fill(lane, (held) => held.length > 0)))
-      // What lies below the end of a list that goes on is not all known.
-      const ends = this.#lanes.flatMap(({ ended, held }) =>
-        ended ? [] : (held.at(-1)?.slot ?? []),
+      await Promise.all(
+        this.#histories.map((history) => this.#fill(history, (buffer) => buffer.length > 0)),
       )
-      const horizon = Math.max(-1, ...ends)
-      const known = this.#distinct((slot) => slot > horizon)
-      if (known.length === 0 && horizon === -1) return null
-      const last = known[Math.min(chunk, known.length) - 1]
+      // A history that has not ended may have more transactions from its oldest buffered slot down.
+      const oldest = this.#histories.flatMap(({ ended, buffer }) =>
+        ended ? [] : (buffer.at(-1)?.slot ?? []),
+      )
+      const horizon = Math.max(-1, ...oldest)
+      const complete = this.#buffered((slot) => slot > horizon)
+      if (complete.length === 0 && horizon === -1) return null
+      const last = complete[Math.min(chunk, complete.length) - 1]
       if (last !== undefined) return this.#take(last.slot)
-      // All that is known of some list is in one slot: more of it is needed.
-      const short = this.#lanes.filter(({ ended, held }) => !ended && held.at(-1)?.slot === horizon)
-      await Promise.all(short.map((lane) => this.#fill(lane, (held) => isPast(held, horizon))))
+      // The buffer of some history lies in one slot: read on until it reaches a lower slot.
+      const blocking = this.#histories.filter(
+        ({ ended, buffer }) => !ended && buffer.at(-1)?.slot === horizon,
+      )
+      await Promise.all(
+        blocking.map((history) => this.#fill(history, (buffer) => isPast(buffer, horizon))),
+      )
     }
   }
 
@@ -121,79 +144,99 @@ class Walk implements WalletHistory {
     const added = accounts.flatMap((account) => this.#add(account) ?? [])
     const low = this.position?.slot
     if (added.length === 0 || low === undefined) return []
-    await Promise.all(added.map((lane) => this.#fill(lane, (held) => isPast(held, low))))
+    await Promise.all(added.map((history) => this.#fill(history, (buffer) => isPast(buffer, low))))
     return this.#take(low)
   }
 
-  /** Hands out everything from slot `low` on that has not been. */
+  /**
+   * Removes and returns the buffered transactions from slot `low` on that were not returned yet.
+   */
   #take(low: number): SignatureInfo[] {
-    const taken = this.#distinct((slot) => slot >= low).filter(
-      ({ signature }) => !this.#handedOut.has(signature),
+    const taken = this.#buffered((slot) => slot >= low).filter(
+      ({ signature }) => !this.#returned.has(signature),
     )
-    for (const lane of this.#lanes) lane.held = lane.held.filter(({ slot }) => slot < low)
-    for (const { signature } of taken) this.#handedOut.add(signature)
+    for (const history of this.#histories) {
+      history.buffer = history.buffer.filter(({ slot }) => slot < low)
+    }
+    for (const { signature } of taken) this.#returned.add(signature)
     const last = taken.at(-1)
-    if (last !== undefined && (this.position === null || low < this.position.slot))
+    if (last !== undefined && (this.position === null || low < this.position.slot)) {
       this.position = { slot: last.slot, signature: last.signature }
+    }
     return taken
   }
 
-  /** What is held of the slots that `isMeant` names, each transaction once, newest slot first. */
-  #distinct(isMeant: (slot: number) => boolean): SignatureInfo[] {
+  /**
+   * The newest buffered transactions of all histories, down to the first slot that fails
+   * `isIncluded`: each once, newest slot first.
+   */
+  #buffered(isIncluded: (slot: number) => boolean): SignatureInfo[] {
     const found = new Map<string, SignatureInfo>()
-    for (const { held } of this.#lanes) {
-      for (const info of held) {
-        if (!isMeant(info.slot)) break
+    for (const { buffer } of this.#histories) {
+      for (const info of buffer) {
+        if (!isIncluded(info.slot)) break
         found.set(info.signature, info)
       }
     }
     return [...found.values()].sort((a, b) => b.slot - a.slot)
   }
 
-  #add(account: Address): Lane | null {
+  #add(account: Address): AddressHistory | null {
     if (this.accounts.has(account) || account === this.#options.wallet) return null
     this.accounts.add(account)
-    const lane = this.#lane(account, false)
-    this.#lanes.push(lane)
-    return lane
+    const history = this.#createHistory(account, false)
+    this.#histories.push(history)
+    return history
   }
 
-  #lane(address: Address, isWallet: boolean): Lane {
-    return { address, isWallet, held: [], before: this.#start?.signature, ended: false }
+  #createHistory(address: Address, isWallet: boolean): AddressHistory {
+    return { address, isWallet, buffer: [], before: this.#start?.signature, ended: false }
   }
 
-  /** Asks for further pages of a list until enough is held, or it has ended. */
-  async #fill(lane: Lane, enough: (held: readonly SignatureInfo[]) => boolean): Promise<void> {
-    const { range, minContextSlot, page: largest = LARGEST_PAGE } = this.#options
-    const newest = range.toSlot ?? Infinity
+  /** Reads pages of a history until its buffer `isEnough`, or the history has ended. */
+  async #fill(
+    history: AddressHistory,
+    isEnough: (buffer: readonly SignatureInfo[]) => boolean,
+  ): Promise<void> {
+    const { minContextSlot, page: largest = LARGEST_PAGE } = this.#options
     let isShort = false
-    // A short page is no end, servers cut pages for their own reasons; but likely one: to know it now lets chunks be whole.
-    while (!lane.ended && (!enough(lane.held) || (isShort && lane.held.length < largest))) {
-      const share = Math.floor(MOST_HELD / this.#lanes.length)
+    // A short page need not be the last, because servers shorten pages for reasons of their own.
+    // But usually it is. Reading on finds the end, and a history that has ended limits no chunk.
+    while (
+      !history.ended &&
+      (!isEnough(history.buffer) || (isShort && history.buffer.length < largest))
+    ) {
+      const share = Math.floor(MAX_BUFFERED / this.#histories.length)
       const limit = Math.min(largest, Math.max(SMALLEST_PAGE, share))
-      const page = await this.#rpc.getSignaturesForAddress(lane.address, {
+      const page = await this.#rpc.getSignaturesForAddress(history.address, {
         limit,
-        before: lane.before,
+        before: history.before,
         minContextSlot: minContextSlot ?? undefined,
       })
       isShort = page.length < limit
-      lane.before = page.at(-1)?.signature
-      lane.ended = page.length === 0
-      for (const info of page) {
-        if (info.slot < (range.fromSlot ?? 0)) {
-          lane.ended = true
-          break
-        }
-        if (info.slot > newest || info.slot >= (this.#start?.slot ?? Infinity)) continue
-        // A failed transaction that names only a token account of the wallet changes nothing of it.
-        if (info.failed && !lane.isWallet) continue
-        lane.held.push(info)
+      history.before = page.at(-1)?.signature
+      history.ended = page.length === 0
+      this.#buffer(history, page)
+    }
+  }
+
+  /** Adds the transactions of a page that are in range and relevant to the buffer. */
+  #buffer(history: AddressHistory, page: readonly SignatureInfo[]): void {
+    const { fromSlot, toSlot } = this.#options.range
+    for (const info of page) {
+      if (info.slot < (fromSlot ?? 0)) {
+        history.ended = true
+        return
       }
+      if (info.slot > (toSlot ?? Infinity) || info.slot >= (this.#start?.slot ?? Infinity)) continue
+      // A failed transaction changes no token balance. It charges a fee only to a wallet it names.
+      if (info.failed && !history.isWallet) continue
+      history.buffer.push(info)
     }
   }
 }
 
-function isPast(held: readonly SignatureInfo[], slot: number): boolean {
-  const last = held.at(-1)
+function isPast(buffer: readonly SignatureInfo[], slot: number): boolean {
+  const last = buffer.at(-1)
   return last !== undefined && last.slot < slot
 }

@@ -1,13 +1,12 @@
 import test from 'ava'
 import fc from 'fast-check'
-import {
-  createSlotSealer,
-  type FetchedBlock,
-  type HeldTransaction,
-  type SealerEvent,
-  type SealerOutput,
-  type SlotSealer,
-} from './slot-sealer.ts'
+import type {
+  FetchedBlock,
+  PendingTransaction,
+  SealerEvent,
+  SealerOutput,
+} from './sealer-events.ts'
+import { createSlotSealer, type SlotSealer } from './slot-sealer.ts'
 
 type Event = SealerEvent<string, string>
 type Output = SealerOutput<string, string>
@@ -15,9 +14,9 @@ type Output = SealerOutput<string, string>
 const tx = (slot: number, index: number): Event => ({
   kind: 'transaction',
   slot,
-  transaction: held(slot, index),
+  transaction: pending(slot, index),
 })
-const held = (slot: number, index: number): HeldTransaction<string> => ({
+const pending = (slot: number, index: number): PendingTransaction<string> => ({
   key: `signature ${slot}/${index}`,
   index,
   bytes: 100,
@@ -35,7 +34,7 @@ const block = (slot: number, parent: number, count = 0): FetchedBlock<string> =>
   slot,
   parent,
   blockTime: timeOf(slot),
-  transactions: Array.from({ length: count }, (_, index) => held(slot, index)),
+  transactions: Array.from({ length: count }, (_, index) => pending(slot, index)),
 })
 const sealed = (
   slot: number,
@@ -53,7 +52,7 @@ const sealed = (
 const feed = (sealer: SlotSealer<string, string>, events: readonly Event[], nowMs = 0) =>
   events.flatMap((event) => sealer.apply(event, nowMs))
 
-test('a slot is sealed when its meta and its confirmed status have both come, whichever is first (rule K2)', (t) => {
+test('a slot is sealed when its meta and its confirmed status have come, in either order (rule K2)', (t) => {
   for (const last of [
     [meta(11, 10), confirmed(11)],
     [confirmed(11), meta(11, 10)],
@@ -62,12 +61,12 @@ test('a slot is sealed when its meta and its confirmed status have both come, wh
     t.deepEqual(feed(sealer, [tx(11, 1), tx(11, 0), tx(11, 1), last[0]]), [])
     t.deepEqual(feed(sealer, [last[1]]), [sealed(11, 10, 2)])
     t.is(sealer.head, 11)
-    t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+    t.deepEqual(sealer.pending, { slots: 0, transactions: 0, bytes: 0 })
     t.deepEqual(sealer.dropped, { duplicate: 1, passed_over: 0, too_old: 0 })
   }
 })
 
-test('the last update of the account by write version goes with its slot', (t) => {
+test('a sealed slot has the account update with the highest write version', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   const update = (writeVersion: number): Event => ({
     kind: 'account',
@@ -80,7 +79,7 @@ test('the last update of the account by write version goes with its slot', (t) =
   ])
 })
 
-test('slots pass by parent links; a skipped slot, a dead one and a fork leave no trace', (t) => {
+test('slots are sealed along parent links; skipped slots, dead slots and forks are left out', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   const fork = [
     tx(11, 0),
@@ -95,10 +94,10 @@ test('slots pass by parent links; a skipped slot, a dead one and a fork leave no
   t.deepEqual(feed(sealer, [meta(14, 10)]), [sealed(14, 10, 1), sealed(15, 14)])
   t.deepEqual(feed(sealer, [tx(12, 1), meta(12, 11), confirmed(12)]), [])
   t.deepEqual(sealer.dropped, { duplicate: 0, passed_over: 2, too_old: 1 })
-  t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+  t.deepEqual(sealer.pending, { slots: 0, transactions: 0, bytes: 0 })
 })
 
-test('a transaction of a sealed slot is late, once', (t) => {
+test('a transaction of a sealed slot is emitted as late, once', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), meta(11, 10), confirmed(11)])
   t.deepEqual(feed(sealer, [tx(11, 0), tx(11, 1), tx(11, 1), tx(9, 0)]), [
@@ -107,7 +106,7 @@ test('a transaction of a sealed slot is late, once', (t) => {
   t.deepEqual(sealer.dropped, { duplicate: 2, passed_over: 0, too_old: 1 })
 })
 
-test('what is missing 10 s after a newer slot was confirmed is asked for once, and back along the parents', (t) => {
+test('a slot missing 10 s after a newer one was confirmed is fetched once, then its missing parents', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(14, 0), meta(14, 13), confirmed(14)], 1000)
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_999), [])
@@ -133,7 +132,7 @@ test('what is missing 10 s after a newer slot was confirmed is asked for once, a
   ])
 })
 
-test('a slot whose status alone was lost is fetched too, and a later copy of its meta does not unsettle it', (t) => {
+test('a slot that lost only its status is fetched too; a later, different meta does not change it', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), meta(11, 10), tx(12, 0), meta(12, 11), confirmed(12)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 11 }])
@@ -143,7 +142,7 @@ test('a slot whose status alone was lost is fetched too, and a later copy of its
   ])
 })
 
-test('a parent that RPC does not have means that the child was misread, and the child is fetched', (t) => {
+test('when RPC lacks a parent named by the stream, the child is fetched', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [meta(14, 12), confirmed(14), meta(15, 14), confirmed(15)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
@@ -154,7 +153,7 @@ test('a parent that RPC does not have means that the child was misread, and the 
   ])
 })
 
-test('a block that RPC names but does not have is passed behind a gap, so that the chain goes on', (t) => {
+test('when RPC lacks a parent named by RPC, the chain continues after a gap', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [{ kind: 'cut', replayed: false }, tx(14, 0), confirmed(14)])
   t.deepEqual(feed(sealer, [{ kind: 'block', ...block(14, 13, 1) }]), [{ kind: 'fetch', slot: 13 }])
@@ -164,7 +163,7 @@ test('a block that RPC names but does not have is passed behind a gap, so that t
   ])
 })
 
-test('a fetched block is believed when its parent lies before the head, so that no fork can hold the chain for ever', (t) => {
+test('a fetched block whose parent lies before the head is sealed, so no fork stops the chain forever', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [meta(12, 9), confirmed(12), meta(13, 12), confirmed(13)])
   t.deepEqual(feed(sealer, [{ kind: 'tick' }], 10_000), [{ kind: 'fetch', slot: 12 }])
@@ -174,7 +173,7 @@ test('a fetched block is believed when its parent lies before the head, so that 
   ])
 })
 
-test('after a cut the replay has to show the end of a slot again before it is sealed', (t) => {
+test('after a cut a slot is sealed only when the replay repeats its meta and status', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(12, 0), meta(12, 11), confirmed(12), tx(11, 0), meta(11, 10), confirmed(13)])
   t.deepEqual(feed(sealer, [{ kind: 'cut', replayed: true }, confirmed(11)]), [])
@@ -194,7 +193,7 @@ test('after a cut the replay has to show the end of a slot again before it is se
   t.deepEqual(feed(sealer, [confirmed(13)]), [sealed(13, 12)])
 })
 
-test('a stream without replay: its first slot and what lies before are fetched at once', (t) => {
+test('the first slot of a stream without replay and the slots before it are fetched at once', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [{ kind: 'cut', replayed: false }])
   t.deepEqual(feed(sealer, [tx(13, 2), meta(13, 12), confirmed(13), meta(13, 12)]), [
@@ -209,13 +208,13 @@ test('a stream without replay: its first slot and what lies before are fetched a
   ])
 })
 
-test('without a checkpoint the first slot that the stream brought whole is the first', (t) => {
+test('without a checkpoint the chain starts with the first slot that the stream has whole', (t) => {
   const sealer = createSlotSealer<string, string>({ head: null })
   t.deepEqual(feed(sealer, [tx(20, 5), meta(20, 19), tx(21, 0), meta(21, 20), confirmed(20)]), [])
   t.deepEqual(feed(sealer, [confirmed(21)]), [sealed(21, 20, 1)])
 })
 
-test('over a gap that is too long live data goes on, and the gap is told before it', (t) => {
+test('after a gap that is too long to fetch, a gap is emitted and live slots follow', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 10 })
   feed(sealer, [tx(11, 0), { kind: 'jump' }])
   t.is(sealer.head, null)
@@ -229,7 +228,7 @@ test('over a gap that is too long live data goes on, and the gap is told before 
   ])
 })
 
-test('blocks before the cut fetched again give what is not known as late: on a stream that ran before as such, after a restart as backfill', (t) => {
+test('rechecked blocks give unknown transactions as late, and as backfill after a restart', (t) => {
   const ran = createSlotSealer<string, string>({ head: 10 })
   feed(ran, [tx(11, 0), meta(11, 10), confirmed(11)])
   t.deepEqual(feed(ran, [{ kind: 'recheck', ...block(11, 10, 2) }]), [
@@ -259,21 +258,22 @@ test('blocks before the cut fetched again give what is not known as late: on a s
   t.deepEqual(again.recentSlots(), [8, 9, 11])
 })
 
-test('memory is bounded: what is passed is forgotten, sealed slots are remembered for a while, clear forgets the rest', (t) => {
+test('memory is bounded: passed slots are deleted and only the newest sealed slots are remembered', (t) => {
   const sealer = createSlotSealer<string, string>({ head: 0, remember: 4 })
   for (let slot = 1; slot <= 1000; slot++) {
     feed(sealer, [tx(slot, 0), tx(slot + 2, 9), meta(slot, slot - 1), confirmed(slot)])
   }
   t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
-  // Blocks before those are given, not remembered; else each long cut would add to what is kept for ever.
+  // Older rechecked blocks are emitted but not remembered, so that long cuts do not grow the
+  // memory.
   const before = [994, 995, 996].map(
     (slot): Event => ({ kind: 'recheck', ...block(slot, slot - 1, 1) }),
   )
   t.is(feed(sealer, before).length, 3)
   t.deepEqual(sealer.recentSlots(), [997, 998, 999, 1000])
-  t.deepEqual(sealer.held, { slots: 2, transactions: 2, bytes: 200 })
+  t.deepEqual(sealer.pending, { slots: 2, transactions: 2, bytes: 200 })
   feed(sealer, [{ kind: 'clear' }])
-  t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+  t.deepEqual(sealer.pending, { slots: 0, transactions: 0, bytes: 0 })
   t.is(sealer.head, 1000)
 })
 
@@ -328,7 +328,7 @@ const endOf = ({ slot, parent }: { slot: number; parent: number }): Event[] => [
   confirmed(slot),
 ]
 
-/** Any order in which each transaction comes before the end of its slot, with some events twice. */
+/** Orders in which the transactions of a slot precede its meta and status, with repeated events. */
 const orders = (chain: Chain): fc.Arbitrary<Event[]> => {
   const content = [...chain.blocks, ...chain.forks].flatMap(contentOf)
   const forkMetas = chain.forks.map(({ slot, parent }) => meta(slot, parent))
@@ -367,7 +367,7 @@ const orders = (chain: Chain): fc.Arbitrary<Event[]> => {
     })
 }
 
-test('any interleaving and repetition of one chain gives the same sealed slots', (t) => {
+test('any order and repetition of events of one chain gives the same sealed slots', (t) => {
   fc.assert(
     fc.property(
       chains.chain((chain) => fc.tuple(fc.constant(chain), orders(chain))),
@@ -376,14 +376,14 @@ test('any interleaving and repetition of one chain gives the same sealed slots',
         t.deepEqual(feed(sealer, events), truth(chain))
         const newest = chain.blocks.at(-1)?.slot ?? 0
         t.true([...chain.forks].every(({ slot }) => slot < newest))
-        t.deepEqual(sealer.held, { slots: 0, transactions: 0, bytes: 0 })
+        t.deepEqual(sealer.pending, { slots: 0, transactions: 0, bytes: 0 })
       },
     ),
     { numRuns: 500 },
   )
 })
 
-test("whatever comes before or after its slot is sealed, and whatever is lost, slots and transactions are the chain's, each once", (t) => {
+test('with lost and late events and cuts, each slot and transaction of the chain is emitted once', (t) => {
   fc.assert(
     fc.property(
       chains.chain((chain) => {

@@ -3,35 +3,47 @@ import { readEnvelope, type UpdateEnvelope } from '../wire/update-envelope.ts'
 import { pingRequest } from './subscribe-request.ts'
 import type { OpenUpdateStream, StreamEnd, UpdateStream } from './yellowstone.ts'
 
-/** One stream from its opening to its end, watched. */
+/** One open stream with pings and an idle timeout. */
 export interface StreamSession {
-  /** Resolves once, never rejects. */
+  /** How the stream ended. Resolves once and never rejects. */
   readonly ended: Promise<SessionEnd>
+  /** Replaces the filters of the stream. */
   send(request: SubscribeRequest): void
-  /** Ends it with this. */
-  end(why: SessionEnd): void
+  /** Closes the stream. `ended` resolves with `reason` unless the stream has ended before. */
+  end(reason: SessionEnd): void
 }
 
-/** `silent`: no slot for too long; `behind`: more is waiting than may; `closed`: the service stops. */
+/**
+ * Why a session ended. Besides the ends of the stream itself:
+ * - `silent`: no slot came within the idle timeout.
+ * - `behind`: more waits for the consumer than the limits allow.
+ * - `closed`: the service stops.
+ */
 export type SessionEnd = StreamEnd | { readonly kind: 'silent' | 'behind' | 'closed' }
 
+/** Options of `openSession`. */
 export interface StreamSessionOptions {
   readonly endpoint: string
   readonly xToken: string | null
   readonly request: SubscribeRequest
   readonly open: OpenUpdateStream
   readonly limits: SessionLimits
-  /** Each update with its bytes; null for bytes that are none. */
+  /** Called with each update and its bytes; `envelope` is null for bytes that are no update. */
   onUpdate(envelope: UpdateEnvelope | null, bytes: Uint8Array): void
 }
 
+/** Timeouts of a session. */
 export interface SessionLimits {
-  /** A stream that brings neither a slot status nor a block meta for so long is silent, whatever pings it answers. */
+  /**
+   * Idle timeout: a stream without a slot status or a block meta for this long ends as `silent`,
+   * even when it answers pings.
+   */
   readonly idleMs: number
+  /** Time between two pings. */
   readonly pingMs: number
 }
 
-/** Opens a stream and watches over it: pings and silence. */
+/** Opens a stream. Returns how it ended instead when it cannot be opened. */
 export async function openSession(
   options: StreamSessionOptions,
 ): Promise<StreamSession | StreamEnd> {
@@ -45,11 +57,11 @@ export async function openSession(
     resolveEnded = resolve
   })
   const pinger = setInterval(ping, limits.pingMs)
-  const watch = setInterval(() => {
+  const idleCheck = setInterval(() => {
     if (performance.now() - lastSlotAt > limits.idleMs) end({ kind: 'silent' })
   }, limits.idleMs / 10)
 
-  function take(bytes: Uint8Array): void {
+  function receive(bytes: Uint8Array): void {
     const envelope = readEnvelope(bytes)
     onUpdate(envelope, bytes)
     if (envelope === null) return
@@ -61,25 +73,26 @@ export async function openSession(
     stream?.send(pingRequest(++pings))
   }
 
-  function end(why: SessionEnd): void {
+  function end(reason: SessionEnd): void {
     stream?.close()
-    finish(why)
+    finish(reason)
   }
 
-  function finish(why: SessionEnd): void {
+  function finish(reason: SessionEnd): void {
     clearInterval(pinger)
-    clearInterval(watch)
+    clearInterval(idleCheck)
     isOver = true
-    resolveEnded(why)
+    resolveEnded(reason)
   }
 
-  const opened = await open({ endpoint, xToken, request, onUpdate: take, onEnd: finish })
+  const opened = await open({ endpoint, xToken, request, onUpdate: receive, onEnd: finish })
   if ('kind' in opened) {
     finish(opened)
     return opened
   }
   stream = opened
-  // Silent before it was open (a process that slept): nothing of it may go on beside the next.
+  // The idle timeout can pass while the stream opens, for example in a suspended process. Then
+  // `end` had no stream to close.
   if (isOver) opened.close()
   return { ended, send: (changed) => opened.send(changed), end }
 }

@@ -2,29 +2,37 @@ import type { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../domain/address.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 
-/** What the service wants to hear of. */
-export interface Subscription {
+/** What to subscribe to. */
+export interface ChainSubscription {
   readonly wallets: Wallets
-  /** Payment addresses and their known token accounts (rule E5): whoever pays them. */
+  /** Payment addresses and their known token accounts (rule E5). */
   readonly payments?: readonly Address[]
-  /** Accounts whose bytes are followed: the price pool (rule J7). */
+  /** Accounts whose updates are sent: the price pool (rule J7). */
   readonly accounts: readonly Address[]
-  /** Replays from this slot on; null: live. Ignored by servers when a request replaces another on an open stream. */
+  /**
+   * The first slot to replay; null for live updates only. Servers ignore it in a request that
+   * replaces the filters of an open stream.
+   */
   readonly fromSlot: number | null
-  /** How many addresses the server takes in one filter. */
+  /** Most addresses in one filter. Default: all addresses in one filter. */
   readonly addressesPerFilter?: number
 }
 
 /**
- * The subscription at `confirmed`: transactions that name a tracked wallet or change a token balance that it owns (an incoming transfer names
- * only the token account), failed ones too (rule B1), every block meta, every `confirmed` status, and the accounts.
+ * The request for a subscription at commitment `confirmed`:
+ * - transactions that name a tracked wallet or change a token balance that it owns, failed ones too
+ *   (rule B1). An incoming token transfer names only the token account;
+ * - every block meta and every `confirmed` status;
+ * - updates of the accounts.
  *
- * Wallets go as plain lists: exact, and understood by servers of every version. 10,000 wallets make a request of 0.46 MB, against 4 MiB that
- * servers take by default (`max_decoding_message_size`, yellowstone-grpc-geyser/src/config.rs). Servers that limit the addresses of a filter
- * get several filters. The cuckoo filter of the package needs a server of August 2026; an older one ignores the unknown field, and what is
- * left of the filter asks for everything.
+ * Wallets are sent as plain lists, which are exact and which every server version understands.
+ * 10,000 wallets make a request of 0.46 MB; servers accept 4 MiB by default
+ * (`max_decoding_message_size`, yellowstone-grpc-geyser/src/config.rs).
+ *
+ * The package's cuckoo filter is not used. It needs a server of August 2026 or later. An older
+ * server ignores the unknown field and sends every transaction.
  */
-export function subscribeRequest(subscription: Subscription): SubscribeRequest {
+export function subscribeRequest(subscription: ChainSubscription): SubscribeRequest {
   const { wallets, accounts, fromSlot, payments = [], addressesPerFilter } = subscription
   const addresses = Array.from({ length: wallets.size }, (_, at) => wallets.addressOf(at + 1))
   return {
@@ -45,7 +53,7 @@ export function subscribeRequest(subscription: Subscription): SubscribeRequest {
   }
 }
 
-/** A subscription at `confirmed` to nothing but these accounts and every `confirmed` status; `addressesPerFilter`: see `Subscription`. */
+/** The request for updates of these accounts and every `confirmed` status, at `confirmed`. */
 export function accountsRequest(
   accounts: readonly Address[],
   addressesPerFilter = accounts.length,
@@ -70,7 +78,10 @@ export function accountsRequest(
   }
 }
 
-/** Transactions that name one of the addresses, or change a token balance that it owns. Without an address there is no filter: an empty one would ask for every transaction of the chain. */
+/**
+ * Filters for transactions that name one of the addresses or change a token balance that it owns.
+ * Without addresses there is no filter, because an empty one matches every transaction.
+ */
 function filtersOf(
   name: string,
   addresses: readonly Address[],
@@ -88,7 +99,7 @@ function filtersOf(
   return filters
 }
 
-/** A request that only pings; the filters stay as they are. Servers drop streams on which the client is silent. */
+/** A ping. It does not change the filters. Servers close streams of clients that send nothing. */
 export function pingRequest(id: number): SubscribeRequest {
   return {
     transactions: {},
@@ -103,6 +114,7 @@ export function pingRequest(id: number): SubscribeRequest {
   }
 }
 
-/** `CommitmentLevel.CONFIRMED` and `TokenAccountExpansionControlFlag.BALANCE_CHANGED`, by number so that this file imports no client. */
+/** `CommitmentLevel.CONFIRMED`. A number, so that this file imports no client. */
 const CONFIRMED = 1
+/** `TokenAccountExpansionControlFlag.BALANCE_CHANGED`. */
 const BALANCE_CHANGED = 1

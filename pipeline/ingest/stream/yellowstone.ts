@@ -12,56 +12,53 @@ import { SubscribeRequest } from '@triton-one/yellowstone-grpc'
 export interface UpdateStream {
   /** Replaces the filters, or pings. */
   send(request: SubscribeRequest): void
-  /** Ends it; `onEnd` is not called any more. What the client holds in its queue is dropped. */
+  /** Closes the stream and drops updates that the client has queued. `onEnd` is not called. */
   close(): void
 }
 
+/** Options of `OpenUpdateStream`. */
 export interface UpdateStreamOptions {
   /** `http://` or `https://` (rule J2). */
   readonly endpoint: string
   readonly xToken: string | null
   readonly request: SubscribeRequest
-  /** Called for each update, encoded as it came: a `SubscribeUpdate`. */
+  /** Called with each update: the bytes of a `SubscribeUpdate`. */
   onUpdate(bytes: Uint8Array): void
+  /** Called once when an open stream ends, unless `close` ended it. */
   onEnd(end: StreamEnd): void
 }
 
 /** Why a stream ended or could not be opened. */
 export type StreamEnd =
-  /** The server does not have the slot asked for any more; `oldest` is the first that it has, where it tells. */
+  /**
+   * The server no longer has the requested slot. `oldest` is the lowest slot that it can replay;
+   * null when the server does not say.
+   */
   | { readonly kind: 'out_of_range'; readonly oldest: number | null }
-  /** The server replays nothing (`replay_stored_slots` 0). */
+  /** The server replays no slots (`replay_stored_slots` is 0). */
   | { readonly kind: 'no_replay' }
-  /** The server takes this many addresses in one filter. */
+  /** A filter has too many addresses. The server accepts `most` of them. */
   | { readonly kind: 'too_many_addresses'; readonly most: number }
   /** The token is missing or wrong. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** Opens streams; a test may put another in its place. */
+/** Opens a stream, or returns why it cannot be opened. Tests pass another implementation. */
 export type OpenUpdateStream = (options: UpdateStreamOptions) => Promise<UpdateStream | StreamEnd>
 
 /**
- * Opens a stream with the codecs of @triton-one/yellowstone-grpc 7.0.1 over @grpc/grpc-js; the only file that talks to Yellowstone. The package's own
- * client hands each update over singly from a native queue that has no bound and no backpressure, at 60 to 75 us of CPU each before it is decoded;
- * grpc-js hands over encoded messages at 10 to 13 us, reads no more than is taken, and tells statuses as numbers
- * (`infra/decisions/yellowstone-transport.md`).
+ * Opens a stream with the codecs of @triton-one/yellowstone-grpc 7.0.1 over @grpc/grpc-js. No other
+ * file imports a Yellowstone client.
+ *
+ * The client of the package is not used. It queues updates without bound or backpressure and costs
+ * several times the CPU per update. grpc-js delivers encoded messages, applies backpressure and
+ * reports status codes as numbers (`infra/decisions/yellowstone-transport.md`).
  */
 export const openUpdateStream: OpenUpdateStream = async (options) => {
-  const { endpoint, xToken, request, onUpdate, onEnd } = options
-  const { protocol, hostname, port, host } = new URL(endpoint)
-  const secure = protocol === 'https:'
-  const client = new Client(
-    port === '' ? `${hostname}:${secure ? 443 : 80}` : host,
-    secure ? credentials.createSsl() : credentials.createInsecure(),
-    CHANNEL,
-  )
-  const unreachable = await new Promise<Error | undefined>((resolve) => {
-    client.waitForReady(Date.now() + CONNECT_MS, resolve)
-  })
-  if (unreachable !== undefined) {
-    client.close()
-    return { kind: 'failed', message: `no connection within ${CONNECT_MS} ms` }
+  const { xToken, request, onUpdate, onEnd } = options
+  const client = await connect(options.endpoint)
+  if (client === null) {
+    return { kind: 'failed', message: `no connection within ${CONNECT_TIMEOUT_MS} ms` }
   }
   const metadata = new Metadata()
   if (xToken !== null) metadata.set('x-token', xToken)
@@ -72,18 +69,18 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
     metadata,
   )
   let open = true
-  let refuse: (end: StreamEnd) => void = onEnd
+  let reportEnd: (end: StreamEnd) => void = onEnd
 
   function finish(end: StreamEnd): void {
     if (!open) return
     close()
-    refuse(end)
+    reportEnd(end)
   }
 
   function close(): void {
     open = false
     call.cancel()
-    client.close()
+    client?.close()
   }
 
   call.on('data', (bytes: Uint8Array) => {
@@ -92,14 +89,15 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   call.on('error', (error: GrpcError) => finish(readEnd(error)))
   call.on('end', () => finish({ kind: 'failed', message: 'the server ended the stream' }))
   call.write(request)
-  // Headers come when the server takes the call: a wrong token or a slot out of range is told before. Some send them with their first message only.
+  // A server sends headers when it accepts the call, so a refusal comes before them. Some servers
+  // send headers only with the first message; the timeout accepts those.
   const refused = await new Promise<StreamEnd | null>((resolve) => {
-    refuse = resolve
+    reportEnd = resolve
     call.once('metadata', () => resolve(null))
-    setTimeout(resolve, HEADERS_MS, null).unref()
+    setTimeout(resolve, HEADERS_TIMEOUT_MS, null).unref()
   })
   if (refused !== null) return refused
-  refuse = onEnd
+  reportEnd = onEnd
   return {
     send(changed) {
       if (open) call.write(changed)
@@ -108,24 +106,44 @@ export const openUpdateStream: OpenUpdateStream = async (options) => {
   }
 }
 
-/** A start that reaches nobody is to fail in time (rule J1). */
-const CONNECT_MS = 4000
-const HEADERS_MS = 1000
+/** A connected client; null when the server cannot be reached in time. */
+async function connect(endpoint: string): Promise<Client | null> {
+  const { protocol, hostname, port, host } = new URL(endpoint)
+  const secure = protocol === 'https:'
+  const client = new Client(
+    port === '' ? `${hostname}:${secure ? 443 : 80}` : host,
+    secure ? credentials.createSsl() : credentials.createInsecure(),
+    CHANNEL_OPTIONS,
+  )
+  const error = await new Promise<Error | undefined>((resolve) => {
+    client.waitForReady(Date.now() + CONNECT_TIMEOUT_MS, resolve)
+  })
+  if (error === undefined) return client
+  client.close()
+  return null
+}
 
-const CHANNEL = {
-  /** Larger updates than this end the stream; those of a transaction are kilobytes. */
+/** A start that cannot reach the server must fail in time (rule J1). */
+const CONNECT_TIMEOUT_MS = 4000
+const HEADERS_TIMEOUT_MS = 1000
+
+const CHANNEL_OPTIONS = {
+  /** A larger update ends the stream. Updates of transactions have kilobytes. */
   'grpc.max_receive_message_length': 256 * 1024 * 1024,
-  /** HTTP/2's own window of 64 KiB would be 1.3 MB/s at 50 ms. It is also what is read at most without being taken. */
+  /**
+   * HTTP/2's default window of 64 KiB allows 1.3 MB/s at a latency of 50 ms. The window is also the
+   * most that is received before the consumer reads it.
+   */
   'grpc-node.flow_control_window': 8 * 1024 * 1024,
   'grpc.keepalive_time_ms': 20_000,
   'grpc.keepalive_timeout_ms': 10_000,
   'grpc.initial_reconnect_backoff_ms': 200,
   'grpc.enable_retries': 0,
-  // Two streams of one process are two connections: closing one is to leave nothing of the other.
+  // Each stream has a connection of its own, so that closing a stream closes its connection.
   'grpc.use_local_subchannel_pool': 1,
 }
 
-/** Texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs. */
+/** Error texts: yellowstone-grpc-geyser/src/grpc.rs and src/plugin/filter/limits.rs. */
 function readEnd({ code, details }: Pick<GrpcError, 'code' | 'details'>): StreamEnd {
   if (code === status.OUT_OF_RANGE) {
     const oldest = /last available: ([0-9]+)/.exec(details)

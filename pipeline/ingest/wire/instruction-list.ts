@@ -1,18 +1,18 @@
 import type { Instruction } from '../../domain/transaction.ts'
 
-/** Instructions called by the top-level instruction number `index`, in order of execution. */
+/** The inner instructions of the top-level instruction at `index`, in order of execution. */
 export interface InnerGroup {
   readonly index: number
   readonly instructions: readonly Instruction[]
 }
 
-/** Puts each top-level instruction before what it called: the order in which they ran. */
+/** All instructions in order of execution: each top-level one, then its inner instructions. */
 export function listInstructions(
   top: readonly Instruction[],
   groups: readonly InnerGroup[],
 ): Instruction[] {
   const list: Instruction[] = []
-  // Groups come in the order of their top-level instructions; an index that comes twice is joined.
+  // Groups with the same index are joined.
   for (let i = 0; i < top.length; i++) {
     list.push(top[i]!)
     for (const group of groups) {
@@ -23,8 +23,9 @@ export function listInstructions(
 }
 
 /**
- * Stack heights of a list whose inner instructions came without them (blocks before Solana 1.14.6), read from the lines
- * `Program <id> invoke [n]` of the logs. Unchanged when the logs are cut short or do not match the instructions.
+ * The instructions with their stack heights, read from the log lines `Program <id> invoke [n]`.
+ * Blocks before Solana 1.14.6 have no stack heights. Returns the instructions unchanged when the
+ * logs are truncated or do not match.
  */
 export function heightsFromLogs(
   list: readonly Instruction[],
@@ -44,7 +45,7 @@ export function heightsFromLogs(
       heights.push(invoke.height)
       next++
     } else if (isTop) {
-      heights.push(1) // signature checks run without a line
+      heights.push(1) // precompiles such as signature checks write no log line
     } else {
       return [...list]
     }

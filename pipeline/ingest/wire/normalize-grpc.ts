@@ -6,21 +6,22 @@ import type {
   TokenBalance,
   Transaction,
 } from '../../domain/transaction.ts'
-import { encodeTransaction } from './encode-transaction.ts'
+import { encodeTransactionInfo } from './encode-transaction-info.ts'
 import { heightsFromLogs, listInstructions } from './instruction-list.ts'
 import type {
+  GrpcTransactionUpdate,
   InstructionUpdate,
   MessageUpdate,
   MetaUpdate,
   TokenBalanceUpdate,
-  TransactionUpdate,
 } from './transaction-update.ts'
 
 /**
- * The transaction of a Yellowstone update (`@triton-one/yellowstone-grpc` 7.0.1, `geyser.proto` and `solana-storage.proto`
- * as its codec gives them). Everything is checked here; lists are turned into the domain's at first reading. Never throws.
+ * The transaction of a Yellowstone update. Checks every field; converts lists to domain types on
+ * first access. Never throws. Source: `geyser.proto` and `solana-storage.proto` of
+ * `@triton-one/yellowstone-grpc` 7.0.1.
  */
-export function normalizeGrpc(update: TransactionUpdate): Transaction | Malformed {
+export function normalizeGrpc(update: GrpcTransactionUpdate): Transaction | Malformed {
   const info = update.transaction
   const slot = Number(update.slot)
   const index = Number(info?.index)
@@ -50,7 +51,7 @@ export function normalizeGrpc(update: TransactionUpdate): Transaction | Malforme
   const signers = message.header.numRequiredSignatures
   if (!areKeys(keys)) return malformed('bad_account_keys')
   if (signers < 1 || signers > message.accountKeys.length) return malformed('bad_account_keys')
-  // The codec itself writes u64 fields as digits; a token's amount is a text that the node wrote.
+  // Lamports are u64 fields, which need no check. A token amount is text from the node.
   if (meta.preBalances.length !== keys.length) return malformed('bad_balances')
   if (meta.postBalances.length !== keys.length) return malformed('bad_balances')
   if (!areTokenBalances(meta.preTokenBalances, keys.length)) return malformed('bad_token_balance')
@@ -63,7 +64,10 @@ export function normalizeGrpc(update: TransactionUpdate): Transaction | Malforme
   return new UpdateTransaction(slot, index, signature, keys, message, meta, info?.encoded)
 }
 
-/** Checked by `normalizeGrpc`; each list is made once, when somebody asks for it. */
+/**
+ * A transaction whose fields `normalizeGrpc` has checked. Lists are converted once, on first
+ * access.
+ */
 class UpdateTransaction implements Transaction {
   readonly kind = 'transaction'
   readonly slot: number
@@ -132,15 +136,15 @@ class UpdateTransaction implements Transaction {
     return this.meta.logMessagesNone ? null : this.meta.logMessages
   }
   encoded(): Uint8Array {
-    // A copy: what came over the stream is a part of a frame that would be held with it.
-    return this.source === undefined ? encodeTransaction(this) : new Uint8Array(this.source)
+    // A copy, because the source is a view that would keep a whole network buffer in memory.
+    return this.source === undefined ? encodeTransactionInfo(this) : new Uint8Array(this.source)
   }
 }
 
-/** Of most balances nobody asks the amount. */
+/** A token balance. Its amount is parsed on access, because most amounts are never read. */
 class UpdateTokenBalance implements TokenBalance {
   readonly accountIndex: number
-  // Base58 by the validator's own hand; only ever compared or passed on as text.
+  // The validator encodes base58 itself. Addresses are only compared or copied as text.
   readonly mint: Address
   readonly owner: Address | null
   readonly decimals: number
@@ -166,10 +170,10 @@ function instructionsOf(message: MessageUpdate, meta: MetaUpdate, tx: Transactio
     instructions: group.instructions.map((inner) => instructionOf(inner, inner.stackHeight ?? 2)),
   }))
   const list = listInstructions(top, groups)
-  const told = meta.innerInstructions.every((group) =>
+  const hasHeights = meta.innerInstructions.every((group) =>
     group.instructions.every((inner) => inner.stackHeight !== undefined),
   )
-  if (told) return list
+  if (hasHeights) return list
   return heightsFromLogs(list, tx.logs, ({ programIndex }) =>
     addressFromBytes(tx.accountKeys[programIndex]!),
   )
@@ -208,7 +212,7 @@ function areInstructions(instructions: readonly InstructionUpdate[], keyCount: n
   return true
 }
 
-/** A decimal u64, by its form; costs a fraction of making the bigint. */
+/** Whether text has the form of a decimal u64. Far cheaper than parsing a bigint. */
 function isInteger(text: string): boolean {
   if (text.length === 0 || text.length > 20) return false
   for (let i = 0; i < text.length; i++) {
@@ -218,7 +222,7 @@ function isInteger(text: string): boolean {
   return true
 }
 
-/** The length of 32 bytes in base58; what the letters are does not matter to anybody who only compares. */
+/** Whether text has the length of 32 bytes in base58. Letters do not matter for comparing. */
 function isAddressText(text: string): boolean {
   return text.length >= 32 && text.length <= 44
 }

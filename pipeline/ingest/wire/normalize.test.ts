@@ -11,7 +11,7 @@ import { aTransaction } from '../../testing/a-transaction.ts'
 import { readCorpus } from '../../testing/corpus.ts'
 import { plain, toBase64Json, toGrpcUpdate } from '../../testing/encodings.ts'
 import { toParsedJson } from '../../testing/parsed-encoding.ts'
-import { encodeTransaction } from './encode-transaction.ts'
+import { encodeTransactionInfo } from './encode-transaction-info.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
 import { normalizeRpc } from './normalize-rpc.ts'
 import { normalize } from './raw-transaction.ts'
@@ -33,13 +33,13 @@ onCorpus('a transaction is the same value in base64 as in json', (t) => {
 })
 
 onCorpus(
-  'what is kept of a transaction reads as the transaction did, whatever it came as (rule K4)',
+  'a stored transaction equals the transaction it was made of, for every source (rule K4)',
   (t) => {
     const same = (tx: Transaction | Malformed) => {
       if (tx.kind === 'malformed') return t.fail(tx.reason)
       const kept = normalize({ kind: 'kept', slot: tx.slot, bytes: tx.encoded() })
       if (!isDeepStrictEqual(plain(kept), plain(tx))) t.deepEqual(plain(kept), plain(tx))
-      // And once more: what was kept is kept as it is.
+      // Storing a stored transaction does not change it.
       t.is(Buffer.compare(aTransaction(kept).encoded(), tx.encoded()), 0)
     }
     for (const { json, tx, encoding } of recorded) {
@@ -59,12 +59,12 @@ onCorpus('what is kept of an RPC answer is what the stream would have brought (r
     const info = SubscribeUpdateTransactionInfo.decode(Buffer.from(tx.encoded()))
     const update = toGrpcUpdate(json, tx.slot, tx.index).transaction!
     t.true(isDeepStrictEqual(info.transaction, update.transaction), tx.slot.toString())
-    // Byte for byte as the generated code writes it.
+    // The bytes equal those of the generated code.
     t.is(Buffer.compare(SubscribeUpdateTransactionInfo.encode(info).finish(), tx.encoded()), 0)
   }
 })
 
-test('numbers up to 2^64 - 1 and texts of any length and script are kept as they are (rule K4)', (t) => {
+test('numbers up to 2^64 - 1 and any text are stored unchanged (rule K4)', (t) => {
   const u64 = fc.bigInt(0n, 2n ** 64n - 1n)
   const line = fc.oneof(
     fc.string({ unit: 'grapheme', maxLength: 200 }),
@@ -72,7 +72,7 @@ test('numbers up to 2^64 - 1 and texts of any length and script are kept as they
   )
   fc.assert(
     fc.property(u64, u64, u64, fc.array(line, { maxLength: 4 }), (fee, before, after, logs) => {
-      const bytes = encodeTransaction({
+      const bytes = encodeTransactionInfo({
         kind: 'transaction',
         slot: 5,
         index: 2 ** 40,
@@ -107,7 +107,7 @@ onCorpus('instructions that a node has parsed are put back into the bytes they c
   }
 })
 
-test('what is missing or contradicts itself is refused with its reason', (t) => {
+test('an incomplete or contradictory transaction is malformed, with the reason', (t) => {
   const update = (change: (info: Info) => void) => {
     const made = {
       slot: '5',

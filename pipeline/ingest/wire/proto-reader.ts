@@ -1,20 +1,22 @@
 /**
- * Reads the fields of a protobuf message one after the other, without making anything. `next` puts the reader on a field; what it stands on is
- * in `field`, `wire`, `value` and `start`.
+ * Reads the fields of a protobuf message one by one, without allocating objects. `next` moves to a
+ * field; `field`, `wire`, `value` and `start` describe it.
  */
 export class ProtoReader {
   readonly bytes: Uint8Array
-  /** Where the next field begins. */
+  /** Offset of the next field. */
   at = 0
-  /** Number of the field. */
+  /** Field number. */
   field = 0
-  /** 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes. */
+  /** Wire type: 0 varint, 1 eight bytes, 2 length and bytes, 5 four bytes. */
   wire = 0
-  /** A varint, exact below 2^53 (else see `exact`); the length of wire type 2. */
+  /**
+   * The varint, exact below 2^53 (above that use `exact`). For wire type 2, the length in bytes.
+   */
   value = 0
-  /** Where the bytes of wire type 2 begin; they end where `at` is. */
+  /** For wire type 2, the offset of the first byte. The bytes end at `at`. */
   start = 0
-  /** Whether the bytes turned out to be no message. */
+  /** Whether the bytes are malformed. */
   broken = false
   private readonly buffer: Buffer
   private high = 0
@@ -27,7 +29,7 @@ export class ProtoReader {
       : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  /** Goes to the next field before `end`; false at the end, or when the bytes are no message. */
+  /** Moves to the next field before `end`. Returns false at the end and on malformed bytes. */
   next(end: number): boolean {
     if (this.at >= end || this.broken) return false
     this.varint(end)
@@ -46,7 +48,7 @@ export class ProtoReader {
     return this.at <= end && !this.broken ? true : this.stop()
   }
 
-  /** Reads the message that the reader stands on (wire type 2), up to `end`, and leaves the reader behind it. */
+  /** Reads the nested message of the current field with `read`, then moves behind it. */
   within<T>(read: (reader: this, end: number) => T): T {
     const end = this.at
     this.at = this.wire === 2 ? this.start : end
@@ -55,7 +57,7 @@ export class ProtoReader {
     return value
   }
 
-  /** Reads a varint at `at` into `value`. */
+  /** Reads the varint at `at` into `value`. */
   varint(end: number): void {
     const { bytes } = this
     let byte = bytes[this.at++] ?? 0
@@ -82,20 +84,20 @@ export class ProtoReader {
     if (this.at > end) this.broken = true
   }
 
-  /** The varint in full. */
+  /** The varint without loss of precision. */
   get exact(): number | bigint {
     if (this.value <= Number.MAX_SAFE_INTEGER) return this.value
     return BigInt(this.low) + (BigInt(this.high) << 28n)
   }
 
-  /** The bytes of wire type 2, a view. */
+  /** The bytes of wire type 2, as a view of the message. */
   view(): Uint8Array {
     const { buffer, byteOffset } = this.bytes
     const length = this.wire === 2 ? this.at - this.start : 0
     return new Uint8Array(buffer, byteOffset + this.start, length)
   }
 
-  /** The bytes of wire type 2 as one character a byte: base58 and digits are such text. */
+  /** The bytes of wire type 2 as latin-1 text. Correct for ASCII, such as base58 and digits. */
   text(): string {
     return this.wire === 2 ? this.buffer.toString('latin1', this.start, this.at) : ''
   }

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { ProtoWriter } from './proto-writer.ts'
 
-test('a message keeps its fields wherever in the buffer it is written', (t) => {
+test('a message is the same at any offset of the buffer', (t) => {
   const end = 32 * 1024
   for (let size = end - 30; size < end + 5; size++) {
     const out = new ProtoWriter()

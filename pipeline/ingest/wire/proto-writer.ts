@@ -1,56 +1,62 @@
 /**
- * Writes the fields of a protobuf message one after the other into one buffer that is used again and again. The generated writers collect arrays of numbers
- * and pieces, and take a u64 as text: several times the cost.
+ * Writes protobuf messages into a reused buffer. The generated writers cost several times as much:
+ * they collect arrays of numbers and chunks, and accept a u64 only as text.
  */
 export class ProtoWriter {
-  private bytes = Buffer.allocUnsafe(KEPT_BYTES)
+  private bytes = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES)
   private at = 0
 
-  /** A number, 0 too. */
+  /** Writes a number as a varint. Writes 0 as well, which proto3 may omit. */
   uint(field: number, value: number | bigint): void {
     this.key(field, 0)
     this.varint(value)
   }
 
+  /** Writes bytes. */
   bytesOf(field: number, value: Uint8Array): void {
     this.key(field, 2)
     this.varint(value.length)
-    this.room(value.length)
+    this.reserve(value.length)
     this.bytes.set(value, this.at)
     this.at += value.length
   }
 
+  /** Writes text as UTF-8. */
   text(field: number, value: string): void {
     this.key(field, 2)
-    this.room(LONGEST_VARINT + MOST_BYTES_A_UNIT * value.length)
+    this.reserve(LONGEST_VARINT + MAX_BYTES_PER_UNIT * value.length)
     const start = ++this.at
     this.at += this.bytes.write(value, start)
     this.close(start)
   }
 
+  /** Writes a 64-bit float. */
   double(field: number, value: number): void {
     this.key(field, 1)
-    this.room(8)
+    this.reserve(8)
     this.at = this.bytes.writeDoubleLE(value, this.at)
   }
 
-  /** A message within this one, of the fields that `write` writes; with `packed` in place of fields, a list of numbers. */
+  /** Writes a nested message: the fields, or the packed numbers, that `write` writes. */
   message(field: number, write: () => void): void {
     this.key(field, 2)
-    this.room(LONGEST_VARINT)
+    this.reserve(LONGEST_VARINT)
     const start = ++this.at
     write()
     this.close(start)
   }
 
-  /** Writes the length of what stands from `start` on before it. One byte was left for that, which is enough for most; what is longer moves by the rest. */
+  /**
+   * Writes the length of the bytes from `start` on before them. One byte is reserved for it. A
+   * longer length moves the bytes.
+   */
   private close(start: number): void {
     const end = this.at
     const length = end - start
     let more = 0
     for (let rest = length >>> 7; rest > 0; rest >>>= 7) more++
     if (more > 0) {
-      this.room(more)
+      this.reserve(more)
       this.bytes.copyWithin(start + more, start, end)
     }
     this.at = start - 1
@@ -58,16 +64,16 @@ export class ProtoWriter {
     this.at = end + more
   }
 
-  /** One of a packed list of numbers. */
+  /** Writes one number of a packed list. */
   packed(value: number | bigint): void {
     this.varint(value)
   }
 
-  /** What was written, and begins anew. */
+  /** Returns a copy of the message and starts a new one. */
   finish(): Uint8Array {
     const written = new Uint8Array(this.bytes.subarray(0, this.at))
     this.at = 0
-    if (this.bytes.length > MOST_KEPT_BYTES) this.bytes = Buffer.allocUnsafe(KEPT_BYTES)
+    if (this.bytes.length > MAX_BUFFER_BYTES) this.bytes = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES)
     return written
   }
 
@@ -76,7 +82,7 @@ export class ProtoWriter {
   }
 
   private varint(value: number | bigint): void {
-    this.room(LONGEST_VARINT)
+    this.reserve(LONGEST_VARINT)
     let rest = value
     if (typeof rest === 'bigint') {
       while (rest > MAX_SAFE) {
@@ -96,7 +102,7 @@ export class ProtoWriter {
     this.bytes[this.at++] = rest
   }
 
-  private room(size: number): void {
+  private reserve(size: number): void {
     if (this.at + size <= this.bytes.length) return
     const larger = Buffer.allocUnsafe(2 * (this.at + size))
     larger.set(this.bytes.subarray(0, this.at))
@@ -105,9 +111,9 @@ export class ProtoWriter {
 }
 
 const LONGEST_VARINT = 10
-/** Of UTF-8, for one of UTF-16. */
-const MOST_BYTES_A_UNIT = 3
+/** Most UTF-8 bytes of one UTF-16 code unit. */
+const MAX_BYTES_PER_UNIT = 3
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
-const KEPT_BYTES = 32 * 1024
-/** A larger buffer is given back. */
-const MOST_KEPT_BYTES = 1024 * 1024
+const INITIAL_BUFFER_BYTES = 32 * 1024
+/** A larger buffer is replaced after use, to free its memory. */
+const MAX_BUFFER_BYTES = 1024 * 1024

@@ -7,7 +7,7 @@ import { createWallets } from '../../domain/wallets.ts'
 import { pingRequest, subscribeRequest } from '../stream/subscribe-request.ts'
 import { readEnvelope } from './update-envelope.ts'
 
-// The generated type of a partial message does not take literals.
+// The generated type of a partial message does not accept literals.
 const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 const signature = Uint8Array.from({ length: 64 }, (_, at) => 255 - at)
@@ -89,7 +89,7 @@ test('the envelope of each kind of update is read from its bytes', (t) => {
   }
 })
 
-test('bytes that are no update are malformed; none throws', (t) => {
+test('bytes that are no update read as null, and no bytes throw', (t) => {
   t.is(readEnvelope(new Uint8Array()), null)
   t.is(
     readEnvelope(
@@ -150,7 +150,7 @@ const walletsOf = (count: number) =>
   )
 const pool = addressFromBytes(new Uint8Array(32).fill(7))
 
-test('the subscription asks for what names or pays a wallet, for metas, confirmed statuses and accounts, and survives the wire', (t) => {
+test('the request covers wallets, metas, confirmed statuses and accounts, and survives encoding', (t) => {
   const wallets = walletsOf(3)
   const request = subscribeRequest({ wallets, accounts: [pool], fromSlot: 77 })
   const sent = SubscribeRequest.decode(SubscribeRequest.encode(request).finish())
@@ -181,7 +181,7 @@ test('the subscription asks for what names or pays a wallet, for metas, confirme
   t.is(subscribeRequest({ wallets, accounts: [], fromSlot: null }).fromSlot, undefined)
 })
 
-test('payments are asked for beside the wallets, by name and by owner', (t) => {
+test('payment addresses have a filter of their own, by account key and by owner', (t) => {
   const payments = [pool]
   const { transactions } = subscribeRequest({
     wallets: walletsOf(2),
@@ -193,14 +193,14 @@ test('payments are asked for beside the wallets, by name and by owner', (t) => {
   t.like(transactions['payments-1'], { accountInclude: [pool], tokenAccounts: 1 })
 })
 
-test('no wallet means no transactions, not all of them', (t) => {
+test('without wallets there is no filter, which would match all transactions', (t) => {
   t.deepEqual(
     subscribeRequest({ wallets: walletsOf(0), accounts: [], fromSlot: null }).transactions,
     {},
   )
 })
 
-test('ten thousand wallets fit a request of half a megabyte, in as many filters as the server wants', (t) => {
+test('10,000 wallets fit in half a megabyte and are split into filters of any size', (t) => {
   const wallets = walletsOf(10_000)
   const whole = subscribeRequest({ wallets, accounts: [pool], fromSlot: null })
   t.true(SubscribeRequest.encode(whole).finish().length < 500_000)

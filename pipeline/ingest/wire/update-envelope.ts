@@ -1,23 +1,23 @@
 import { ProtoReader } from './proto-reader.ts'
 
 /**
- * What the service needs of a Yellowstone update before its slot is sealed, read from the encoded `SubscribeUpdate` without decoding the rest:
- * a transaction of 4 KB is looked at in about a microsecond and stays bytes until then.
+ * The fields of a Yellowstone update that are needed before its slot is sealed. Reading them from
+ * the encoded `SubscribeUpdate` takes about a microsecond; the rest is decoded later.
  */
 export type UpdateEnvelope =
   | {
       readonly kind: 'transaction'
       readonly slot: number
       readonly index: number
-      /** The signature, one character a byte. */
+      /** The signature, one latin-1 character per byte. */
       readonly key: string
     }
   | {
       readonly kind: 'account'
       readonly slot: number
-      /** Its public key, one character a byte. */
+      /** The public key, one latin-1 character per byte. */
       readonly key: string
-      /** The program that owns it, likewise. */
+      /** The program that owns the account, one latin-1 character per byte. */
       readonly owner: string
       readonly writeVersion: number
       readonly data: Uint8Array
@@ -26,18 +26,18 @@ export type UpdateEnvelope =
       readonly kind: 'meta'
       readonly slot: number
       readonly parent: number
-      /** Null where the node does not know it. */
+      /** Unix seconds; null when the node does not know it. */
       readonly blockTime: number | null
     }
   | { readonly kind: 'slot'; readonly slot: number; readonly status: SlotStatus }
   | { readonly kind: 'ping' | 'pong' | 'other' }
 
-/** `confirmed` stands for finalized too; statuses that decide nothing are `other`. */
+/** `confirmed` includes finalized. `other` are statuses that do not matter here. */
 export type SlotStatus = 'confirmed' | 'dead' | 'other'
 
 /**
- * Reads the envelope; null when the bytes are not a `SubscribeUpdate`. Account data share the memory of `bytes`.
- * Field numbers: `geyser.proto` of yellowstone-grpc, as of package 7.0.1.
+ * Reads the envelope; null when the bytes are not a `SubscribeUpdate`. Account data is a view of
+ * `bytes`. Field numbers: `geyser.proto` of yellowstone-grpc, as of package 7.0.1.
  */
 export function readEnvelope(bytes: Uint8Array): UpdateEnvelope | null {
   const reader = new ProtoReader(bytes)
@@ -104,7 +104,10 @@ function readSlot(reader: ProtoReader, end: number): UpdateEnvelope {
   return { kind: 'slot', slot, status: STATUSES[status] ?? 'other' }
 }
 
-/** SlotStatus: 0 processed, 1 confirmed, 2 finalized, 3 first shred received, 4 completed, 5 created bank, 6 dead. */
+/**
+ * SlotStatus: 0 processed, 1 confirmed, 2 finalized, 3 first shred received, 4 completed, 5 created
+ * bank, 6 dead.
+ */
 const STATUSES: readonly SlotStatus[] = [
   'other',
   'confirmed',
@@ -141,7 +144,7 @@ function readAccountInfo(reader: ProtoReader, end: number) {
   return { key, owner, writeVersion, data }
 }
 
-/** By the field of SubscribeUpdate. */
+/** By field number of SubscribeUpdate. */
 const READERS: readonly (Read | undefined)[] = [
   undefined,
   undefined,
@@ -160,7 +163,7 @@ function other(kind: 'ping' | 'pong' | 'other'): Read {
   return () => ({ kind })
 }
 
-/** No number of the envelope is above what a double holds exactly. */
+/** Whether a double represents every number of the envelope exactly. */
 function isExact(envelope: UpdateEnvelope | null): boolean {
   if (envelope === null || !('slot' in envelope)) return true
   if (envelope.slot > Number.MAX_SAFE_INTEGER) return false

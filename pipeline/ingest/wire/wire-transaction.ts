@@ -1,13 +1,14 @@
-/** A transaction as signed; of its instructions those of the message, with program and accounts as indexes. */
+/** A signed transaction in Solana's wire format, without a status. */
 export interface WireTransaction {
   /** The first signature, 64 bytes. */
   readonly signature: Uint8Array
-  /** The message's own account keys; looked-up ones are known to the node alone. */
+  /** The message's own account keys. Keys of lookup tables are not in the transaction. */
   readonly keys: readonly Uint8Array[]
   readonly signerCount: number
   readonly instructions: readonly WireInstruction[]
 }
 
+/** A top-level instruction. Program and accounts are indexes of account keys. */
 export interface WireInstruction {
   readonly programIdIndex: number
   readonly accounts: Uint8Array
@@ -15,11 +16,16 @@ export interface WireInstruction {
 }
 
 /**
- * Reads the bytes of a legacy or version 0 transaction; null when they are cut short, too long or of another version.
- * Layout (solana-sdk `transaction`, `message`, `short_vec`): signatures (compact-u16 count, 64 bytes each); version 0x80 if
- * versioned; header of three u8 (signers, read-only signers, read-only others); keys (compact-u16, 32 bytes each); blockhash,
- * 32 bytes; instructions (compact-u16: program u8, accounts compact-u16 + u8 each, data compact-u16 + bytes); version 0:
- * look-ups (compact-u16: table key, writable and read-only indexes, compact-u16 + u8 each).
+ * Reads a legacy or version 0 transaction; null when the bytes are too short, too long or of
+ * another version. Layout (solana-sdk `transaction`, `message`, `short_vec`), where a list is a
+ * compact-u16 count and its items:
+ * - list of signatures, 64 bytes each;
+ * - u8 0x80, in version 0 only;
+ * - header: u8 signers, u8 readonly signers, u8 readonly others;
+ * - list of keys, 32 bytes each;
+ * - blockhash, 32 bytes;
+ * - list of instructions: u8 program, list of u8 accounts, list of data bytes;
+ * - list of lookups, in version 0 only: table key, list of writable u8, list of readonly u8.
  */
 export function readWireTransaction(bytes: Uint8Array): WireTransaction | null {
   let at = 0

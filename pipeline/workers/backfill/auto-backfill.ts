@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import { Stopped } from '../../ingest/rpc/persist.ts'
+import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import type { Store } from '../../store/store.ts'
@@ -83,7 +83,7 @@ export function createAutoBackfill(deps: {
         logger.info({ backfills: open.length }, 'backfill done')
       }
     } catch (error) {
-      if (stopping.signal.aborted || error instanceof Stopped) return
+      if (stopping.signal.aborted || error instanceof StoppedError) return
       if (!(error instanceof ServiceError)) throw error
       logger.warn(
         { reason: error.message, retryMs: RETRY_MS },

@@ -3,10 +3,10 @@ import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { createWallets } from '../../domain/wallets.ts'
-import type { BlockPlaces } from '../../ingest/rpc/block-places.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { pauseOrStop, Stopped } from '../../ingest/rpc/persist.ts'
-import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/rpc.ts'
+import { pauseUnlessStopped, StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
+import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
+import type { TransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import { walkHistory } from '../../ingest/rpc/wallet-history.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import { normalizeRpc } from '../../ingest/wire/normalize-rpc.ts'
@@ -24,7 +24,7 @@ export interface BackfillDeps {
   readonly store: Store
   readonly log: EventLog
   readonly rpc: HistoryRpc
-  readonly places: BlockPlaces
+  readonly places: TransactionIndexes
   readonly decimals: MintDecimals
   readonly jobs: BackfillJobs
   readonly metrics: IngestMetrics
@@ -52,7 +52,7 @@ export interface Walked {
 /**
  * Carries a backfill from where it stands to its end: pages of signatures, newest first, then their transactions, decoded as live ones are; records of
  * the wallet go to the log as `backfill`. After each page the job is saved once the page's records would survive a crash. Rejects with `unavailable`
- * when RPC does not answer, with `Stopped` after `stop`; either way it goes on from the last page when it is run again.
+ * when RPC does not answer, with `StoppedError` after `stop`; either way it goes on from the last page when it is run again.
  */
 export async function backfillWallet(
   begun: BackfillJob,
@@ -230,7 +230,7 @@ async function fetchOne(
       }
     }
     if (tries === MISSING_TRIES) return null
-    await pauseOrStop(MISSING_PAUSE_MS, stop)
+    await pauseUnlessStopped(MISSING_PAUSE_MS, stop)
   }
 }
 
@@ -264,7 +264,7 @@ async function priced(
 }
 
 function refuseStopped(stop: AbortSignal): void {
-  if (stop.aborted) throw new Stopped()
+  if (stop.aborted) throw new StoppedError()
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,15 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import { createBlockPlaces } from '../../ingest/rpc/block-places.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { Stopped } from '../../ingest/rpc/persist.ts'
-import {
-  createRpc,
-  type HistoryRpc,
-  type SignatureInfo,
-  type SolanaRpc,
-} from '../../ingest/rpc/rpc.ts'
+import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
+import { createRpc } from '../../ingest/rpc/rpc.ts'
+import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
+import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import type { HistoryRange } from '../../ingest/rpc/wallet-history.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
@@ -112,7 +108,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     metrics,
     logger,
     settled,
-    places: createBlockPlaces(rpc),
+    places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
     priceMaxAgeSeconds: options.priceMaxAgeSeconds,
   }
@@ -261,7 +257,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
         }
       })
     } catch (error) {
-      if (error instanceof Stopped || closed.signal.aborted)
+      if (error instanceof StoppedError || closed.signal.aborted)
         throw new ServiceError('closed', STOPPED, { retriable: true })
       throw error
     } finally {

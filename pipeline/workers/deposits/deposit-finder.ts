@@ -1,7 +1,7 @@
 import type { PaymentAddresses, Purpose } from '../../domain/payment.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { Transaction } from '../../domain/transaction.ts'
-import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/rpc.ts'
+import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/solana-rpc.ts'
 import { normalizeRpc } from '../../ingest/wire/normalize-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { dateTime } from '../../store/date-time.ts'

@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
-import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/rpc.ts'
+import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 
 /** How far the finalized history of an account was read: every transaction of it up to `slot`, that one too. */
 export interface DepositPosition {

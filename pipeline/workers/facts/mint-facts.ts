@@ -2,8 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { metadataAddress } from '../../ingest/rpc/metadata-address.ts'
 import { readMetadata, readMint } from '../../ingest/rpc/mint-account.ts'
-import { MOST_ACCOUNTS } from '../../ingest/rpc/mint-decimals.ts'
-import type { SolanaRpc } from '../../ingest/rpc/rpc.ts'
+import { MAX_ACCOUNTS_PER_CALL, type SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
@@ -33,7 +32,7 @@ export interface MintFactsDeps {
 }
 
 /** Of each mint two accounts are asked for: its own and that of its metadata. */
-const MINTS_PER_CALL = MOST_ACCOUNTS / 2
+const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
 /** Mints that wait to be asked for; more are found again by looking into the tables. */
 const MOST_WAITING = 10_000
 /** Mints known to have a row, so that a token traded all day costs no query. */

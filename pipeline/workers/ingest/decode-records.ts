@@ -4,13 +4,13 @@ import { KEPT_FORMAT, type KeptTransaction, MAX_KEPT_BYTES } from '../../domain/
 import type { DecodedRecord, WalletRecord } from '../../domain/slot.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { persist } from '../../ingest/rpc/persist.ts'
+import { retryUntilStopped } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
 
 export interface DecodeDeps {
   readonly decimals: MintDecimals
   readonly logger: Logger
-  /** Ends what waits for decimals: the call then rejects with `Stopped`. */
+  /** Ends what waits for decimals: the call then rejects with `StoppedError`. */
   readonly stop: AbortSignal
 }
 
@@ -59,7 +59,7 @@ async function decodeWith(
   blockTime: number,
   deps: DecodeDeps,
 ): Promise<readonly WalletRecord[]> {
-  await persist(() => deps.decimals.load(mints), deps)
+  await retryUntilStopped(() => deps.decimals.load(mints), deps)
   const decoded = decoder.decode(tx, blockTime, deps.decimals.of)
   const records =
     decoded.kind === 'decoded' ? decoded.records : withoutDecimals(decoder, tx, blockTime)

@@ -3,10 +3,11 @@ import { createDecoder } from '../../decode/decoder.ts'
 import type { Address } from '../../domain/address.ts'
 import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
-import { type FollowLimits, followChain } from '../../ingest/follow-chain.ts'
+import { followChain } from '../../ingest/follow-chain.ts'
+import type { FollowLimits } from '../../ingest/follow-limits.ts'
 import type { IngestOutput } from '../../ingest/output.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { Stopped } from '../../ingest/rpc/persist.ts'
+import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
 import { createSolPrices } from '../../ingest/sol-price.ts'
 import { createIngestMetrics, type IngestMetrics } from '../../ingest/telemetry.ts'
@@ -165,7 +166,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const done = Promise.all([run(), chain.done])
     .then(() => {})
     .catch((error: unknown) => {
-      if (!(error instanceof Stopped)) throw error
+      if (!(error instanceof StoppedError)) throw error
     })
     .finally(() => rpc.close())
   done.catch(() => {}) // a start that fails tells it itself

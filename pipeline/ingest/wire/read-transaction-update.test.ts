@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { readCorpus } from '../../testing/corpus.ts'
 import { plain, toGrpcUpdate } from '../../testing/encodings.ts'
 import { normalizeGrpc } from './normalize-grpc.ts'
-import { readTransactionUpdate } from './transaction-update.ts'
+import { readTransactionUpdate } from './read-transaction-update.ts'
 
-/** What the package's codec makes of the bytes, and what this reader does, both in full. */
+/** The results of the package's codec and of this reader for the same bytes. */
 function bothWays(bytes: Uint8Array) {
   const ours = readTransactionUpdate(bytes)
   const theirs = SubscribeUpdate.decode(bytes).transaction
@@ -16,7 +16,7 @@ function bothWays(bytes: Uint8Array) {
   }
 }
 
-// The generated type of a partial message does not take literals.
+// The generated type of a partial message does not accept literals.
 const encode = (update: object) =>
   SubscribeUpdate.encode(SubscribeUpdate.fromPartial(update as never)).finish()
 
@@ -112,7 +112,7 @@ test('bytes that are cut short or changed are read without throwing', (t) => {
   )
 })
 
-test('an update without a transaction is none', (t) => {
+test('an update without a transaction reads as null', (t) => {
   t.is(readTransactionUpdate(encode({ ping: {} })), null)
   t.is(readTransactionUpdate(new Uint8Array()), null)
 })

@@ -1,32 +1,40 @@
 import { decodeBase58 } from '../../domain/base58.ts'
 import type { Instruction, TokenBalance, Transaction } from '../../domain/transaction.ts'
+import { fieldOf, isObject, itemsOf } from './json-field.ts'
 import { ProtoWriter } from './proto-writer.ts'
 
 /**
- * A transaction that did not come as Yellowstone protobuf in that encoding: `SubscribeUpdateTransactionInfo` of `geyser.proto`, as a server would have sent it,
- * without its slot. Whatever the decoder reads comes from `tx`; `json`, the RPC's answer it was read from, adds what nobody reads yet: blockhash, look-ups, all
- * signatures, return data, compute units, token programs. Not known to RPC JSON, or not in this form: the bytes of an error (empty when the transaction failed).
+ * Encodes a transaction that came over RPC as Yellowstone would have sent it: the message
+ * `SubscribeUpdateTransactionInfo` of `geyser.proto`, without its slot.
+ *
+ * All fields that the decoder reads come from `tx`. `json`, the RPC result that `tx` was read from,
+ * adds the other fields: blockhash, lookups, all signatures, return data, compute units, token
+ * programs. RPC does not return the bytes of an error, so the error of a failed transaction is
+ * empty.
  */
-export function encodeTransaction(tx: Omit<Transaction, 'encoded'>, json?: unknown): Uint8Array {
-  const message = at(at(json, 'transaction'), 'message')
-  const meta = at(json, 'meta')
+export function encodeTransactionInfo(
+  tx: Omit<Transaction, 'encoded'>,
+  json?: unknown,
+): Uint8Array {
+  const message = fieldOf(fieldOf(json, 'transaction'), 'message')
+  const meta = fieldOf(json, 'meta')
   const keys = splitKeys(tx, message, meta)
-  const signatures = list(at(at(json, 'transaction'), 'signatures'))
+  const signatures = itemsOf(fieldOf(fieldOf(json, 'transaction'), 'signatures'))
   writeBytes(1, tx.signature)
   out.message(3, () => {
     out.bytesOf(1, tx.signature)
     for (const signature of signatures.slice(1)) out.bytesOf(1, bytesOf(signature))
-    out.message(2, () => writeMessage(tx, keys.staticKeys, message, at(json, 'version')))
+    out.message(2, () => writeMessage(tx, keys.staticKeys, message, fieldOf(json, 'version')))
   })
   out.message(4, () => writeMeta(tx, keys, meta))
   writeUint(5, tx.index)
   return out.finish()
 }
 
-/** Of all transactions: each is written in one go. */
+/** Shared by all calls: a transaction is written synchronously. */
 const out = new ProtoWriter()
 
-// Fields that proto3 leaves out where they have their default.
+// Writers of proto3 fields, which are omitted when they have their default value.
 
 function writeUint(field: number, value: number | bigint): void {
   if (value > 0) out.uint(field, value)
@@ -51,22 +59,22 @@ function writeMessage(
   message: unknown,
   version: unknown,
 ): void {
-  const header = at(message, 'header')
+  const header = fieldOf(message, 'header')
   out.message(1, () => {
     writeUint(1, tx.signerCount)
-    writeUint(2, count(at(header, 'numReadonlySignedAccounts')))
-    writeUint(3, count(at(header, 'numReadonlyUnsignedAccounts')))
+    writeUint(2, count(fieldOf(header, 'numReadonlySignedAccounts')))
+    writeUint(3, count(fieldOf(header, 'numReadonlyUnsignedAccounts')))
   })
   for (const key of staticKeys) out.bytesOf(2, key)
-  writeBytes(3, bytesOf(at(message, 'recentBlockhash')))
+  writeBytes(3, bytesOf(fieldOf(message, 'recentBlockhash')))
   for (const instruction of tx.instructions)
     if (isTop(instruction)) out.message(4, () => writeInstruction(instruction))
   writeFlag(5, typeof version === 'number')
-  for (const lookup of list(at(message, 'addressTableLookups')))
+  for (const lookup of itemsOf(fieldOf(message, 'addressTableLookups')))
     out.message(6, () => {
-      writeBytes(1, bytesOf(at(lookup, 'accountKey')))
-      writeBytes(2, Uint8Array.from(list(at(lookup, 'writableIndexes')), count))
-      writeBytes(3, Uint8Array.from(list(at(lookup, 'readonlyIndexes')), count))
+      writeBytes(1, bytesOf(fieldOf(lookup, 'accountKey')))
+      writeBytes(2, Uint8Array.from(itemsOf(fieldOf(lookup, 'writableIndexes')), count))
+      writeBytes(3, Uint8Array.from(itemsOf(fieldOf(lookup, 'readonlyIndexes')), count))
     })
 }
 
@@ -89,29 +97,32 @@ function writeMeta(
   writeFlag(10, !tx.innerKept)
   for (const line of tx.logs ?? []) out.text(6, line)
   writeFlag(11, tx.logs === null)
-  writeBalances(7, tx.preTokenBalances, at(meta, 'preTokenBalances'))
-  writeBalances(8, tx.postTokenBalances, at(meta, 'postTokenBalances'))
+  writeBalances(7, tx.preTokenBalances, fieldOf(meta, 'preTokenBalances'))
+  writeBalances(8, tx.postTokenBalances, fieldOf(meta, 'postTokenBalances'))
   for (const key of writable) out.bytesOf(12, key)
   for (const key of readonly) out.bytesOf(13, key)
-  const returnData = at(meta, 'returnData')
+  const returnData = fieldOf(meta, 'returnData')
   if (isObject(returnData))
     out.message(14, () => {
-      writeBytes(1, bytesOf(at(returnData, 'programId')))
-      writeBytes(2, Buffer.from(String(at(at(returnData, 'data'), 0)), 'base64'))
+      writeBytes(1, bytesOf(fieldOf(returnData, 'programId')))
+      writeBytes(2, Buffer.from(String(fieldOf(fieldOf(returnData, 'data'), 0)), 'base64'))
     })
   else out.uint(15, 1)
-  writeIfCount(16, at(meta, 'computeUnitsConsumed'))
-  writeIfCount(17, at(meta, 'costUnits'))
+  writeIfCount(16, fieldOf(meta, 'computeUnitsConsumed'))
+  writeIfCount(17, fieldOf(meta, 'costUnits'))
 }
 
-/** Which keys are the message's own and which were looked up; where that is not told, all are taken for its own. */
+/**
+ * Separates the message's own keys from those of lookup tables. When `json` does not say which are
+ * which, all count as the message's own.
+ */
 function splitKeys(tx: Omit<Transaction, 'encoded'>, message: unknown, meta: unknown) {
-  const loaded = at(meta, 'loadedAddresses')
-  const last = tx.accountKeys.length - list(at(loaded, 'readonly')).length
-  const first = last - list(at(loaded, 'writable')).length
-  const own = list(at(message, 'accountKeys')).length
-  const isTold = own === first && first >= tx.signerCount
-  const [from, to] = isTold ? [first, last] : [tx.accountKeys.length, tx.accountKeys.length]
+  const loaded = fieldOf(meta, 'loadedAddresses')
+  const last = tx.accountKeys.length - itemsOf(fieldOf(loaded, 'readonly')).length
+  const first = last - itemsOf(fieldOf(loaded, 'writable')).length
+  const own = itemsOf(fieldOf(message, 'accountKeys')).length
+  const isKnown = own === first && first >= tx.signerCount
+  const [from, to] = isKnown ? [first, last] : [tx.accountKeys.length, tx.accountKeys.length]
   return {
     staticKeys: tx.accountKeys.slice(0, from),
     writable: tx.accountKeys.slice(from, to),
@@ -129,7 +140,7 @@ function writeInstruction({ programIndex, accounts, data }: Instruction): void {
   writeBytes(3, data)
 }
 
-/** What each top-level instruction called. */
+/** Writes one group of inner instructions per top-level instruction that called any. */
 function writeInner(instructions: readonly Instruction[]): void {
   let index = -1
   for (let from = 0; from < instructions.length; ) {
@@ -154,38 +165,26 @@ function writeInner(instructions: readonly Instruction[]): void {
 }
 
 function writeBalances(field: number, balances: readonly TokenBalance[], json: unknown): void {
-  const entries = list(json)
+  const entries = itemsOf(json)
   balances.forEach(({ accountIndex, mint, owner, amount, decimals }, place) => {
-    const told = at(entries[place], 'uiTokenAmount')
+    const uiAmounts = fieldOf(entries[place], 'uiTokenAmount')
     out.message(field, () => {
       writeUint(1, accountIndex)
       writeText(2, mint)
       out.message(3, () => {
-        const uiAmount = Number(at(told, 'uiAmount') ?? 0) || 0
+        const uiAmount = Number(fieldOf(uiAmounts, 'uiAmount') ?? 0) || 0
         if (uiAmount !== 0) out.double(1, uiAmount)
         writeUint(2, decimals)
         out.text(3, String(amount))
-        writeText(4, text(at(told, 'uiAmountString')))
+        writeText(4, text(fieldOf(uiAmounts, 'uiAmountString')))
       })
       writeText(4, owner ?? '')
-      writeText(5, text(at(entries[place], 'programId')))
+      writeText(5, text(fieldOf(entries[place], 'programId')))
     })
   })
 }
 
 const NO_BYTES = new Uint8Array()
-
-function isObject(value: unknown): value is Readonly<Record<string | number, unknown>> {
-  return typeof value === 'object' && value !== null
-}
-
-function at(value: unknown, key: string | number): unknown {
-  return isObject(value) ? value[key] : undefined
-}
-
-function list(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
-}
 
 function text(value: unknown): string {
   return typeof value === 'string' ? value : ''

@@ -1,0 +1,152 @@
+import type { Wallets } from '../domain/wallets.ts'
+import type { Logger } from '../runtime/logger.ts'
+import type { FollowLimits } from './follow-limits.ts'
+import { pauseUnlessStopped } from './rpc/retry-until-stopped.ts'
+import type { RpcHistory } from './rpc/rpc-history.ts'
+import { selectTracked } from './select-tracked.ts'
+import type { SlotPipeline } from './slot-pipeline.ts'
+import type { IngestMetrics } from './telemetry.ts'
+
+/** Reads blocks that the streams lack over RPC, and applies them to the sealer. */
+export interface CatchUp {
+  /**
+   * Applies the blocks between the head and `oldest`, the lowest slot that the server can replay.
+   * Null: the server replays nothing, so all blocks up to the newest are applied. When the gap is
+   * too long, the sealer jumps to live slots instead (rule K2).
+   */
+  fillGap(oldest: number | null): Promise<void>
+  /**
+   * Looks for transactions that were added to slots while no stream was open. Replays lack them.
+   * Compares the slots before `head`, where the stream was cut, and the replayed slots once they
+   * are sealed. A call during another one extends it and returns early.
+   */
+  recheck(head: number | null): Promise<void>
+  /**
+   * Reads a missing block, until the server has it, the chain has none, or the head has passed it.
+   */
+  fetch(slot: number): Promise<void>
+}
+
+/** What a catch-up reads and writes. */
+export interface CatchUpDeps {
+  readonly history: RpcHistory
+  readonly pipeline: Pick<SlotPipeline, 'head' | 'apply' | 'waitForRoom'>
+  /** The wallets tracked now. */
+  readonly wallets: () => Wallets
+  readonly logger: Logger
+  readonly metrics: IngestMetrics
+  /** Every call rejects with `StoppedError` once this is aborted. */
+  readonly stop: AbortSignal
+}
+
+/** A catch-up within `limits`. */
+export function createCatchUp(
+  deps: CatchUpDeps,
+  limits: Pick<FollowLimits, 'maxGapSlots' | 'recheckSlots' | 'restartRecheckSlots'>,
+): CatchUp {
+  const { history, pipeline, wallets, logger, metrics, stop } = deps
+  let firstRecheck = true
+  let nextRecheck: SlotRange | null = null
+  let rechecking = false
+
+  async function waitUntilSealed(slot: number): Promise<void> {
+    while ((pipeline.head ?? 0) < slot) await pauseUnlessStopped(250, stop)
+  }
+
+  return {
+    async fillGap(oldest) {
+      const { head } = pipeline
+      if (head === null) return
+      const gap = planGap(head, await history.tip(), oldest, limits.maxGapSlots)
+      if (gap.kind === 'too_long') {
+        logger.warn(
+          { slots: gap.slots },
+          'the gap is too long to fetch; continuing with live slots',
+        )
+        metrics.gapSlots.inc(gap.slots)
+        pipeline.apply({ kind: 'jump' })
+        return
+      }
+      if (gap.slots > 0) logger.info({ slots: gap.slots }, 'fetching a gap over RPC')
+      for await (const block of history.blocks(gap.from, gap.to)) {
+        await pipeline.waitForRoom()
+        pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
+      }
+    },
+
+    async recheck(head) {
+      const before = firstRecheck ? limits.restartRecheckSlots : limits.recheckSlots
+      firstRecheck = false
+      if (head === null || limits.recheckSlots === 0) return
+      const range = recheckRange(head, await history.tip(), before, limits.maxGapSlots, nextRecheck)
+      nextRecheck = range
+      if (rechecking) return
+      rechecking = true
+      while (nextRecheck !== null) {
+        const { from, to }: SlotRange = nextRecheck
+        nextRecheck = null
+        await waitUntilSealed(to)
+        await history.recheckBlocks(from, to, (block) =>
+          pipeline.apply({ kind: 'recheck', ...selectTracked(block, wallets()) }),
+        )
+      }
+      rechecking = false
+    },
+
+    async fetch(slot) {
+      const isWanted = () => {
+        const { head } = pipeline
+        return head !== null && head < slot
+      }
+      const block = await history.block(slot, isWanted)
+      if (block === null) pipeline.apply({ kind: 'absent', slot })
+      else pipeline.apply({ kind: 'block', ...selectTracked(block, wallets()) })
+    },
+  }
+}
+
+/** Slots `from`..`to`, both included. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** A gap to fetch, or one that is too long. `slots` is the number of slots that the server lost. */
+export type GapPlan =
+  | ({ readonly kind: 'fetch'; readonly slots: number } & SlotRange)
+  | { readonly kind: 'too_long'; readonly slots: number }
+
+/**
+ * The gap to fetch after `head`; `tip` is the newest slot, `oldest` as in `fillGap`.
+ */
+export function planGap(
+  head: number,
+  tip: number,
+  oldest: number | null,
+  maxGapSlots: number,
+): GapPlan {
+  const slots = (oldest ?? tip) - head - 1
+  if (slots > maxGapSlots) return { kind: 'too_long', slots }
+  const to = oldest === null ? tip : Math.min(tip, Math.max(oldest, head) + WINDOW_MARGIN)
+  return { kind: 'fetch', slots, from: head + 1, to }
+}
+
+/**
+ * The slots to compare after a cut at `head`: `before` slots up to the head, and the replayed ones
+ * up to `tip`, limited to the newest `maxGapSlots + before`. Includes the start of `pending`, a
+ * range that still waits.
+ */
+export function recheckRange(
+  head: number,
+  tip: number,
+  before: number,
+  maxGapSlots: number,
+  pending: SlotRange | null,
+): SlotRange {
+  const to = Math.max(head, tip)
+  const from = Math.min(pending?.from ?? head, head - before + 1)
+  return { from: Math.max(0, from, to - maxGapSlots - before), to }
+}
+
+/** Slots fetched beyond those that the server lost: its replay window moves on during the fetch. */
+const WINDOW_MARGIN = 32

@@ -1,0 +1,81 @@
+import type { Malformed, Transaction } from '../domain/transaction.ts'
+import type { IngestOutput } from './output.ts'
+import { readSolPrice } from './pools/whirlpool-account.ts'
+import type { SolPrices } from './sol-price.ts'
+import type { LateTransaction, SealedSlot, SealerOutput } from './stream/sealer-events.ts'
+import type { IngestMetrics } from './telemetry.ts'
+import { normalize, type RawTransaction, sizeOf } from './wire/raw-transaction.ts'
+
+/** An output of the sealer whose transactions and price account are still encoded. */
+export type RawOutput = Exclude<SealerOutput<RawTransaction, Uint8Array>, { kind: 'fetch' }>
+
+/** Bytes of memory that an output occupies. */
+export function bytesOfOutput(output: RawOutput): number {
+  if (output.kind === 'late') return sizeOf(output.transaction)
+  if (output.kind === 'gap') return 0
+  return output.transactions.reduce((sum, raw) => sum + sizeOf(raw), 0)
+}
+
+/**
+ * Returns a function that decodes an output's transactions and adds the SOL price of its slot to
+ * `prices` (rule J7). The function returns null for a late transaction that is malformed.
+ */
+export function createOutputReader(
+  prices: SolPrices,
+  metrics: IngestMetrics,
+): (output: RawOutput) => IngestOutput | null {
+  function readLate(late: LateTransaction<RawTransaction>): IngestOutput | null {
+    const { slot, blockTime, origin } = late
+    const transaction = normalize(late.transaction)
+    metrics.transactions.inc({ when: 'late' })
+    if (transaction.kind === 'transaction') {
+      return { kind: 'late', slot, blockTime, origin, transaction }
+    }
+    metrics.malformed.inc({ reason: transaction.reason })
+    return null
+  }
+
+  function readSlot(sealed: SealedSlot<RawTransaction, Uint8Array>): IngestOutput {
+    const { slot, parent, blockTime, account } = sealed
+    metrics.transactions.inc({ when: 'in_time' }, sealed.transactions.length)
+    const { transactions, malformed } = readTransactions(sealed.transactions)
+    for (const { reason } of malformed) metrics.malformed.inc({ reason })
+    const usdE9 = account === null ? null : readSolPrice(account)
+    if (account !== null && usdE9 === null) metrics.malformed.inc({ reason: 'not_a_price_pool' })
+    if (usdE9 !== null) prices.add({ time: blockTime, usdE9 })
+    const solPrice = prices.newestOfPool(blockTime)
+    return { kind: 'slot', slot, parent, blockTime, transactions, malformed, solPrice }
+  }
+
+  return (output) => {
+    if (output.kind === 'gap') return output
+    return output.kind === 'late' ? readLate(output) : readSlot(output)
+  }
+}
+
+/**
+ * Decodes transactions that are sorted by index. Of several copies of one transaction, returns the
+ * first well-formed one; every malformed copy is returned in `malformed`.
+ */
+export function readTransactions(raws: readonly RawTransaction[]): {
+  transactions: Transaction[]
+  malformed: Malformed[]
+} {
+  const transactions: Transaction[] = []
+  const malformed: Malformed[] = []
+  let last: Transaction | null = null
+  for (const raw of raws) {
+    const read = normalize(raw)
+    if (read.kind === 'malformed') {
+      malformed.push(read)
+      continue
+    }
+    const isCopy =
+      last !== null &&
+      last.index === read.index &&
+      Buffer.compare(last.signature, read.signature) === 0
+    if (!isCopy) transactions.push(read)
+    last = read
+  }
+  return { transactions, malformed }
+}

@@ -1,0 +1,44 @@
+import { ServiceError } from '../../domain/service-error.ts'
+import type { Logger } from '../../runtime/logger.ts'
+import { pause } from '../../runtime/pause.ts'
+
+/** Ends a wait when the service stops. Not a failure. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError'
+}
+
+/**
+ * Calls `request` until it succeeds, with a pause of one second after each `ServiceError`. Any
+ * other error rejects. Rejects with `StoppedError` as soon as `stop` is aborted.
+ */
+export async function retryUntilStopped<T>(
+  request: () => Promise<T>,
+  { logger, stop }: { readonly logger: Logger; readonly stop: AbortSignal },
+): Promise<T> {
+  for (;;) {
+    if (stop.aborted) throw new StoppedError()
+    try {
+      return await unlessStopped(request(), stop)
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      logger.warn({ reason: error.message }, 'a request failed; retrying')
+      await pauseUnlessStopped(RETRY_PAUSE_MS, stop)
+    }
+  }
+}
+
+const RETRY_PAUSE_MS = 1000
+
+/** Pauses. Rejects with `StoppedError` as soon as `stop` is aborted. */
+export async function pauseUnlessStopped(ms: number, stop: AbortSignal): Promise<void> {
+  await pause(ms, stop)
+  if (stop.aborted) throw new StoppedError()
+}
+
+function unlessStopped<T>(response: Promise<T>, stop: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(new StoppedError())
+    stop.addEventListener('abort', onAbort, { once: true })
+    response.then(resolve, reject).finally(() => stop.removeEventListener('abort', onAbort))
+  })
+}

@@ -1,0 +1,59 @@
+import test from 'ava'
+import { createLateTransactions } from './late-transactions.ts'
+import type { LateTransaction, PendingTransaction } from './sealer-events.ts'
+
+const transaction = (key: string): PendingTransaction<string> => ({
+  key,
+  index: 0,
+  bytes: 100,
+  item: key,
+})
+const late = (
+  slot: number,
+  key: string,
+  origin: 'stream' | 'backfill',
+): LateTransaction<string> => ({
+  kind: 'late',
+  slot,
+  blockTime: 5,
+  transaction: key,
+  origin,
+})
+
+test('a transaction is late once; the others are counted by the reason for which they are dropped', (t) => {
+  const dropped = { duplicate: 0, passed_over: 0, too_old: 0 }
+  const recent = createLateTransactions<string>(2, dropped)
+  recent.remember(11, 5, ['a'])
+  recent.remember(13, 5, [])
+  t.is(recent.find(11, transaction('a')), null)
+  t.deepEqual(recent.find(11, transaction('b')), late(11, 'b', 'stream'))
+  t.is(recent.find(11, transaction('b')), null)
+  t.is(recent.find(12, transaction('c')), null)
+  t.is(recent.find(10, transaction('d')), null)
+  t.deepEqual(dropped, { duplicate: 2, passed_over: 1, too_old: 1 })
+})
+
+test('a rechecked block gives what its slot lacked, or everything when its slot is unknown', (t) => {
+  const recent = createLateTransactions<string>(3, { duplicate: 0, passed_over: 0, too_old: 0 })
+  recent.remember(11, 5, ['a'])
+  const block = (slot: number) => ({
+    slot,
+    parent: slot - 1,
+    blockTime: 5,
+    transactions: [transaction('a'), transaction('b')],
+  })
+  t.deepEqual(recent.recheck(block(11)), [late(11, 'b', 'stream')])
+  t.deepEqual(recent.recheck(block(9)), [late(9, 'a', 'backfill'), late(9, 'b', 'backfill')])
+  t.deepEqual(recent.recheck(block(9)), [])
+  t.deepEqual(recent.slots(), [9, 11])
+})
+
+test('the lowest slots are forgotten first, in whatever order they came', (t) => {
+  const recent = createLateTransactions<string>(2, { duplicate: 0, passed_over: 0, too_old: 0 })
+  recent.remember(11, 5, [])
+  recent.remember(12, 5, [])
+  recent.recheck({ slot: 8, parent: 7, blockTime: 5, transactions: [] })
+  t.deepEqual(recent.slots(), [11, 12])
+  recent.remember(13, 5, [])
+  t.deepEqual(recent.slots(), [12, 13])
+})

@@ -1,0 +1,54 @@
+import type { SessionEnd } from './stream-session.ts'
+
+/** How to ask this server for a stream, as its refusals have shown. */
+export interface StreamSettings {
+  /** False once the server said that it replays no slots. */
+  readonly replays: boolean
+  /** Most addresses that the server accepts in one filter; undefined: no limit is known. */
+  readonly addressesPerFilter: number | undefined
+}
+
+/**
+ * What to do after a stream ended, before the next one opens with `settings`.
+ * - `reopen`: open it at once.
+ * - `back_off`: pause first. `clear` drops all unsealed slots, to free memory.
+ * - `catch_up`: first read over RPC the slots below `oldest`, the lowest slot that the server can
+ *   replay; null when the server does not say. Pause only if that sealed nothing.
+ */
+export type Reconnect =
+  | { readonly kind: 'reopen'; readonly settings: StreamSettings }
+  | { readonly kind: 'back_off'; readonly settings: StreamSettings; readonly clear: boolean }
+  | {
+      readonly kind: 'catch_up'
+      readonly settings: StreamSettings
+      readonly oldest: number | null
+    }
+
+/**
+ * Decides from how a stream ended what follows. A refusal that changes the settings is followed by
+ * an immediate new stream; the same refusal again backs off.
+ */
+export function planReconnect(end: SessionEnd, settings: StreamSettings): Reconnect {
+  switch (end.kind) {
+    case 'out_of_range':
+      return { kind: 'catch_up', settings, oldest: end.oldest }
+    case 'no_replay':
+      return settings.replays
+        ? { kind: 'reopen', settings: { ...settings, replays: false } }
+        : { kind: 'back_off', settings, clear: false }
+    case 'too_many_addresses': {
+      const addressesPerFilter = end.most > 0 ? end.most : undefined
+      const changed = { ...settings, addressesPerFilter }
+      return addressesPerFilter !== undefined && addressesPerFilter !== settings.addressesPerFilter
+        ? { kind: 'reopen', settings: changed }
+        : { kind: 'back_off', settings: changed, clear: false }
+    }
+    case 'behind':
+      return { kind: 'back_off', settings, clear: true }
+    case 'refused':
+    case 'failed':
+    case 'silent':
+    case 'closed':
+      return { kind: 'back_off', settings, clear: false }
+  }
+}
