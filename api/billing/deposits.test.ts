@@ -36,7 +36,6 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-accounts.ts'
 import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
-import { createOnceEach } from '../../pipeline/workers/deposits/once-each.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { Ledger } from '../credits/ledger.ts'
 import type { Meter } from '../credits/meter.ts'
@@ -304,26 +303,6 @@ test.serial('of the mint with a transfer fee what arrives counts, after the fee'
     { ...deposit, amount: 9_750n + 39_000n + 6n } as never,
   ])
 })
-
-test.serial(
-  'a reading of a long history remembers the newest transactions alone (K6)',
-  async (t) => {
-    const once = createOnceEach(100, 7)
-    const begun: string[] = []
-    const begin = async (keys: readonly string[]) => {
-      t.true(keys.length <= 7)
-      begun.push(...keys)
-    }
-    const keys = Array.from({ length: 1000 }, (_, n) => `signature ${n}`)
-    for (let at = 0; at < keys.length; at += 50) {
-      const page = keys.slice(at, at + 50)
-      await Promise.all([once.all(page, begin), once.all(page, begin)])
-      t.true(once.size <= 100)
-    }
-    t.deepEqual(begun, keys)
-    await t.throwsAsync(once.all(['lost'], () => Promise.reject(new Error('RPC is down'))))
-  },
-)
 
 test.serial('50 checks at once credit once', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)

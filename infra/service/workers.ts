@@ -30,7 +30,7 @@ interface Parts {
 /** The workers of a process. */
 export interface Workers {
   /** Says that prices of SOL have come to the store. */
-  pricesCame(): Promise<void>
+  fillNow(): Promise<void>
   /** Filter strategies that are in force from the next tick of the watchlist on. */
   replaceStrategies(strategies: readonly Strategy[]): void
   stop(): Promise<void>
@@ -99,7 +99,7 @@ export async function startWorkers(
     config,
   )
   return {
-    pricesCame: fill.pricesCame,
+    fillNow: fill.fillNow,
     replaceStrategies: signals.replace,
     async stop() {
       signals.stop()

@@ -1,255 +1,289 @@
-import { createDecoder, type Decoder } from '../../decode/decoder.ts'
-import { type Address, addressFromBytes } from '../../domain/address.ts'
+import type { Address } from '../../domain/address.ts'
 import type { WalletRecord } from '../../domain/slot.ts'
-import type { Transaction } from '../../domain/transaction.ts'
-import { createWallets } from '../../domain/wallets.ts'
-import type { BlockPlaces } from '../../ingest/rpc/block-places.ts'
-import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
-import { pauseOrStop, Stopped } from '../../ingest/rpc/persist.ts'
 import type { HistoryRpc, SignatureInfo } from '../../ingest/rpc/rpc.ts'
-import { walkHistory } from '../../ingest/rpc/wallet-history.ts'
-import type { IngestMetrics } from '../../ingest/telemetry.ts'
-import { normalizeRpc } from '../../ingest/wire/normalize-rpc.ts'
+import { type WalletHistory, walkHistory } from '../../ingest/rpc/wallet-history.ts'
 import type { EventLog } from '../../log/log.ts'
-import type { Logger } from '../../runtime/logger.ts'
 import { readSettledSolPrices } from '../../store/read-sol-prices.ts'
 import type { Store } from '../../store/store.ts'
-import { decodeRecords } from '../ingest/decode-records.ts'
 import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
-import { fewAtOnce } from './few-at-once.ts'
+import {
+  createWalletDecoder,
+  type FetchDeps,
+  fetchTransaction,
+  refuseStopped,
+  type WalletDecoder,
+} from './fetch-transaction.ts'
+import { mapConcurrently } from './map-concurrently.ts'
 
-/** What every backfill of a process works with. */
-export interface BackfillDeps {
-  /** Waits for a lost server. */
+/** What every backfill of a process shares. */
+export interface BackfillDeps extends FetchDeps {
+  /** Waits while the server is down. */
   readonly store: Store
   readonly log: EventLog
   readonly rpc: HistoryRpc
-  readonly places: BlockPlaces
-  readonly decimals: MintDecimals
   readonly jobs: BackfillJobs
-  readonly metrics: IngestMetrics
-  readonly logger: Logger
   readonly priceMaxAgeSeconds: number
-  /** Resolves when what the log has acknowledged would survive a crash. */
-  readonly settled: (stop: AbortSignal) => Promise<void>
+  /** Resolves when everything that the log has acknowledged would survive a crash. */
+  readonly untilDurable: (stop: AbortSignal) => Promise<void>
 }
 
-/** Transactions of one wallet that are asked for at once. */
-const ASKED_AT_ONCE = 32
-/** Records in one append. */
-const RECORDS_PER_APPEND = 1000
-/** A node behind another may not have what that one listed: it is asked again, this often and at these pauses. */
-const MISSING_TRIES = 3
-const MISSING_PAUSE_MS = 500
-
-/** What a history was found to hold besides records. */
-export interface Walked {
+/** A backfill that has reached the end of its history. */
+export interface WalkedHistory {
   readonly job: BackfillJob
-  /** The oldest transaction listed in the range; null when there was none since this process began. */
+  /** The oldest transaction listed in the range; null when this process saw none. */
   readonly oldest: SignatureInfo | null
 }
 
+/** Most transactions of one wallet requested at a time. */
+const REQUESTS_AT_ONCE = 32
+const RECORDS_PER_APPEND = 1000
+
 /**
- * Carries a backfill from where it stands to its end: pages of signatures, newest first, then their transactions, decoded as live ones are; records of
- * the wallet go to the log as `backfill`. After each page the job is saved once the page's records would survive a crash. Rejects with `unavailable`
- * when RPC does not answer, with `Stopped` after `stop`; either way it goes on from the last page when it is run again.
+ * Runs a backfill from where it stands to the end of the wallet's history: pages of signatures,
+ * newest first, then their transactions. The wallet's records go to the log with origin `backfill`.
+ * After each page the job is saved, once the page's records would survive a crash. The last page is
+ * an exception: its job is saved by the caller, as done.
+ *
+ * Rejects with `unavailable` when RPC does not answer, with `Stopped` after `stop`. Running the saved
+ * job again resumes after its last page.
  */
 export async function backfillWallet(
   begun: BackfillJob,
   address: Address,
-  /** What is listed from this slot on and not given is no loss: it has been seen live. */
+  /** Missing transactions from this slot on are no loss: live data has them. Null: there is none. */
   coveredFrom: number | null,
   deps: BackfillDeps,
   stop: AbortSignal,
   onPage: (page: { readonly transactions: number }) => void,
-): Promise<Walked> {
-  const { rpc, jobs } = deps
-  const decode = decoderOf(begun.wallet, address)
-  const kept = new Set(await jobs.accounts(begun.wallet))
-  const live = await rpc.getTokenAccountsByOwner(address)
+): Promise<WalkedHistory> {
+  const accounts = await AccountList.read(begun.wallet, address, deps)
   const history = walkHistory(
     {
       wallet: address,
-      accounts: [...kept, ...live],
+      accounts: accounts.all(),
       range: begun.range,
       after: begun.position,
       minContextSlot: begun.newestSlot,
     },
-    rpc,
+    deps.rpc,
   )
-  let job = begun
-  let oldest: SignatureInfo | null = null
-  let storing = Promise.resolve()
-  let saving = Promise.resolve()
-  /** Appends a page, then notes the place behind it when the page is safe; of the last page the job's end is all that is noted. */
-  const storePage = async (
-    page: WalletRecord[],
-    done: BackfillJob,
-    transactions: number,
-    isLast: boolean,
-  ) => {
-    await append(page, deps)
-    onPage({ transactions })
-    await saving
-    saving = settle(isLast ? [] : [done], deps, stop)
-    saving.catch(() => {}) // told by the next page, or at the end
-  }
+  const pages = new PageFetcher(begun, address, coveredFrom, history, accounts, deps, stop)
+  const writer = new PageWriter(deps, stop, onPage)
   try {
     for (;;) {
       refuseStopped(stop)
-      const listed = await history.next()
-      if (listed === null) break
-      const page: WalletRecord[] = []
-      let transactions = 0
-      for (let infos = listed; infos.length > 0; ) {
-        const fetched = await fewAtOnce(infos, ASKED_AT_ONCE, (info) =>
-          fetchOne(info, decode, deps, stop),
-        )
-        transactions += infos.length
-        // What RPC lists now is kept with the first page.
-        const accounts = new Set(live)
-        infos.forEach((info, at) => {
-          const found = fetched[at]
-          if (found === null || found === undefined) job = lost(job, info, coveredFrom)
-          else {
-            page.push(...found.records.filter(({ wallet }) => wallet === begun.wallet))
-            for (const account of found.accounts) accounts.add(account)
-          }
-          if (oldest === null || info.slot <= oldest.slot) oldest = info
-        })
-        infos = await history.follow(await keepAccounts(jobs, begun.wallet, accounts, kept))
-      }
-      job = {
-        ...job,
-        position: history.position,
-        transactions: job.transactions + transactions,
-        records: job.records + page.length,
-      }
-      // The next page is asked for meanwhile; two are in memory.
-      await storing
-      storing = storePage(page, job, transactions, history.isAtEnd)
-      storing.catch(() => {}) // told by the next page, or at the end
+      const page = await pages.next()
+      if (page === null) break
+      await writer.write(page)
     }
   } finally {
-    await storing.catch(() => {}) // no append goes on behind a caller that was told of a failure
+    await writer.idle() // after a failure, no append may go on behind the caller's back
   }
-  await storing
-  await saving
-  return { job, oldest }
+  await writer.done()
+  return { job: pages.job, oldest: pages.oldest }
 }
 
-/** Puts the records of a page on the log, in the order of their keys: of one transaction they are in it already. */
+/** The token accounts of a wallet, kept in table `token_accounts`. */
+class AccountList {
+  readonly #wallet: number
+  readonly #jobs: BackfillJobs
+  readonly #stored: Set<Address>
+  /** Accounts that RPC lists now. They are stored with the first page. */
+  readonly #live: readonly Address[]
+
+  private constructor(
+    wallet: number,
+    jobs: BackfillJobs,
+    stored: Iterable<Address>,
+    live: readonly Address[],
+  ) {
+    this.#wallet = wallet
+    this.#jobs = jobs
+    this.#stored = new Set(stored)
+    this.#live = live
+  }
+
+  static async read(wallet: number, address: Address, deps: BackfillDeps): Promise<AccountList> {
+    const stored = await deps.jobs.accounts(wallet)
+    const live = await deps.rpc.getTokenAccountsByOwner(address)
+    return new AccountList(wallet, deps.jobs, stored, live)
+  }
+
+  all(): Address[] {
+    return [...this.#stored, ...this.#live]
+  }
+
+  /** Stores accounts that are not stored yet, and returns those. */
+  async add(found: Iterable<Address>): Promise<Address[]> {
+    const all = new Set([...this.#live, ...found])
+    const added = [...all].filter((account) => !this.#stored.has(account))
+    await this.#jobs.addAccounts(this.#wallet, added)
+    for (const account of added) this.#stored.add(account)
+    return added
+  }
+}
+
+/** One step of a walk: the records of some whole slots, and the job as it stands behind them. */
+interface BackfillPage {
+  readonly records: WalletRecord[]
+  readonly transactions: number
+  readonly job: BackfillJob
+  readonly isLast: boolean
+}
+
+/** Fetches a wallet's history page by page, newest slots first. */
+class PageFetcher {
+  /** The job as it stands behind the last page. */
+  job: BackfillJob
+  oldest: SignatureInfo | null = null
+  readonly #decoder: WalletDecoder
+  readonly #coveredFrom: number | null
+  readonly #history: WalletHistory
+  readonly #accounts: AccountList
+  readonly #deps: BackfillDeps
+  readonly #stop: AbortSignal
+
+  constructor(
+    job: BackfillJob,
+    address: Address,
+    coveredFrom: number | null,
+    history: WalletHistory,
+    accounts: AccountList,
+    deps: BackfillDeps,
+    stop: AbortSignal,
+  ) {
+    this.job = job
+    this.#decoder = createWalletDecoder(job.wallet, address)
+    this.#coveredFrom = coveredFrom
+    this.#history = history
+    this.#accounts = accounts
+    this.#deps = deps
+    this.#stop = stop
+  }
+
+  /** Returns the next page; null at the end of the history. */
+  async next(): Promise<BackfillPage | null> {
+    const listed = await this.#history.next()
+    if (listed === null) return null
+    const records: WalletRecord[] = []
+    let transactions = 0
+    // Transactions may show further token accounts, whose transactions belong to the same page.
+    for (let infos = listed; infos.length > 0; ) {
+      const found = await this.#fetch(infos, records)
+      transactions += infos.length
+      infos = await this.#history.follow(await this.#accounts.add(found))
+    }
+    this.job = {
+      ...this.job,
+      position: this.#history.position,
+      transactions: this.job.transactions + transactions,
+      records: this.job.records + records.length,
+    }
+    return { records, transactions, job: this.job, isLast: this.#history.isAtEnd }
+  }
+
+  /** Adds the records of transactions to `records`. Returns the token accounts that they show. */
+  async #fetch(infos: readonly SignatureInfo[], records: WalletRecord[]): Promise<Set<Address>> {
+    const fetched = await mapConcurrently(infos, REQUESTS_AT_ONCE, (info) =>
+      fetchTransaction(info, this.#decoder, this.#deps, this.#stop),
+    )
+    const accounts = new Set<Address>()
+    for (const [at, info] of infos.entries()) {
+      const transaction = fetched[at] ?? null
+      if (transaction === null) this.job = withMissing(this.job, info, this.#coveredFrom)
+      else {
+        records.push(...transaction.records)
+        for (const account of transaction.accounts) accounts.add(account)
+      }
+      if (this.oldest === null || info.slot <= this.oldest.slot) this.oldest = info
+    }
+    return accounts
+  }
+}
+
+/** Counts a transaction that was listed and not returned, and remembers the newest not seen live. */
+function withMissing(
+  job: BackfillJob,
+  { slot, blockTime }: SignatureInfo,
+  coveredFrom: number | null,
+): BackfillJob {
+  const isLost = coveredFrom === null || slot < coveredFrom
+  const isNewest = slot > (job.missingAt?.slot ?? 0)
+  return {
+    ...job,
+    missing: job.missing + 1,
+    missingAt: isLost && isNewest ? { slot, time: blockTime } : job.missingAt,
+  }
+}
+
+/**
+ * Appends pages to the log, and saves the job behind each page once the page is durable. One page is
+ * written while the next is fetched, so two are in memory.
+ */
+class PageWriter {
+  readonly #deps: BackfillDeps
+  readonly #stop: AbortSignal
+  readonly #onPage: (page: { readonly transactions: number }) => void
+  #writing: Promise<void> = Promise.resolve()
+  #saving: Promise<void> = Promise.resolve()
+
+  constructor(
+    deps: BackfillDeps,
+    stop: AbortSignal,
+    onPage: (page: { readonly transactions: number }) => void,
+  ) {
+    this.#deps = deps
+    this.#stop = stop
+    this.#onPage = onPage
+  }
+
+  /** Starts writing a page, once the one before is on the log. Rejects when an earlier page failed. */
+  async write(page: BackfillPage): Promise<void> {
+    await this.#writing
+    this.#writing = this.#write(page)
+    this.#writing.catch(() => {}) // reported by the next `write`, or by `done`
+  }
+
+  /** Resolves when no append is running. Never rejects. */
+  async idle(): Promise<void> {
+    await this.#writing.catch(() => {})
+  }
+
+  /** Resolves when every page is on the log and durable. */
+  async done(): Promise<void> {
+    await this.#writing
+    await this.#saving
+  }
+
+  async #write({ records, transactions, job, isLast }: BackfillPage): Promise<void> {
+    await append(records, this.#deps)
+    this.#onPage({ transactions })
+    await this.#saving
+    this.#saving = this.#save(isLast ? [] : [job])
+    this.#saving.catch(() => {}) // reported by the next page, or by `done`
+  }
+
+  async #save(jobs: readonly BackfillJob[]): Promise<void> {
+    await this.#deps.untilDurable(this.#stop)
+    refuseStopped(this.#stop)
+    await this.#deps.jobs.save(jobs)
+  }
+}
+
+/** Appends the records of a page in chain order. Records of one transaction are in key order already. */
 async function append(page: WalletRecord[], deps: BackfillDeps): Promise<void> {
   const inOrder = page.sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
-  const records = await priced(inOrder, deps)
+  const records = await withPrices(inOrder, deps)
   for (let at = 0; at < records.length; at += RECORDS_PER_APPEND)
     await deps.log.appendLate(records.slice(at, at + RECORDS_PER_APPEND), 'backfill')
   for (const { kind } of records) deps.metrics.records.inc({ kind })
 }
 
-/** Notes the place when what lies behind it is safe. */
-async function settle(
-  places: readonly BackfillJob[],
-  { settled, jobs }: BackfillDeps,
-  stop: AbortSignal,
-) {
-  await settled(stop)
-  refuseStopped(stop)
-  await jobs.save(places)
-}
-
-/** Keeps those that are not kept yet, and gives them. */
-async function keepAccounts(
-  jobs: BackfillJobs,
-  wallet: number,
-  accounts: Iterable<Address>,
-  kept: Set<Address>,
-): Promise<Address[]> {
-  const added = [...accounts].filter((account) => !kept.has(account))
-  await jobs.addAccounts(wallet, added)
-  for (const account of added) kept.add(account)
-  return added
-}
-
-function lost(job: BackfillJob, { slot, blockTime }: SignatureInfo, coveredFrom: number | null) {
-  const counts = coveredFrom === null || slot < coveredFrom
-  const missingAt =
-    counts && slot > (job.missingAt?.slot ?? 0) ? { slot, time: blockTime } : job.missingAt
-  return { ...job, missing: job.missing + 1, missingAt }
-}
-
-interface Fetched {
-  readonly records: readonly WalletRecord[]
-  /** Token accounts that the transaction shows to be the wallet's. */
-  readonly accounts: readonly Address[]
-}
-
-interface OneWallet {
-  readonly decoder: Decoder
-  readonly address: Address
-}
-
-/** A decoder for one wallet alone, under its number: what a transaction was for others is theirs to fetch. */
-function decoderOf(wallet: number, address: Address): OneWallet {
-  const alone = createWallets([address])
-  const wallets = {
-    size: wallet,
-    numberOf: (text: string) => (alone.numberOf(text) === undefined ? undefined : wallet),
-    numberOfKey: (key: Uint8Array) => (alone.numberOfKey(key) === undefined ? undefined : wallet),
-    addressOf: () => address,
-  }
-  return { decoder: createDecoder(wallets), address }
-}
-
-/** A transaction with its place in its block, decoded; null when the server does not have one or the other. */
-async function fetchOne(
-  info: SignatureInfo,
-  { decoder, address }: OneWallet,
-  deps: BackfillDeps,
-  stop: AbortSignal,
-): Promise<Fetched | null> {
-  const { rpc, places, metrics } = deps
-  for (let tries = 1; ; tries++) {
-    refuseStopped(stop)
-    const json = await rpc.getTransaction(info.signature)
-    if (isRecord(json)) {
-      const slot = typeof json.slot === 'number' ? json.slot : info.slot
-      // Nodes of 2026 tell the place with the transaction; older ones do not.
-      const told = typeof json.transactionIndex === 'number' ? json.transactionIndex : null
-      const place =
-        told === null ? await places.of(slot, info.signature) : { index: told, blockTime: null }
-      const blockTime = blockTimeOf(json.blockTime, info.blockTime, place?.blockTime)
-      if (place !== null && blockTime !== null) {
-        const tx = normalizeRpc(json, { slot, index: place.index })
-        if (tx.kind === 'malformed') {
-          metrics.malformed.inc({ reason: tx.reason })
-          return { records: [], accounts: [] }
-        }
-        const records = await decodeRecords(decoder, tx, blockTime, { ...deps, stop })
-        return { records, accounts: ownAccounts(tx, address) }
-      }
-    }
-    if (tries === MISSING_TRIES) return null
-    await pauseOrStop(MISSING_PAUSE_MS, stop)
-  }
-}
-
-function blockTimeOf(...times: unknown[]): number | null {
-  return times.find((time): time is number => typeof time === 'number') ?? null
-}
-
-function ownAccounts(tx: Transaction, owner: Address): Address[] {
-  const indexes = new Set<number>()
-  for (const balances of [tx.preTokenBalances, tx.postTokenBalances])
-    for (const balance of balances) if (balance.owner === owner) indexes.add(balance.accountIndex)
-  return [...indexes].flatMap((index) => {
-    const key = tx.accountKeys[index]
-    return key === undefined ? [] : [addressFromBytes(key)]
-  })
-}
-
-/** The price at a swap's time goes with it, as far as it is known now (rules C1, J7); what has none is found again by `PriceFill`. */
-async function priced(
+/**
+ * Adds to swaps the SOL price at their time, as far as it is stored (rules C1, J7). The worker of
+ * `price-fill.ts` adds the others later.
+ */
+async function withPrices(
   records: readonly WalletRecord[],
   { store, priceMaxAgeSeconds }: BackfillDeps,
 ): Promise<readonly WalletRecord[]> {
@@ -261,12 +295,4 @@ async function priced(
     if (record.kind !== 'swap' || record.quoteMint === null) return record
     return { ...record, solPriceUsdE9: prices.get(record.blockTime) ?? null }
   })
-}
-
-function refuseStopped(stop: AbortSignal): void {
-  if (stop.aborted) throw new Stopped()
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -380,7 +380,7 @@ test.serial('closed, a backfill waits for no RPC server any more, and can go on'
   backfills.close()
   await t.throwsAsync(run, {
     code: 'closed',
-    message: 'stopped; the same command goes on where this one was',
+    message: 'stopped; run the same command again to resume',
   })
   await log.close()
   server.close()

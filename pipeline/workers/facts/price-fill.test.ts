@@ -113,7 +113,7 @@ async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0
     bug = error
   }
   const fill = startPriceFill({ store, books, maxAgeSeconds: MAX_AGE, logger, registry, onBug })
-  await fill.pricesCame()
+  await fill.fillNow()
   await fill.stop()
   if (bug) throw bug
   return (await registry.getSingleMetric('price_fill_swaps_total')?.get())?.values[0]?.value ?? 0

@@ -13,7 +13,7 @@ import { analystDatabase, migrate } from '../../store/migrate.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
-import { BookRows } from './book-store.ts'
+import { BookWriter } from './book-writer.ts'
 import { rowOf } from './event-rows.ts'
 import { adoptSalt } from './privacy-salt.ts'
 
@@ -53,7 +53,7 @@ async function storeHistory(store: Store): Promise<void> {
     const [table, row] = rowOf(record, null)
     await store.insert(table, [row])
   }
-  const rows = new BookRows(store, 1_700_000_059, true)
+  const rows = new BookWriter(store, 1_700_000_059, true)
   for (const state of foldBooks()) rows.add(state)
   await rows.store()
   await store.insert('wallet_coverage', [

@@ -29,15 +29,15 @@ import { openTestStore, type TestStore, testDatabase } from '../../testing/test-
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import {
   balanceRow,
-  keptRow,
   lateRow,
   solTransferRow,
   swapRow,
+  transactionRow,
   transferRow,
   undecodedRow,
 } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
-import { readRefolds, requestRefolds, untilInBooks } from './refold.ts'
+import { readRefoldProgress, requestRefolds, waitUntilFolded } from './refold.ts'
 import { readEvents, START } from './stored-events.ts'
 import { WalletCache } from './wallet-cache.ts'
 
@@ -115,7 +115,7 @@ function expectedDump(chain: Chain, isSalted = false): Dump {
     undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
     transactions: records.flatMap((r) => {
       if (r.kind !== 'kept') return []
-      const { base64, ...row } = keptRow(r)
+      const { base64, ...row } = transactionRow(r)
       return [{ ...row, format: 'yellowstone', bytes: new TextDecoder().decode(r.bytes) }]
     }),
     lots: [],
@@ -247,7 +247,7 @@ async function play(
 const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
 const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
 
-/** The store for workers, and what resolves once they have stored everything up to a slot. */
+/** A store for workers, and `settled`, which resolves once they have stored everything up to a slot. */
 function watchProgress(store: Store) {
   let stored = -1
   let tell: () => void = () => {}
@@ -376,10 +376,10 @@ test.serial(
     const { store } = testStore
     await empty(store)
     await track(store)
-    const chainOf = (...prices: readonly (readonly [number, bigint])[]): Chain => ({
+    const chainOf = (first: number, ...prices: readonly (readonly [number, bigint])[]): Chain => ({
       late: [],
       slots: prices.map(([time, usdE9], at) => {
-        const slot = 10 + at
+        const slot = first + at
         const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
         return { marker, records: [] }
       }),
@@ -387,10 +387,10 @@ test.serial(
     const prices = () =>
       store.query('SELECT time, source, usd_e9 FROM sol_prices FINAL ORDER BY time')
     const row = (time: number, usd_e9: string) => ({ time, source: 'pool', usd_e9 })
-    await run(store, chainOf([100, 5n], [100, 5n], [101, 7n]))
+    await run(store, chainOf(10, [100, 5n], [100, 5n], [101, 7n]))
     t.deepEqual(await prices(), [row(100, '5'), row(101, '7')])
-    // A process that starts again without the slot that told the first price of a second.
-    await run(store, chainOf([101, 9n], [102, 8n]))
+    // A restarted process that did not see the slot with the first price of second 101.
+    await run(store, chainOf(20, [101, 9n], [102, 8n]))
     t.deepEqual(await prices(), [row(100, '5'), row(101, '7'), row(102, '8')])
   },
 )
@@ -462,7 +462,7 @@ test.serial(
       const { lots, disposals, positions, first_buys, wallet_metrics } = onlyLive
       t.deepEqual(await books(), { lots, disposals, positions, first_buys, wallet_metrics }, ending)
       const next = { marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] }
-      if (ending === 'it is over') await untilInBooks({ store, log }, [1, 2, 3], stop)
+      if (ending === 'it is over') await waitUntilFolded({ store, log }, [1, 2, 3], stop)
       else if (ending === 'time has passed') {
         now = 2_100
         await append([next])
@@ -674,7 +674,7 @@ test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (
           const targets = await requestRefolds({ store, log }, [1, 2, 3, 4, 5])
           await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
           await settled(1e9)
-          t.deepEqual(await readRefolds(store, targets), { begun: WALLETS, done: WALLETS })
+          t.deepEqual(await readRefoldProgress(store, targets), { begun: WALLETS, done: WALLETS })
           t.deepEqual(await dump(store), before)
 
           // Heard twice, it does nothing more.

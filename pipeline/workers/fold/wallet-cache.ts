@@ -4,11 +4,11 @@ import type { WalletState } from '../../fold/wallet-state.ts'
 /** A wallet's state in memory. */
 export interface CachedWallet {
   readonly state: WalletState
-  /** Records folded when its last snapshot was stored. */
+  /** Number of records that its last stored snapshot includes. */
   saved: number
 }
 
-/** A state as the text of its snapshot: half the memory, and nothing that the collector has to walk through. */
+/** A state as snapshot text: half the memory, and a single object for the garbage collector. */
 interface Packed {
   readonly text: string
   readonly tokens: number
@@ -17,13 +17,14 @@ interface Packed {
 }
 
 /**
- * States of wallets in memory, the least recently used first to go: those that moved of late as they are, those before them packed, and beyond
- * that none. Positions are counted, a wallet as one more. What was changed in a state has been taken (`takeChanges`) before `trim`.
+ * A cache of wallet states in two tiers, both in order of use: recent states as objects, older ones
+ * as snapshot text. Sizes count positions, plus one a wallet. Only `trim` packs and evicts, because a
+ * state must not be packed before its changes are taken (`takeChanges`).
  */
 export class WalletCache {
   readonly #maxOpen: number
   readonly #maxPacked: number
-  /** Both in the order of use, least recently first. */
+  /** Both tiers are in order of use, least recently used first. */
   readonly #open = new Map<number, CachedWallet & { tokens: number }>()
   readonly #packed = new Map<number, Packed>()
   #openTokens = 0
@@ -35,15 +36,17 @@ export class WalletCache {
     this.#maxPacked = options.maxPacked ?? 2_500_000
   }
 
-  /** How many wallets are in memory. */
+  /** Number of cached wallets. */
   get size(): number {
     return this.#open.size + this.#packed.size
   }
 
+  /** Whether the wallet is cached, in either tier. */
   has(wallet: number): boolean {
     return this.#open.has(wallet) || this.#packed.has(wallet)
   }
 
+  /** Returns a cached wallet, as an object. Does not count as use, except that packed text is unpacked. */
   get(wallet: number): CachedWallet | undefined {
     const open = this.#open.get(wallet)
     if (open !== undefined) return open
@@ -52,7 +55,7 @@ export class WalletCache {
     return this.keep(decodeSnapshot(packed.text), packed.saved)
   }
 
-  /** Keeps a state as the one used last. */
+  /** Caches a state as the most recently used. `saved`: see `CachedWallet`. */
   keep(state: WalletState, saved: number): CachedWallet {
     const { wallet } = state
     this.#forget(wallet)
@@ -62,7 +65,7 @@ export class WalletCache {
     return entry
   }
 
-  /** Wallets that have moved since their last snapshot was stored. */
+  /** Returns the wallets that changed since their last snapshot was stored. */
   moved(): number[] {
     const wallets: number[] = []
     for (const [wallet, { records, saved }] of this.#packed)
@@ -72,7 +75,7 @@ export class WalletCache {
     return wallets
   }
 
-  /** Brings what is held back within its bounds. */
+  /** Packs and evicts the least recently used states until both tiers are within their limits. */
   trim(): void {
     for (const [wallet, { state, saved, tokens }] of this.#open) {
       if (this.#openTokens <= this.#maxOpen) break
@@ -87,6 +90,7 @@ export class WalletCache {
     }
   }
 
+  /** Evicts everything. */
   clear(): void {
     this.#open.clear()
     this.#packed.clear()
@@ -102,7 +106,7 @@ export class WalletCache {
   }
 }
 
-/** Events and balance records folded. */
+/** Returns the number of events and balance records that a state includes. */
 export function recordsOf(state: WalletState): number {
   return state.events + state.balances
 }

@@ -13,9 +13,10 @@ import { readStoredHistory } from '../../testing/stored-history.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
 import type { WatchedToken } from '../../trending/watched-token.ts'
 import { createTrendingMetrics } from '../telemetry.ts'
-import { type PoolSource, startTrending } from './trending.ts'
-import { readChanges, readPoolStates, readTold } from './trending-rows.ts'
-import { readReach, replayTicks } from './trending-ticks.ts'
+import type { PoolSource } from './pool-recorder.ts'
+import { startTrending } from './trending.ts'
+import { readChanges, readListedTokens, readPoolStates } from './trending-rows.ts'
+import { readStorageReach, replayTicks } from './trending-ticks.ts'
 
 const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
 const logger = createLogger('silent')
@@ -79,7 +80,7 @@ async function run(
 
 /** Storage passes a tick. */
 async function passTick(store: Store, tick: number): Promise<void> {
-  const reach = await readReach(store, null)
+  const reach = await readStorageReach(store, null)
   const [stands] = await store.query<{ partitions: number }>(
     "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
   )
@@ -153,7 +154,7 @@ test.serial(
   async (t) => {
     const { store } = testStore
     const { lastTime } = await fillWithHistory(store, { hours: 26 })
-    const reach = await readReach(store, null)
+    const reach = await readStorageReach(store, null)
     const through = reach?.tick ?? 0
     t.true(through < lastTime && lastTime - through <= 70)
     const from = through - 86_400
@@ -175,7 +176,7 @@ test.serial(
     for await (const tick of replayTicks(store, CONFIG, { from, through }))
       for (const change of tick.changes) replayed.push(change)
     t.deepEqual(replayed, changes)
-    const listed = await readTold(store, through)
+    const listed = await readListedTokens(store, through)
     const books = await store.query<{ mint: string; wallet: number; cost: string }>(
       `SELECT mint, wallet, toString(sum(cost)) AS cost FROM (
        SELECT mint, wallet, toInt256(cost_lamports) AS cost FROM lots FINAL WHERE block_time <= {at:UInt32}
@@ -201,8 +202,8 @@ test.serial(
   'what has changed of the past shows from the next tick on, and a stay that was told of keeps its entry',
   async (t) => {
     const { store } = testStore
-    const before = await readReach(store, null)
-    const listed = await readTold(store, before?.tick ?? 0)
+    const before = await readStorageReach(store, null)
+    const listed = await readListedTokens(store, before?.tick ?? 0)
     const [token] = listed.filter(({ walletsHolding }) => walletsHolding > 1)
     const wallet = token?.wallets[0] ?? 0
     t.truthy(token)
@@ -218,7 +219,7 @@ test.serial(
     const until = (before?.tick ?? 0) + 60
     await passTick(store, until)
     t.is(await run(store, until), 'reached')
-    const after = await readTold(store, until)
+    const after = await readListedTokens(store, until)
     const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
       from: until,
       through: until,
@@ -236,7 +237,7 @@ test.serial(
   'of two processes each goes on from what the other wrote, and one that is no longer to compute stops after a stretch of ticks',
   async (t) => {
     const { store } = testStore
-    const first = (await readReach(store, null))?.tick ?? 0
+    const first = (await readStorageReach(store, null))?.tick ?? 0
     const after = (ticks: readonly number[]) => ticks.map((at) => at - first)
     const one = startByTurns(store, () => {
       // Partitions move while it catches up.
@@ -269,7 +270,7 @@ test.serial(
   'what a process knew of pools ends with the first tick of one that follows none, also what it wrote of a tick before it died',
   async (t) => {
     const { store } = testStore
-    const first = (await readReach(store, null))?.tick ?? 0
+    const first = (await readStorageReach(store, null))?.tick ?? 0
     let watched: readonly { readonly mint: string; readonly pool: string }[] = []
     const known = new Set<string>()
     const state = { slot: 1, quoteMint: WSOL, quoteReserve: 5n, price: { quote: 1n, base: 2n } }
