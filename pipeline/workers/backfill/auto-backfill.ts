@@ -18,12 +18,13 @@ export interface AutoBackfill {
   onAdded(wallets: readonly number[]): Promise<void>
   /**
    * Says that the log has slot `newest`. Coverage of wallets without one starts there, and open
-   * backfills start. Wallets that joined before the start have been subscribed since its first slot.
+   * backfills start. Wallets that joined before the start have been subscribed since its first
+   * slot.
    */
   begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
   /**
-   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot that
-   * `newest` returns now. By then the server has applied the changed subscription.
+   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
+   * that `newest` returns now. By then the server has applied the changed subscription.
    */
   follow(newest: () => { readonly slot: number } | null): Promise<void>
   /** Stops running backfills. They resume at the next start. */

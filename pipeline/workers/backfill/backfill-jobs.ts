@@ -3,7 +3,10 @@ import type { HistoryPosition, HistoryRange } from '../../ingest/rpc/wallet-hist
 import type { Row, Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
 
-/** Why a range of history is fetched: an operator's command, a gap in ingest, or a wallet that joined. */
+/**
+ * Why a range of history is fetched: an operator's command, a gap in ingest, or a wallet that
+ * joined.
+ */
 export type BackfillReason = 'operator' | 'gap' | 'added'
 
 /** One backfill of one wallet: a row of table `backfills`. Each save adds a version of the row. */
@@ -52,7 +55,10 @@ export function newJob(
 export interface BackfillJobs {
   /** Stores jobs as they stand. */
   save(jobs: readonly BackfillJob[]): Promise<void>
-  /** Returns the jobs that are not done, of one wallet or all, by wallet and then newest range first. */
+  /**
+   * Returns the jobs that are not done, of one wallet or all, by wallet and then newest range
+   * first.
+   */
   open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]>
   /** Returns the operator's jobs of exactly this range by wallet, also those that are done. */
   ofRange(range: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>>

@@ -44,13 +44,15 @@ const RECORDS_PER_APPEND = 1000
  * After each page the job is saved, once the page's records would survive a crash. The last page is
  * an exception: its job is saved by the caller, as done.
  *
- * Rejects with `unavailable` when RPC does not answer, with `Stopped` after `stop`. Running the saved
- * job again resumes after its last page.
+ * Rejects with `unavailable` when RPC does not answer, with `Stopped` after `stop`. Running the
+ * saved job again resumes after its last page.
  */
 export async function backfillWallet(
   begun: BackfillJob,
   address: Address,
-  /** Missing transactions from this slot on are no loss: live data has them. Null: there is none. */
+  /**
+   * Missing transactions from this slot on are no loss: live data has them. Null: there is none.
+   */
   coveredFrom: number | null,
   deps: BackfillDeps,
   stop: AbortSignal,
@@ -201,7 +203,9 @@ class PageFetcher {
   }
 }
 
-/** Counts a transaction that was listed and not returned, and remembers the newest not seen live. */
+/**
+ * Counts a transaction that was listed and not returned, and remembers the newest not seen live.
+ */
 function withMissing(
   job: BackfillJob,
   { slot, blockTime }: SignatureInfo,
@@ -217,8 +221,8 @@ function withMissing(
 }
 
 /**
- * Appends pages to the log, and saves the job behind each page once the page is durable. One page is
- * written while the next is fetched, so two are in memory.
+ * Appends pages to the log, and saves the job behind each page once the page is durable. One page
+ * is written while the next is fetched, so two are in memory.
  */
 class PageWriter {
   readonly #deps: BackfillDeps
@@ -237,7 +241,9 @@ class PageWriter {
     this.#onPage = onPage
   }
 
-  /** Starts writing a page, once the one before is on the log. Rejects when an earlier page failed. */
+  /**
+   * Starts writing a page, once the one before is on the log. Rejects when an earlier page failed.
+   */
   async write(page: BackfillPage): Promise<void> {
     await this.#writing
     this.#writing = this.#write(page)
@@ -270,7 +276,10 @@ class PageWriter {
   }
 }
 
-/** Appends the records of a page in chain order. Records of one transaction are in key order already. */
+/**
+ * Appends the records of a page in chain order. Records of one transaction are in key order
+ * already.
+ */
 async function append(page: WalletRecord[], deps: BackfillDeps): Promise<void> {
   const inOrder = page.sort((a, b) => a.slot - b.slot || a.txIndex - b.txIndex)
   const records = await withPrices(inOrder, deps)

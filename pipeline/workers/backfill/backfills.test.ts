@@ -54,7 +54,10 @@ const TABLES = [
   'first_buys',
   ...['positions', 'wallet_metrics', 'sol_prices'],
 ]
-/** When and how a row was written, not what it says (rule C19); and bytes, which are another encoding of the same over RPC. */
+/**
+ * When and how a row was written, not what it says (rule C19); and bytes, which are another
+ * encoding of the same over RPC.
+ */
 const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision', 'base64', 'bytes']
 
 type Tables = Readonly<Record<string, readonly Row[]>>
@@ -404,7 +407,8 @@ test.serial(
 
     const after = await startPipeline(simulator, head, {
       maxGapSlots: 50,
-      // The first slot behind the gap may not be the first of its second: prices are inputs (rule C1).
+      // The first slot behind the gap may not be the first of its second: prices are inputs (rule
+      // C1).
       prices: (seen.sol_prices ?? []).map(({ time, usd_e9 }) => ({
         time: Number(time),
         usdE9: BigInt(String(usd_e9)),

@@ -54,7 +54,9 @@ export interface BackfillProgress {
   readonly transactions: number
 }
 
-/** Fetches history of tracked wallets over RPC: in the ingest process, or for an operator's command. */
+/**
+ * Fetches history of tracked wallets over RPC: in the ingest process, or for an operator's command.
+ */
 export interface Backfills {
   /**
    * Fetches the history of wallets in a range. A wallet resumes where an earlier call of the same
@@ -69,7 +71,10 @@ export interface Backfills {
   ): Promise<BackfillSummary[]>
   /** Runs one job to its end, see `runBackfillJob`. */
   runJob(job: BackfillJob, address: Address, stop: AbortSignal): Promise<void>
-  /** Returns the first slot whose block is of this unix second or later; the newest plus 1 if none is. */
+  /**
+   * Returns the first slot whose block is of this unix second or later; the newest plus 1 if none
+   * is.
+   */
   slotAtTime(time: number): Promise<number>
   readonly jobs: BackfillJobs
   readonly coverage: Coverage
@@ -194,8 +199,8 @@ async function planJobs(
 }
 
 /**
- * Runs a job. A resumed one without an upper bound ends at the slot at which it first began; when the
- * wallet was not followed live since then, a second job fetches the rest. Returns both.
+ * Runs a job. A resumed one without an upper bound ends at the slot at which it first began; when
+ * the wallet was not followed live since then, a second job fetches the rest. Returns both.
  */
 async function runWithRest(
   job: BackfillJob,
@@ -230,7 +235,9 @@ function summarize(
   }
 }
 
-/** Returns a signal that aborts with either. Node 20 may garbage collect parts of `AbortSignal.any`. */
+/**
+ * Returns a signal that aborts with either. Node 20 may garbage collect parts of `AbortSignal.any`.
+ */
 function combineSignals(a: AbortSignal, b: AbortSignal) {
   const both = new AbortController()
   const abort = () => both.abort()

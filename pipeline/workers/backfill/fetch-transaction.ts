@@ -53,8 +53,8 @@ export function createWalletDecoder(wallet: number, address: Address): WalletDec
 }
 
 /**
- * Fetches a transaction and decodes it for one wallet. Returns null when the server does not have the
- * transaction or its block. A malformed transaction is counted and has no records. Rejects with
+ * Fetches a transaction and decodes it for one wallet. Returns null when the server does not have
+ * the transaction or its block. A malformed transaction is counted and has no records. Rejects with
  * `unavailable` when RPC does not answer, with `Stopped` after `stop`.
  */
 export async function fetchTransaction(
@@ -80,7 +80,9 @@ export function refuseStopped(stop: AbortSignal): void {
   if (stop.aborted) throw new Stopped()
 }
 
-/** Decodes a `getTransaction` response; null when its place in its block, or its time, is unknown. */
+/**
+ * Decodes a `getTransaction` response; null when its place in its block, or its time, is unknown.
+ */
 async function decodeJson(
   json: Record<string, unknown>,
   info: SignatureInfo,

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit'
 
 /**
- * Maps items with at most `concurrency` calls of `map` at a time; results are in the order of items.
- * After a failure no further call starts. The promise then rejects, but only once every call that had
- * started has ended, so that no write happens behind the caller's back.
+ * Maps items with at most `concurrency` calls of `map` at a time; results are in the order of
+ * items. After a failure no further call starts. The promise then rejects, but only once every call
+ * that had started has ended, so that no write happens behind the caller's back.
  */
 export async function mapConcurrently<T, R>(
   items: readonly T[],

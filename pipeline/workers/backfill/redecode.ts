@@ -123,9 +123,9 @@ async function decodePage(
 }
 
 /**
- * Adds SOL prices to swaps: the price of the stored swap, else of another swap of its transaction. A
- * swap that had no quote coin before gets the newest price at its time. The worker of `price-fill.ts`
- * adds prices to the others.
+ * Adds SOL prices to swaps: the price of the stored swap, else of another swap of its transaction.
+ * A swap that had no quote coin before gets the newest price at its time. The worker of
+ * `price-fill.ts` adds prices to the others.
  */
 async function withPrices(
   { store, priceMaxAgeSeconds }: RedecodeDeps,

@@ -63,9 +63,10 @@ export interface RowChange {
 }
 
 /**
- * Returns the difference between stored rows and the records that their transactions give now. A row
- * without a record gets a tombstone, except a balance, which only needs the transaction (rule B14).
- * `late` of a stored row stays. A new row counts as fetched by a backfill, so no socket receives it.
+ * Returns the difference between stored rows and the records that their transactions give now. A
+ * row without a record gets a tombstone, except a balance, which only needs the transaction (rule
+ * B14). `late` of a stored row stays. A new row counts as fetched by a backfill, so no socket
+ * receives it.
  */
 export function compareRows(
   stored: StoredRows,

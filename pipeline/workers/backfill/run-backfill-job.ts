@@ -15,10 +15,11 @@ export interface BackfillJobDeps extends BackfillDeps {
 }
 
 /**
- * Runs a job from where it stands to its end, and returns it as it ended: fetches the history, waits
- * until the books include it, then updates coverage, then marks the job done. A job that was cut off
- * resumes; a crash before the last write repeats the coverage update, which is idempotent. Rejects
- * with `unavailable` when a server does not answer, with `Stopped` or `closed` after `stop`.
+ * Runs a job from where it stands to its end, and returns it as it ended: fetches the history,
+ * waits until the books include it, then updates coverage, then marks the job done. A job that was
+ * cut off resumes; a crash before the last write repeats the coverage update, which is idempotent.
+ * Rejects with `unavailable` when a server does not answer, with `Stopped` or `closed` after
+ * `stop`.
  */
 export async function runBackfillJob(
   opened: BackfillJob,

@@ -2,11 +2,11 @@ import test from 'ava'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createSlotTimes } from './slot-times.ts'
 
-/** Blocks in every third slot from `first` to 1000, a second a slot; older ones are pruned. */
+/** Blocks in every third slot up to 999, a second a slot. Those before `first` are pruned. */
 function aChain(first = 0) {
   const blocks = Array.from({ length: 334 }, (_, at) => at * 3)
   return createSlotTimes({
-    getSlot: async () => 1000,
+    getSlot: async () => 999,
     getFirstAvailableBlock: async () => first,
     getBlocks: async (from, to) => {
       if (from < first) throw new ServiceError('internal', 'pruned', { retriable: false })
@@ -20,7 +20,7 @@ test('slotAt finds the first slot whose block is not before a time', async (t) =
   const times = aChain()
   t.is(await times.slotAt(5300), 298) // the block after slot 297 is in slot 300
   t.is(await times.slotAt(0), 0)
-  t.is(await times.slotAt(9999), 1001)
+  t.is(await times.slotAt(9999), 1000)
   t.is(await aChain(600).slotAt(5300), 600)
 })
 

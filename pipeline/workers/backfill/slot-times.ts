@@ -3,13 +3,25 @@ import { ServiceError } from '../../domain/service-error.ts'
 import type { HistoryRpc, SolanaRpc } from '../../ingest/rpc/rpc.ts'
 import type { CoverageStart } from './coverage.ts'
 
-/** Relates slots to the times of their blocks, by RPC. Every call rejects with what RPC rejects with. */
+/**
+ * Relates slots to the times of their blocks, by RPC. Every call rejects with what RPC rejects
+ * with.
+ */
 export interface SlotTimes {
-  /** Returns the newest slot, once the server has reached `least`; rejects with `unavailable` after 10 s. */
+  /**
+   * Returns the newest slot, once the server has reached `least`; rejects with `unavailable` after
+   * 10 s.
+   */
   newestSlot(least: number): Promise<number>
-  /** Returns a slot with the time of its block or of the next one; of now when the server has neither. */
+  /**
+   * Returns a slot with the time of its block or of the next one; of now when the server has
+   * neither.
+   */
   withTime(slot: number): Promise<CoverageStart>
-  /** Returns the first slot whose block is of this unix second or later; the newest plus 1 if none is. */
+  /**
+   * Returns the first slot whose block is of this unix second or later; the newest plus 1 if none
+   * is.
+   */
   slotAt(time: number): Promise<number>
 }
 

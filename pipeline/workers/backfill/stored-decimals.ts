@@ -5,7 +5,10 @@ import type { Store } from '../../store/store.ts'
 export function createStoredDecimals(store: Store) {
   const known = new Map<Address, number | undefined>()
   return {
-    /** Returns the decimals of a mint; undefined when it was not loaded or storage does not know them. */
+    /**
+     * Returns the decimals of a mint; undefined when it was not loaded or storage does not know
+     * them.
+     */
     of: (mint: Address) => known.get(mint),
     /** Loads mints that are not in the cache. */
     async load(mints: readonly Address[]): Promise<void> {

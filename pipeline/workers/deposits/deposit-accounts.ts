@@ -22,12 +22,14 @@ interface Followed extends DepositAccount {
 }
 
 /**
- * Decides which token accounts have to be read. Anybody can create any number of token accounts for a
- * payment address at almost no cost. So the usual ones are read each time. Another one is read when it
- * is new, its amount changed, or a transaction named it, until its history is read beyond that.
+ * Decides which token accounts have to be read. Anybody can create any number of token accounts for
+ * a payment address at almost no cost. So the usual ones are read each time. Another one is read
+ * when it is new, its amount changed, or a transaction named it, until its history is read beyond
+ * that.
  *
- * Tokens that came and left again between two listings show nowhere. For their sake all accounts are
- * read in rotation. At most 1000 accounts are followed besides the usual ones: those that hold most.
+ * Tokens that came and left again between two listings show nowhere. For their sake all accounts
+ * are read in rotation. At most 1000 accounts are followed besides the usual ones: those that hold
+ * most.
  */
 export class DepositAccounts {
   readonly #accounts = new Map<Address, Followed>()
@@ -56,7 +58,10 @@ export class DepositAccounts {
     account.stored = position
   }
 
-  /** Takes what all token accounts of a purpose hold at a slot. An account that is missing holds nothing. */
+  /**
+   * Takes what all token accounts of a purpose hold at a slot. An account that is missing holds
+   * nothing.
+   */
   listed(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
     const unknown = [...amounts].filter(([address]) => !this.#accounts.has(address))
     let isFull = false
@@ -78,8 +83,8 @@ export class DepositAccounts {
   }
 
   /**
-   * Returns the accounts to read next, without those in `read`: the usual ones, and those that may have
-   * received something, least recently read first, until `most` are read.
+   * Returns the accounts to read next, without those in `read`: the usual ones, and those that may
+   * have received something, least recently read first, until `most` are read.
    */
   due(most: number, read: ReadonlySet<DepositAccount>): DepositAccount[] {
     const unread = [...this.#accounts.values()].filter((account) => !read.has(account))
@@ -96,7 +101,10 @@ export class DepositAccounts {
     return others.sort(byPosition).slice(0, most)
   }
 
-  /** Returns the account; undefined when there is no room for it. `amount`: what it holds, in raw units. */
+  /**
+   * Returns the account; undefined when there is no room for it. `amount`: what it holds, in raw
+   * units.
+   */
   #follow(address: Address, purpose: Purpose, amount = 1n): Followed | undefined {
     const known = this.#accounts.get(address)
     if (known !== undefined) return known
@@ -106,7 +114,10 @@ export class DepositAccounts {
     return this.#add(address, purpose, isUsual)
   }
 
-  /** Evicts the fully read account that holds least, if that is less than `amount`. Returns whether it did. */
+  /**
+   * Evicts the fully read account that holds least, if that is less than `amount`. Returns whether
+   * it did.
+   */
   #makeRoom(amount: bigint): boolean {
     let poorest: Followed | undefined
     for (const account of this.#accounts.values()) {

@@ -25,8 +25,8 @@ const TRANSACTIONS_PER_INSERT = 50
 const MOST_REMEMBERED = 10_000
 
 /**
- * Stores the deposits of finalized transactions. A deposit that the stream stored with the same slot is
- * only marked finalized; any other transaction is fetched.
+ * Stores the deposits of finalized transactions. A deposit that the stream stored with the same
+ * slot is only marked finalized; any other transaction is fetched.
  */
 export class DepositFinder {
   readonly #deps: DepositFinderDeps
@@ -38,14 +38,17 @@ export class DepositFinder {
     this.#onTransaction = onTransaction
   }
 
-  /** Returns the memory of one run, so that a transaction that several accounts name is indexed once. */
+  /**
+   * Returns the memory of one run, so that a transaction that several accounts name is indexed
+   * once.
+   */
   createRun(): OncePerKey {
     return createOncePerKey(MOST_REMEMBERED, TRANSACTIONS_PER_INSERT)
   }
 
   /**
-   * Stores the deposits of finalized transactions that name an account of this purpose. Rejects with a
-   * ServiceError when RPC or the store does not answer.
+   * Stores the deposits of finalized transactions that name an account of this purpose. Rejects
+   * with a ServiceError when RPC or the store does not answer.
    */
   async index(
     infos: readonly SignatureInfo[],
@@ -97,7 +100,9 @@ export class DepositFinder {
     return bySignature
   }
 
-  /** Returns the deposits of a transaction. One that cannot be read gives a row without a wallet. */
+  /**
+   * Returns the deposits of a transaction. One that cannot be read gives a row without a wallet.
+   */
   async #fetch(info: SignatureInfo, purpose: Purpose): Promise<DepositRow[]> {
     const { signature, slot, blockTime } = info
     const json = await this.#deps.rpc.getTransaction(signature)

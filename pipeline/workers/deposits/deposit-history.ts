@@ -24,10 +24,10 @@ export const UNREAD: ReadHistory = { position: { slot: 0, signature: '' }, looke
  * known. `look` receives, page by page, the transactions that were not processed yet. The position
  * moves to about 150 slots before slot `at`, which must be finalized.
  *
- * A response does not say whether it is complete. A server that lacks the transaction `before` lists
- * nothing, and one that was restarted lists only down to its oldest block. So servers that are behind
- * are refused (`minContextSlot`), and the list must reach the known position. Otherwise this rejects
- * with a retriable `unavailable`, and `known` stays valid.
+ * A response does not say whether it is complete. A server that lacks the transaction `before`
+ * lists nothing, and one that was restarted lists only down to its oldest block. So servers that
+ * are behind are refused (`minContextSlot`), and the list must reach the known position. Otherwise
+ * this rejects with a retriable `unavailable`, and `known` stays valid.
  */
 export async function readDepositHistory(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getSignaturesForAddress' | 'getTransaction' | 'getBlocks'>,
@@ -75,10 +75,11 @@ export async function readDepositHistory(
 }
 
 /**
- * Checks a list that ended above the position; rejects with `unavailable` when it may be incomplete.
- * It is complete when the server does not have the position's transaction any more, but has blocks at
- * the position: then everything later is listed. Without a transaction at the position, blocks within
- * the overlap after it suffice, because the chain or the server may have begun there.
+ * Checks a list that ended above the position; rejects with `unavailable` when it may be
+ * incomplete. It is complete when the server does not have the position's transaction any more, but
+ * has blocks at the position: then everything later is listed. Without a transaction at the
+ * position, blocks within the overlap after it suffice, because the chain or the server may have
+ * begun there.
  */
 async function requireReach(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getTransaction' | 'getBlocks'>,
@@ -98,7 +99,10 @@ async function requireReach(
 const PAGE = 1000
 /** Number of new transactions of an account that the first request leaves room for. */
 const EXPECTED = 100
-/** Newest slots that are listed again each time, about a minute: servers may list transactions out of order. */
+/**
+ * Newest slots that are listed again each time, about a minute: servers may list transactions out
+ * of order.
+ */
 export const OVERLAP_SLOTS = 150
 /** Some of which have a block. */
 const SOME_SLOTS = 100

@@ -6,7 +6,9 @@ import type { DepositPosition } from './deposit-history.ts'
 
 /** Most positions read at a start: those that are furthest. */
 const MOST_READ = 1000
-/** A position without a new transaction is stored again after this many slots: about ten minutes. */
+/**
+ * A position without a new transaction is stored again after this many slots: about ten minutes.
+ */
 const STORED_EVERY_SLOTS = 1500
 
 /** How far the history of an account was read. */
@@ -40,8 +42,8 @@ export async function readPositions(
 }
 
 /**
- * Stores the position of an account when it has a new transaction, or when the stored slot is old. Call
- * it after the account's deposits up to there are stored.
+ * Stores the position of an account when it has a new transaction, or when the stored slot is old.
+ * Call it after the account's deposits up to there are stored.
  */
 export async function storePosition(
   store: Store,

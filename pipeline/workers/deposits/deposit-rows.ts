@@ -18,9 +18,9 @@ export interface DepositRow extends Row {
 }
 
 /**
- * Returns what a transaction paid, by wallet and purpose. Returns null when that is unknown: the RPC
- * node has no inner instructions of the transaction, and the outer ones do not account for the change
- * in what a payment address holds.
+ * Returns what a transaction paid, by wallet and purpose. Returns null when that is unknown: the
+ * RPC node has no inner instructions of the transaction, and the outer ones do not account for the
+ * change in what a payment address holds.
  */
 export function depositRows(
   transaction: Transaction,
@@ -47,7 +47,10 @@ export function depositRows(
   })
 }
 
-/** Returns the token accounts of payment addresses that a transaction names, also those that it closes. */
+/**
+ * Returns the token accounts of payment addresses that a transaction names, also those that it
+ * closes.
+ */
 export function accountsPaid(
   transaction: Transaction,
   payments: PaymentAddresses,

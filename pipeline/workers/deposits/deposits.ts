@@ -20,10 +20,10 @@ export interface DepositIndex {
   note(transaction: Transaction, blockTime: number): void
   /**
    * Resolves when every deposit that was finalized at the time of the call is stored as finalized.
-   * Returns a number that changes whenever there may be new deposits, whichever process stored them.
-   * Callers that wait for the same run share it. A run reads at most 50 accounts that are not
-   * associated token accounts; the rest are left to later runs. Rejects with a retriable `unavailable`
-   * when RPC or the store does not answer; deposits found until then stay.
+   * Returns a number that changes whenever there may be new deposits, whichever process stored
+   * them. Callers that wait for the same run share it. A run reads at most 50 accounts that are not
+   * associated token accounts; the rest are left to later runs. Rejects with a retriable
+   * `unavailable` when RPC or the store does not answer; deposits found until then stay.
    */
   catchUp(): Promise<number>
   /** Returns the payment addresses and their known token accounts, at most 100, to subscribe to. */
@@ -41,7 +41,10 @@ export interface DepositIndexDeps {
     'getSignaturesForAddress' | 'getTransaction' | 'getTokenAmounts' | 'getBlocks'
   >
   readonly payments: PaymentAddresses
-  /** Whether the chain begins with each process, as a simulator's does. Stored positions are ignored. */
+  /**
+   * Whether the chain begins with each process, as a simulator's does. Stored positions are
+   * ignored.
+   */
   readonly startsAnew?: boolean
   readonly logger: Logger
   /** Milliseconds of the wall clock. */

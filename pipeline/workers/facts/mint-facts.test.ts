@@ -63,7 +63,10 @@ interface Hand {
   fail: (addresses: readonly Address[]) => ServiceError | null
 }
 
-/** A worker on a clock that the test turns, and an RPC that answers what the test has put there. `settled` waits until it sleeps. */
+/**
+ * A worker on a clock that the test turns, and an RPC that answers what the test has put there.
+ * `settled` waits until it sleeps.
+ */
 function start(options: Partial<MintFactsDeps> = {}) {
   const hand: Hand = { accounts: new Map(), calls: [], fail: () => null }
   let time = T * 1000
@@ -320,10 +323,12 @@ test.serial(
       ...of,
     })
     const records = [
-      // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 = 4339287.109113... USD
+      // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 =
+      // 4339287.109113... USD
       buy(1, 1, { solPriceUsdE9: 150_000_000_000n }),
       buy(1, 2, { solPriceUsdE9: 1n, baseAmount: 1n }),
-      // 30.000001 USDC at 149.999999999 are 200000006 lamports, for 5 tokens: 0.200000006 x 149.999999999 / 5 x 10^9 = 6000000179.959999... USD
+      // 30.000001 USDC at 149.999999999 are 200000006 lamports, for 5 tokens: 0.200000006 x
+      // 149.999999999 / 5 x 10^9 = 6000000179.959999... USD
       buy(2, 1, {
         quoteMint: USDC,
         quoteAmount: 30_000_001n,

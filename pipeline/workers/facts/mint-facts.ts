@@ -15,7 +15,10 @@ import { findDueMints, findMintsWithoutFacts, readMintRows } from './mint-table.
 
 /** The worker that fetches facts about traded tokens over RPC (rule J8). */
 export interface MintFactsWorker {
-  /** Adds tokens that somebody has swapped. Those without a row are requested soon. Never blocks or throws. */
+  /**
+   * Adds tokens that somebody has swapped. Those without a row are requested soon. Never blocks or
+   * throws.
+   */
   note(mints: Iterable<Address>): void
   /** Stops, and resolves when nothing runs. The next start finds what was not requested. */
   stop(): Promise<void>
@@ -132,7 +135,8 @@ class MintFetcher {
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code === 'closed') throw error
       if (!error.retriable) {
-        // Some servers accept fewer accounts a call. A mint that one refuses must not block the rest.
+        // Some servers accept fewer accounts a call. A mint that one refuses must not block the
+        // rest.
         this.#batchSize = Math.max(1, this.#batchSize >> 1)
         this.#queue.postpone(batch)
       }

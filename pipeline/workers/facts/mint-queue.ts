@@ -16,7 +16,10 @@ export class MintQueue {
     return this.#waiting.size
   }
 
-  /** Adds mints that are not known to have a row. Returns how many were added, and how many did not fit. */
+  /**
+   * Adds mints that are not known to have a row. Returns how many were added, and how many did not
+   * fit.
+   */
   note(mints: Iterable<Address>): { readonly added: number; readonly dropped: number } {
     const before = this.size
     let dropped = 0

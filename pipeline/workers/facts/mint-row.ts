@@ -1,7 +1,9 @@
 import type { Address } from '../../domain/address.ts'
 import type { MintAccount, MintText } from '../../ingest/rpc/mint-account.ts'
 
-/** RPC's answer about a mint: the mint account and its Metaplex metadata, null where there is none. */
+/**
+ * RPC's answer about a mint: the mint account and its Metaplex metadata, null where there is none.
+ */
 export interface MintAnswer {
   readonly mint: MintAccount | null
   readonly metaplex: MintText | null
@@ -21,14 +23,16 @@ export type MintRow = {
   readonly ask_again_at: number | null
 }
 
-/** Seconds until missing facts are requested again after each answer: four days in all, then never. */
+/**
+ * Seconds until missing facts are requested again after each answer: four days in all, then never.
+ */
 export const ASK_AGAIN_AFTER = [5, 30, 180, 1080, 6480, 38_880, 233_280]
 
 /**
- * Returns the row that follows from an answer and the row before it. Decimals and supply stay those of
- * the first answer that has them (rule C15), and so do symbol and name. Missing facts are requested
- * again. `version` lets the later answer win, and of two first answers the earlier one. `nowMs`: when
- * the answer came.
+ * Returns the row that follows from an answer and the row before it. Decimals and supply stay those
+ * of the first answer that has them (rule C15), and so do symbol and name. Missing facts are
+ * requested again. `version` lets the later answer win, and of two first answers the earlier one.
+ * `nowMs`: when the answer came.
  */
 export function mintRow(
   mint: Address,

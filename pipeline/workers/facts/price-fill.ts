@@ -19,7 +19,10 @@ import {
 export interface PriceFill {
   /** Schedules a pass when one of these stored swaps lacks a price. Never blocks or throws. */
   note(swaps: readonly Swap[]): void
-  /** Runs a pass over all swaps without a price, after a pass that is running. Resolves when it ends. */
+  /**
+   * Runs a pass over all swaps without a price, after a pass that is running. Resolves when it
+   * ends.
+   */
   fillNow(): Promise<void>
   /** Stops, and resolves when nothing runs. The next start finds the swaps that lack a price. */
   stop(): Promise<void>
@@ -46,9 +49,9 @@ const EVERY_MS = 600_000
 
 /**
  * Starts the worker. A pass runs at the start, after a price file was loaded, ten seconds after a
- * swap without a price was stored, and every ten minutes. It gives swaps the price at their time, and
- * the value that follows, in a new version of their rows, and refolds their wallets. A price is never
- * replaced (rule C1). Swaps of a time that storage has not reached wait.
+ * swap without a price was stored, and every ten minutes. It gives swaps the price at their time,
+ * and the value that follows, in a new version of their rows, and refolds their wallets. A price is
+ * never replaced (rule C1). Swaps of a time that storage has not reached wait.
  *
  * After a crash, either a swap still lacks its price and is found again, or its wallet has a refold
  * mark (`RunningBooks.amend`). Each process fills the wallets of its own partitions.

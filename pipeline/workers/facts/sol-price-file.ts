@@ -5,10 +5,10 @@ import type { Store } from '../../store/store.ts'
 const PRICES_PER_INSERT = 20_000
 
 /**
- * Stores the prices of `SOL_PRICES_FILE` (rule J7) and returns how many were new. `prices` are in order
- * of time, at most one a second. Idempotent: prices that are stored already cost a query and no row,
- * so every process may load the file at every start. A changed price replaces the stored one, but not
- * the price that a swap already has (rule C1).
+ * Stores the prices of `SOL_PRICES_FILE` (rule J7) and returns how many were new. `prices` are in
+ * order of time, at most one a second. Idempotent: prices that are stored already cost a query and
+ * no row, so every process may load the file at every start. A changed price replaces the stored
+ * one, but not the price that a swap already has (rule C1).
  */
 export async function storeSolPriceFile(
   store: Store,

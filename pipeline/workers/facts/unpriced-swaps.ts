@@ -42,7 +42,10 @@ interface SwapRow {
   readonly quote_mismatch: boolean
 }
 
-/** Yields these wallets' swaps that have a quote coin and no price: in pages, by wallet, in event-key order. */
+/**
+ * Yields these wallets' swaps that have a quote coin and no price: in pages, by wallet, in
+ * event-key order.
+ */
 export async function* readUnpriced(
   store: Store,
   wallets: readonly number[],
@@ -79,9 +82,9 @@ function swapOf(row: SwapRow): UnpricedSwap {
 }
 
 /**
- * Stores prices of swaps, and the values that follow, in a new version of each row. All other columns
- * are copied, whichever they are. A swap that meanwhile has a price, or is deleted, stays as it is
- * (rule C1), so writing twice changes nothing.
+ * Stores prices of swaps, and the values that follow, in a new version of each row. All other
+ * columns are copied, whichever they are. A swap that meanwhile has a price, or is deleted, stays
+ * as it is (rule C1), so writing twice changes nothing.
  */
 export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
   const key = 'slot, tx_index, wallet, event_index'

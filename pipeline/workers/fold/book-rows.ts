@@ -93,7 +93,9 @@ export function positionRow(wallet: number, version: number, token: TokenState):
   }
 }
 
-/** Columns for figures served with `PRIVACY_SALT`. Without a salt their defaults copy the others. */
+/**
+ * Columns for figures served with `PRIVACY_SALT`. Without a salt their defaults copy the others.
+ */
 function servedColumns(served: TradeSums): Row {
   return {
     served_bought_amount: served.bought,

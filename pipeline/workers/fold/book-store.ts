@@ -10,8 +10,8 @@ export interface StoredBooks {
   /** Newest snapshot; null when there is none or this process cannot read it. */
   readonly snapshot: WalletState | null
   /**
-   * Whether derived rows may be incomplete: the wallet has a refold mark, or an unreadable snapshot.
-   * It has to be folded from its first event, with the next revision.
+   * Whether derived rows may be incomplete: the wallet has a refold mark, or an unreadable
+   * snapshot. It has to be folded from its first event, with the next revision.
    */
   readonly needsRefold: boolean
   /** The highest revision used so far. */
@@ -151,8 +151,8 @@ export async function findMarkedWallets(
 }
 
 /**
- * Stores refold marks (`format` 0) in place of the snapshots of these wallets. `revisions`: wallet to
- * the revision that its refold will have. Any process that finds a mark refolds the wallet, so a
+ * Stores refold marks (`format` 0) in place of the snapshots of these wallets. `revisions`: wallet
+ * to the revision that its refold will have. Any process that finds a mark refolds the wallet, so a
  * crash after this call leaves no stale books.
  */
 export async function markForRefold(

@@ -50,7 +50,9 @@ export class BookWriter {
     await this.#storeDetails()
   }
 
-  /** Stores everything. Metrics go first: after a crash they bound how far derived rows may reach. */
+  /**
+   * Stores everything. Metrics go first: after a crash they bound how far derived rows may reach.
+   */
   async store(): Promise<void> {
     await insertRows(this.#store, 'wallet_metrics', this.#metrics)
     await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])

@@ -7,8 +7,8 @@ const DELAY_MS = 2000
 const DELAY_MS_PER_RECORD = 0.4
 
 /**
- * Refolds of wallets that a backfill will bring more late events for. The wallets have a refold mark
- * in storage, so this memory may be lost at any time.
+ * Refolds of wallets that a backfill will bring more late events for. The wallets have a refold
+ * mark in storage, so this memory may be lost at any time.
  */
 export class DeferredRefolds {
   /** By wallet: when its refold is due, in milliseconds, and the revision of its mark. */

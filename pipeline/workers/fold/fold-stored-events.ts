@@ -7,8 +7,8 @@ import type { BookWriter } from './book-writer.ts'
 import { readBalances, readEvents, START } from './stored-events.ts'
 
 /**
- * Folds into each state the stored events beyond it. Returns the wallets that have more than one page
- * of such events; their states are not advanced.
+ * Folds into each state the stored events beyond it. Returns the wallets that have more than one
+ * page of such events; their states are not advanced.
  */
 export async function foldEventsBeyond(
   store: Store,
@@ -27,7 +27,9 @@ export async function foldEventsBeyond(
   return tooLong
 }
 
-/** Folds every stored event into new states, page by page. Passes detail rows to `writer` meanwhile. */
+/**
+ * Folds every stored event into new states, page by page. Passes detail rows to `writer` meanwhile.
+ */
 export async function foldAllEvents(
   store: Store,
   states: ReadonlyMap<number, WalletState>,

@@ -101,7 +101,9 @@ const eventsOf = (chain: Chain): WalletEvent[] =>
     )
     .sort(compareEventKeys)
 
-/** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
+/**
+ * What the tables hold when everything comes in order: a pure fold of all records, put into rows.
+ */
 function expectedDump(chain: Chain, isSalted = false): Dump {
   const records = recordsOf(chain)
   const events = eventsOf(chain)
@@ -224,7 +226,10 @@ const newLog = (): EventLog =>
     { partitions: PARTITIONS, retryDelayMs: 1 },
   )
 
-/** Appends the slots beyond `from` and what came late, in the order of the chain; after every `step` slots waits for `settled`. */
+/**
+ * Appends the slots beyond `from` and what came late, in the order of the chain; after every `step`
+ * slots waits for `settled`.
+ */
 async function play(
   log: EventLog,
   chain: Chain,
@@ -247,7 +252,9 @@ async function play(
 const lastMarker = (chain: Chain) => chain.slots.at(-1)!.marker
 const lastSlot = (chain: Chain) => lastMarker(chain).slot + 1
 
-/** A store for workers, and `settled`, which resolves once they have stored everything up to a slot. */
+/**
+ * A store for workers, and `settled`, which resolves once they have stored everything up to a slot.
+ */
 function watchProgress(store: Store) {
   let stored = -1
   let tell: () => void = () => {}
@@ -269,7 +276,10 @@ function watchProgress(store: Store) {
   return { watched, settled }
 }
 
-/** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
+/**
+ * Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut
+ * would.
+ */
 async function run(
   store: Store,
   chain: Chain,
@@ -314,7 +324,10 @@ async function run(
   }
 }
 
-/** The store of a process that is killed instead of its `n`-th write; what it had sent before may still be done. */
+/**
+ * The store of a process that is killed instead of its `n`-th write; what it had sent before may
+ * still be done.
+ */
 function dyingStore(
   store: Store,
   n: number,
@@ -396,7 +409,8 @@ test.serial(
 )
 
 test.serial('a price is stored before the swaps that have it (K1, K4)', async (t) => {
-  // A process may be killed in between, and then nothing may replay the price: RPC blocks hold no account.
+  // A process may be killed in between, and then nothing may replay the price: RPC blocks hold no
+  // account.
   const { store } = testStore
   await empty(store)
   await track(store)
@@ -553,7 +567,8 @@ test.serial(
   async (t) => {
     const { store } = testStore
     await empty(store)
-    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the fourth.
+    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the
+    // fourth.
     await store.command(
       `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
      SELECT 400000000 + intDiv(number, 50), number % 50, wallet, 0, 1600000000, 's', 'buy', 'm', 1000, 6, NULL, 0, 'p', 'p', 'high', 0, 0, 0
@@ -768,7 +783,8 @@ test.serial(
       await track(store)
       const dying = dyingStore(store, n)
       await run(dying.store, chain, { ...options, kill: dying.death })
-      // The log in one process is lost with it: slots come again from the stored marker on, late records only if they had not been stored.
+      // The log in one process is lost with it: slots come again from the stored marker on, late
+      // records only if they had not been stored.
       const from = (await readStorageMarker(store))?.slot ?? -1
       const late = n % 2 === 0 ? chain.late : await lateNotStored(store, chain)
       await run(store, chain, { ...options, step: 1000, from, late })

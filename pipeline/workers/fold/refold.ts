@@ -30,7 +30,9 @@ export async function requestRefolds(
   return targets
 }
 
-/** Returns how many of the requested refolds (wallet to revision) have begun, and how many are done. */
+/**
+ * Returns how many of the requested refolds (wallet to revision) have begun, and how many are done.
+ */
 export async function readRefoldProgress(
   store: Store,
   targets: ReadonlyMap<number, number>,
@@ -55,8 +57,8 @@ const POLL_MS = 100
 
 /**
  * Waits until everything on the log is stored and the books of these wallets include it. Deferred
- * refolds of the wallets (`DeferredRefolds`) are requested now. Rejects with a retriable `unavailable`
- * when no fold worker does it in ten minutes, with `closed` after `stop`.
+ * refolds of the wallets (`DeferredRefolds`) are requested now. Rejects with a retriable
+ * `unavailable` when no fold worker does it in ten minutes, with `closed` after `stop`.
  */
 export async function waitUntilFolded(
   parts: { readonly store: Store; readonly log: EventLog },

@@ -16,7 +16,10 @@ export interface FoldWorker {
   readonly name: string
   /** Called when partitions are assigned or revoked, and after a failure: memory is stale. */
   assigned(partitions: readonly number[]): void
-  /** Stores everything that follows from a flush. Idempotent: after a rejection the entries come again. */
+  /**
+   * Stores everything that follows from a flush. Idempotent: after a rejection the entries come
+   * again.
+   */
   apply(flush: Flush): Promise<void>
   /** Called once, after the last flush. */
   finish(): Promise<void>
@@ -69,7 +72,10 @@ export async function runFold(
     await progress.store(reached, order.all())
   }
 
-  /** Runs work on the worker's memory. After a failure that memory may be half updated, so it is dropped. */
+  /**
+   * Runs work on the worker's memory. After a failure that memory may be half updated, so it is
+   * dropped.
+   */
   async function guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work()

@@ -29,9 +29,9 @@ export interface RecordsToStore {
 }
 
 /**
- * Stores the records that are not stored yet, and everything derived from them; carries out refolds.
- * The order of writes is: refold marks; late places and prices; events; then transactions beside
- * derived rows. A reader that finds a row therefore finds what the row refers to.
+ * Stores the records that are not stored yet, and everything derived from them; carries out
+ * refolds. The order of writes is: refold marks; late places and prices; events; then transactions
+ * beside derived rows. A reader that finds a row therefore finds what the row refers to.
  */
 export async function storeRecords(
   store: Store,
@@ -60,7 +60,9 @@ export async function storeRecords(
   await transactionsStored
 }
 
-/** Stores prices and late places before events: who reads an event finds its price and its place. */
+/**
+ * Stores prices and late places before events: who reads an event finds its price and its place.
+ */
 async function storeEvents(
   store: Store,
   records: readonly LoggedRecord[],
@@ -75,7 +77,9 @@ async function storeEvents(
   )
 }
 
-/** Records by key. The first of two equal ones counts, as it does for everyone who follows the log. */
+/**
+ * Records by key. The first of two equal ones counts, as it does for everyone who follows the log.
+ */
 async function uniqueRecords(records: readonly LoggedRecord[]): Promise<Map<string, LoggedRecord>> {
   const unique = new Map<string, LoggedRecord>()
   const turns = new Turns()

@@ -13,11 +13,12 @@ const EVENTS_PER_PAGE = 20_000
 
 /**
  * Yields stored events of wallets, wallet by wallet, each once, in event-key order within a wallet.
- * `beyond`: wallet to the place after which its events are wanted. Pages have a bounded size, and the
- * next one is read while one is used. `isLast` marks the last page of a wallet.
+ * `beyond`: wallet to the place after which its events are wanted. Pages have a bounded size, and
+ * the next one is read while one is used. `isLast` marks the last page of a wallet.
  *
  * With `onlyShort` few events are expected of each wallet, so one query asks for many wallets. A
- * wallet with more than a page of events yields one page with `isLast` false, and then nothing more.
+ * wallet with more than a page of events yields one page with `isLast` false, and then nothing
+ * more.
  */
 export async function* readEvents(
   store: Store,
@@ -136,10 +137,10 @@ function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
 }
 
 /**
- * Returns the SQL condition for rows of each wallet beyond its place. A place has a value for each of
- * `columns`; a slot below 0 selects every row of the wallet. The first wallet may be in the middle of
- * a long history, so its place is compared in a form that the primary index can use. For the others,
- * the index uses their lowest slot.
+ * Returns the SQL condition for rows of each wallet beyond its place. A place has a value for each
+ * of `columns`; a slot below 0 selects every row of the wallet. The first wallet may be in the
+ * middle of a long history, so its place is compared in a form that the primary index can use. For
+ * the others, the index uses their lowest slot.
  */
 function beyondPlaces(
   places: ReadonlyMap<number, readonly [slot: number, ...rest: number[]]>,
@@ -151,7 +152,8 @@ function beyondPlaces(
   const wallets = others.map(([wallet]) => wallet)
   const least = Math.min(...others.map(([, [slot]]) => slot))
   const known = others.filter(([, [slot]]) => slot >= 0)
-  // Column by column: ClickHouse refuses to transform to tuples that hold a 64-bit integer, as a slot beside -1 is.
+  // Column by column: ClickHouse refuses to transform to tuples that hold a 64-bit integer, as a
+  // slot beside -1 is.
   const placed = (column: number) =>
     `transform(wallet, [${known.map(([wallet]) => wallet)}], CAST([${known.map(([, other]) => other[column])}], 'Array(Int64)'), toInt64(-1))`
   const beyond =

@@ -39,7 +39,9 @@ export async function insertTransactions(store: Store, rows: readonly Row[]): Pr
 
 const BASE64_PER_INSERT = 4 * 1024 * 1024
 
-/** `base64` is an EPHEMERAL column: ClickHouse accepts it only in inserts that name their columns. */
+/**
+ * `base64` is an EPHEMERAL column: ClickHouse accepts it only in inserts that name their columns.
+ */
 const KEPT_COLUMNS = [
   'slot',
   'tx_index',
@@ -59,9 +61,9 @@ export interface StoredTransaction extends TransactionPlace {
 }
 
 /**
- * Yields the stored transactions up to slot `to` in pages, in chain order, each once. With `naming`,
- * only those whose bytes contain the address, as a key or as the owner of a token balance; a few
- * others may be among them. `passed` counts the rows looked at, of `total`.
+ * Yields the stored transactions up to slot `to` in pages, in chain order, each once. With
+ * `naming`, only those whose bytes contain the address, as a key or as the owner of a token
+ * balance; a few others may be among them. `passed` counts the rows looked at, of `total`.
  */
 export async function* readStoredTransactions(
   store: Store,

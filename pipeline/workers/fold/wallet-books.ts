@@ -72,8 +72,9 @@ export interface WalletBooksOptions {
  *    snapshots last.
  * 2. A wallet's state is its snapshot plus the stored events beyond it. Recovery folds those events
  *    again and stores the same rows again.
- * 3. Before a late event is stored (rule C16), a refold mark replaces the wallet's snapshot. Whoever
- *    finds the mark folds the wallet from its first event. So the refold itself may be deferred.
+ * 3. Before a late event is stored (rule C16), a refold mark replaces the wallet's snapshot.
+ *    Whoever finds the mark folds the wallet from its first event. So the refold itself may be
+ *    deferred.
  */
 export class WalletBooks {
   readonly #store: Store
@@ -114,9 +115,9 @@ export class WalletBooks {
   }
 
   /**
-   * Changes stored events of these wallets with `write`, then refolds the wallets. The refold mark is
-   * stored first, so after a crash the books follow from whatever events are then stored. `write`
-   * must be idempotent.
+   * Changes stored events of these wallets with `write`, then refolds the wallets. The refold mark
+   * is stored first, so after a crash the books follow from whatever events are then stored.
+   * `write` must be idempotent.
    */
   async amend(wallets: readonly number[], write: () => Promise<void>): Promise<void> {
     const plan = await this.plan(wallets)
@@ -126,7 +127,10 @@ export class WalletBooks {
     await this.fold(new Map(), plan)
   }
 
-  /** Reads the books of wallets that are not in memory. Requested refolds that are done are left out. */
+  /**
+   * Reads the books of wallets that are not in memory. Requested refolds that are done are left
+   * out.
+   */
   async plan(wallets: Iterable<number>, requested: readonly Refold[] = []): Promise<FoldPlan> {
     const all = new Set([...wallets, ...requested.map((refold) => refold.wallet)])
     const absent = [...all].filter((wallet) => !this.#cache.has(wallet))
@@ -158,8 +162,9 @@ export class WalletBooks {
 
   /**
    * Stores refold marks, before any of `additions` is stored. Wallets with a late event join the
-   * plan's refolds. When a backfill fetched all late events of a wallet, the refold is deferred: the
-   * wallet joins the first flush after the refold is due, and until then its state lacks those events.
+   * plan's refolds. When a backfill fetched all late events of a wallet, the refold is deferred:
+   * the wallet joins the first flush after the refold is due, and until then its state lacks those
+   * events.
    */
   async markLate(additions: ReadonlyMap<number, WalletAdditions>, plan: FoldPlan): Promise<void> {
     const { refolds } = plan
@@ -183,9 +188,9 @@ export class WalletBooks {
   }
 
   /**
-   * Folds the additions and stores the derived rows, then carries out the plan's refolds. Folding in
-   * memory runs while the events are being stored; nothing derived is stored before `eventsStored`
-   * resolves.
+   * Folds the additions and stores the derived rows, then carries out the plan's refolds. Folding
+   * in memory runs while the events are being stored; nothing derived is stored before
+   * `eventsStored` resolves.
    */
   async fold(
     additions: ReadonlyMap<number, WalletAdditions>,
@@ -211,7 +216,9 @@ export class WalletBooks {
     this.#metrics.cachedWallets.set(this.#cache.size)
   }
 
-  /** Stores a snapshot of every wallet that changed since its last, so that the next start is quick. */
+  /**
+   * Stores a snapshot of every wallet that changed since its last, so that the next start is quick.
+   */
   async save(): Promise<void> {
     const moved = this.#cache.moved()
     for (let at = 0; at < moved.length; at += WALLETS_PER_REFOLD) {
@@ -220,7 +227,10 @@ export class WalletBooks {
     }
   }
 
-  /** Folds additions into states in memory. Late events of a wallet with a deferred refold are skipped. */
+  /**
+   * Folds additions into states in memory. Late events of a wallet with a deferred refold are
+   * skipped.
+   */
   async #foldInMemory(
     additions: ReadonlyMap<number, WalletAdditions>,
     refolds: ReadonlyMap<number, number>,

@@ -18,8 +18,8 @@ interface Packed {
 
 /**
  * A cache of wallet states in two tiers, both in order of use: recent states as objects, older ones
- * as snapshot text. Sizes count positions, plus one a wallet. Only `trim` packs and evicts, because a
- * state must not be packed before its changes are taken (`takeChanges`).
+ * as snapshot text. Sizes count positions, plus one a wallet. Only `trim` packs and evicts, because
+ * a state must not be packed before its changes are taken (`takeChanges`).
  */
 export class WalletCache {
   readonly #maxOpen: number
@@ -46,7 +46,10 @@ export class WalletCache {
     return this.#open.has(wallet) || this.#packed.has(wallet)
   }
 
-  /** Returns a cached wallet, as an object. Does not count as use, except that packed text is unpacked. */
+  /**
+   * Returns a cached wallet, as an object. Does not count as use, except that packed text is
+   * unpacked.
+   */
   get(wallet: number): CachedWallet | undefined {
     const open = this.#open.get(wallet)
     if (open !== undefined) return open

@@ -50,7 +50,8 @@ export class OutputAppender {
     const startedAt = performance.now()
     const { log, metrics, onStage } = this.#deps
     if (output.kind === 'gap') {
-      // Stored before anything later is appended, so that a crash in between meets the same gap again.
+      // Stored before anything later is appended, so that a crash in between meets the same gap
+      // again.
       await this.#deps.onGap?.(output)
       return { acknowledged: Promise.resolve() }
     }

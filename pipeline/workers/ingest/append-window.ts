@@ -5,7 +5,9 @@ export interface PendingAppend {
 
 /** Bounds the number of unacknowledged appends, and with it memory. */
 export interface AppendWindow {
-  /** Resolves when there is room for one more. Rejects as soon as it meets an append that failed. */
+  /**
+   * Resolves when there is room for one more. Rejects as soon as it meets an append that failed.
+   */
   room(): Promise<void>
   /** Adds an append. A failure is reported by a later `room` or `empty`. */
   add(append: PendingAppend): void
@@ -13,7 +15,10 @@ export interface AppendWindow {
   empty(): Promise<void>
 }
 
-/** Creates a window of at most `size` appends. They are awaited in the order in which they were added. */
+/**
+ * Creates a window of at most `size` appends. They are awaited in the order in which they were
+ * added.
+ */
 export function createAppendWindow(size: number): AppendWindow {
   const pending: Promise<void>[] = []
   return {

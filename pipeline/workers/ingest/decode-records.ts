@@ -16,9 +16,10 @@ export interface DecodeDeps {
 }
 
 /**
- * Returns the records of a transaction in event-key order, without SOL prices. The transaction itself
- * comes last when it gave an event or could not be decoded (rule K4). Live and fetched transactions
- * decode alike. The result is a promise only when RPC has to be asked for decimals (rule J8).
+ * Returns the records of a transaction in event-key order, without SOL prices. The transaction
+ * itself comes last when it gave an event or could not be decoded (rule K4). Live and fetched
+ * transactions decode alike. The result is a promise only when RPC has to be asked for decimals
+ * (rule J8).
  */
 export function decodeRecords(
   decoder: Decoder,
@@ -33,8 +34,8 @@ export function decodeRecords(
 }
 
 /**
- * Adds the transaction itself, unless there are only balance records. It goes under the lowest wallet
- * with an event, so that it is on the log once.
+ * Adds the transaction itself, unless there are only balance records. It goes under the lowest
+ * wallet with an event, so that it is on the log once.
  */
 function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly WalletRecord[] {
   const first = records.find(({ kind }) => kind !== 'balance')
@@ -73,7 +74,8 @@ async function decodeWith(
 
 /**
  * Returns the records of a transaction with a mint whose decimals are unknown even to RPC, as for a
- * closed mint: the balance records, and one `undecoded` record for each wallet with events (rule K7).
+ * closed mint: the balance records, and one `undecoded` record for each wallet with events (rule
+ * K7).
  */
 function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
   const guessed = decoder.decode(tx, blockTime, () => 0)

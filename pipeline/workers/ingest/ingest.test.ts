@@ -79,7 +79,10 @@ function ingestOf(
   })
 }
 
-/** What the market meant to happen in a slot, and what was recorded of it; prices apart, they are the pool's. */
+/**
+ * What the market meant to happen in a slot, and what was recorded of it; prices apart, they are
+ * the pool's.
+ */
 const meant = (simulator: Simulator, slot: number) => {
   const { events, balances } = simulator.truth(slot)
   return inOrder([...events, ...balances])
@@ -180,7 +183,8 @@ test.serial(
     )
     t.true(recorded.late.length > 0)
 
-    // Of everything that gave an event the bytes are there, and give the same records again (rule K4).
+    // Of everything that gave an event the bytes are there, and give the same records again (rule
+    // K4).
     const decoder = createDecoder(createWallets(simulator.wallets))
     const bytes = new Map(recorded.kept.map((one) => [`${one.slot}/${one.txIndex}`, one]))
     const again = [...bytes.values()].flatMap(({ slot, blockTime, bytes }) => {

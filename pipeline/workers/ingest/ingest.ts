@@ -34,13 +34,16 @@ export interface IngestDeps {
   readonly config: IngestConfig
   readonly wallets: Wallets
   readonly log: EventLog
-  /** The newest slot that is already ingested: from the log, or from the store when the log is in memory (rule K3). */
+  /**
+   * The newest slot that is already ingested: from the log, or from the store when the log is in
+   * memory (rule K3).
+   */
   readonly checkpoint: () => Promise<SlotMarker | null>
   /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
   /**
-   * Reads the pool prices of about the last hour from the store. A process that died may have stored
-   * prices beyond the checkpoint. Those slots now come over RPC, which has no pool account.
+   * Reads the pool prices of about the last hour from the store. A process that died may have
+   * stored prices beyond the checkpoint. Those slots now come over RPC, which has no pool account.
    */
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
   /** Called with slots that were skipped, before anything later is appended (rule K2). */
@@ -79,8 +82,8 @@ const STOP_MS = 3000
 
 /**
  * Follows the chain from the checkpoint and appends each sealed slot to the log in chain order:
- * stream, sealed slots, decoded records, log. A few slots at a time are unacknowledged. Rejects with
- * `unreachable` or `bad_config`, naming the variable, when a server cannot be used.
+ * stream, sealed slots, decoded records, log. A few slots at a time are unacknowledged. Rejects
+ * with `unreachable` or `bad_config`, naming the variable, when a server cannot be used.
  */
 export async function startIngest(deps: IngestDeps): Promise<Ingest> {
   const { config, log, logger, limits, onStage, deposits = null } = deps

@@ -9,7 +9,10 @@ export interface TrackOptions {
   readonly lines?: readonly number[]
   /** Milliseconds of the wall clock. */
   readonly now?: () => number
-  /** Whether the first wallets of an installation count as joining too, so that their history is fetched. */
+  /**
+   * Whether the first wallets of an installation count as joining too, so that their history is
+   * fetched.
+   */
   readonly allJoin?: boolean
   /** Called with wallets that join others, before they are tracked. */
   readonly onJoining?: (wallets: readonly number[]) => Promise<void>

@@ -17,7 +17,9 @@ export class PoolRecorder {
   /** The newest stored state by mint, including what an earlier process stored. */
   readonly #stored = new Map<string, PoolPicture>()
 
-  /** `source` null: this process follows no pools. `stored`: rows of `pool_states`, oldest first. */
+  /**
+   * `source` null: this process follows no pools. `stored`: rows of `pool_states`, oldest first.
+   */
   constructor(store: Store, source: PoolSource | null, stored: readonly PoolPicture[]) {
     this.#store = store
     this.#source = source
@@ -25,8 +27,8 @@ export class PoolRecorder {
   }
 
   /**
-   * Stores, as of tick `at`, the states that have changed. A pool whose state is unknown now, as in a
-   * process that follows no pools, gets a row that says so.
+   * Stores, as of tick `at`, the states that have changed. A pool whose state is unknown now, as in
+   * a process that follows no pools, gets a row that says so.
    */
   async record(at: number, watched: readonly { readonly mint: string }[]): Promise<void> {
     const changed: (PoolPicture & { readonly slot: number })[] = []

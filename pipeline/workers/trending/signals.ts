@@ -14,11 +14,14 @@ import { signalRow } from './signal-rows.ts'
 
 /** Fires filter strategies (rule G5). */
 export interface Signals {
-  /** Stores the signals of this tick. Ticks come in order. A tick that comes again stores nothing new. */
+  /**
+   * Stores the signals of this tick. Ticks come in order. A tick that comes again stores nothing
+   * new.
+   */
   onTick(tick: WatchlistTick): Promise<void>
   /**
-   * Puts these strategies in force from the next tick on. A new one fires for every listed token that
-   * meets its conditions then. One that keeps its name does not fire again where it has fired.
+   * Puts these strategies in force from the next tick on. A new one fires for every listed token
+   * that meets its conditions then. One that keeps its name does not fire again where it has fired.
    */
   replace(strategies: readonly Strategy[]): void
   /** Stops waiting for the store: a running `onTick` rejects with `closed`. */
@@ -35,9 +38,9 @@ export interface SignalsDeps {
 
 /**
  * Evaluates the strategies on every listed token at each tick, and stores what fires in table
- * `signals`. While the store is down it waits. What has fired for each stay on the list is in memory,
- * and read from the table at the first tick and after ticks of another process. So nothing fires
- * twice, wherever the process dies.
+ * `signals`. While the store is down it waits. What has fired for each stay on the list is in
+ * memory, and read from the table at the first tick and after ticks of another process. So nothing
+ * fires twice, wherever the process dies.
  */
 export function createSignals(deps: SignalsDeps): Signals {
   const { logger } = deps
@@ -68,8 +71,8 @@ export function createSignals(deps: SignalsDeps): Signals {
 }
 
 /**
- * Reads what has fired for the stays that are on the list at this tick, and for stays that begin later:
- * an earlier process stored those for ticks that it did not finish.
+ * Reads what has fired for the stays that are on the list at this tick, and for stays that begin
+ * later: an earlier process stored those for ticks that it did not finish.
  */
 async function readFirings(
   store: Store,

@@ -33,9 +33,10 @@ export class TrendingReader {
   }
 
   /**
-   * Returns the events after slot `after`, in event-key order, and the slot up to which they are all
-   * there. That slot is `to`, or an earlier one when there are more than `rows` swaps up to `to`. It is
-   * `after` when the slots after it have more than `rows` swaps: ask again for more rows.
+   * Returns the events after slot `after`, in event-key order, and the slot up to which they are
+   * all there. That slot is `to`, or an earlier one when there are more than `rows` swaps up to
+   * `to`. It is `after` when the slots after it have more than `rows` swaps: ask again for more
+   * rows.
    */
   async events(
     after: number,
@@ -103,8 +104,8 @@ export class TrendingReader {
   }
 
   /**
-   * Drops swaps that a redecode moved to another mint. Projection `by_mint` still has their old rows:
-   * see `infra/decisions/read-orders.md`.
+   * Drops swaps that a redecode moved to another mint. Projection `by_mint` still has their old
+   * rows: see `infra/decisions/read-orders.md`.
    */
   async #withoutCorrected(rows: readonly EventRow[]): Promise<EventRow[]> {
     if (!(await this.#isCorrected())) return [...rows]
@@ -146,7 +147,10 @@ export class TrendingReader {
     return rows.map(({ mint, is_recent }) => ({ mint, isRecent: is_recent === 1 }))
   }
 
-  /** Returns the newest SOL price of each tick's interval, after `after` and up to `through`, by time. */
+  /**
+   * Returns the newest SOL price of each tick's interval, after `after` and up to `through`, by
+   * time.
+   */
   async prices(after: number, through: number): Promise<TimedSolPrice[]> {
     const rows = await this.#store.query<{ newest: number; price: string }>(
       `SELECT max(time) AS newest, argMax(usd_e9, (time, source)) AS price FROM sol_prices FINAL
@@ -167,7 +171,10 @@ export class TrendingReader {
     return new Map(rows.map((row) => [row.mint, mintFactsOf(row)]))
   }
 
-  /** Returns the revision of each wallet that was refolded. A refold that is not finished is left out. */
+  /**
+   * Returns the revision of each wallet that was refolded. A refold that is not finished is left
+   * out.
+   */
   async revisions(): Promise<Map<number, number>> {
     const rows = await this.#store.query<{ wallet: number; revision: number }>(
       `SELECT wallet, revision FROM fold_snapshots FINAL WHERE revision > 0 AND format > 0 LIMIT ${MOST_ROWS}`,
@@ -175,7 +182,10 @@ export class TrendingReader {
     return new Map(rows.map(({ wallet, revision }) => [wallet, revision]))
   }
 
-  /** Returns the newest slot with a swap or transfer at or before a unix second; -1 if there is none. */
+  /**
+   * Returns the newest slot with a swap or transfer at or before a unix second; -1 if there is
+   * none.
+   */
   async slotAt(time: number): Promise<number> {
     const newest = (table: string) =>
       this.#store.query<{ slot: string }>(
@@ -281,7 +291,10 @@ function newestOf(rows: readonly EventRow[]): TrendingEvent[] {
   return events
 }
 
-/** Lists every field, because an object made with a spread is several times slower to create and use. */
+/**
+ * Lists every field, because an object made with a spread is several times slower to create and
+ * use.
+ */
 function eventOf(row: EventRow): TrendingEvent {
   return {
     slot: Number(row.slot),

@@ -130,8 +130,8 @@ export function poolStateRow(picture: PoolPicture & { readonly slot: number }): 
 }
 
 /**
- * Returns the pool states of these tokens (null: of all) after tick `after` and up to tick `through`,
- * ordered by `at`.
+ * Returns the pool states of these tokens (null: of all) after tick `after` and up to tick
+ * `through`, ordered by `at`.
  */
 export async function readPoolStates(
   store: Store,

@@ -6,7 +6,10 @@ import type { WatchedToken } from '../../trending/watched-token.ts'
 import { groupByMint, TrendingReader } from './trending-reader.ts'
 import { readPoolStates } from './trending-rows.ts'
 
-/** Trades older than this do not affect a tick: 24 hours, the seconds of a tick, and those of the salt. */
+/**
+ * Trades older than this do not affect a tick: 24 hours, the seconds of a tick, and those of the
+ * salt.
+ */
 const ACTIVE_SECONDS = 86_400 + 60
 /** SOL prices are read from this long before the first tick, plus their maximum age. */
 const PRICE_HISTORY_SECONDS = 2 * 3600
@@ -17,9 +20,9 @@ const MINTS_PER_QUERY = 500
 const VISIBILITY_SECONDS = 30
 
 /**
- * Feeds a trending engine from the event tables, in ranges of time: swaps and transfers as they were
- * stored, and the whole history of a token that the engine does not know. No derived row is used as
- * data, so the result does not depend on when a worker wrote it.
+ * Feeds a trending engine from the event tables, in ranges of time: swaps and transfers as they
+ * were stored, and the whole history of a token that the engine does not know. No derived row is
+ * used as data, so the result does not depend on when a worker wrote it.
  */
 export class TrendingSource {
   readonly #store: Store
@@ -35,11 +38,17 @@ export class TrendingSource {
   #waiting: TrendingEvent[] = []
   #pricesUntil = 0
   #poolsUntil = 0
-  /** Revision of each wallet's books. A higher one means that stored events of the past have changed. */
+  /**
+   * Revision of each wallet's books. A higher one means that stored events of the past have
+   * changed.
+   */
   #revisions = new Map<number, number>()
   #factsAt = 0
 
-  /** `lagSeconds`: how long after a tick events happen that count at it, because the salt moves times back. */
+  /**
+   * `lagSeconds`: how long after a tick events happen that count at it, because the salt moves
+   * times back.
+   */
   constructor(deps: {
     readonly store: Store
     readonly engine: TrendingEngine
@@ -53,7 +62,9 @@ export class TrendingSource {
     this.#solPriceMaxAgeSeconds = deps.solPriceMaxAgeSeconds
   }
 
-  /** Loads the engine as it stands before its first tick. `listed`: rows of the tokens listed then. */
+  /**
+   * Loads the engine as it stands before its first tick. `listed`: rows of the tokens listed then.
+   */
   async open(listed: readonly WatchedToken[]): Promise<void> {
     const engine = this.#engine
     this.#factsAt = performance.now()
@@ -70,8 +81,9 @@ export class TrendingSource {
   }
 
   /**
-   * Gives the engine everything up to tick `through`. Storage must have passed that tick and be complete
-   * up to `storedSlot`. Returns how many tokens were loaded again because their past had changed.
+   * Gives the engine everything up to tick `through`. Storage must have passed that tick and be
+   * complete up to `storedSlot`. Returns how many tokens were loaded again because their past had
+   * changed.
    */
   async readThrough(through: number, storedSlot: number): Promise<number> {
     const horizon = through + this.#lagSeconds
@@ -147,7 +159,10 @@ export class TrendingSource {
     return mints.size
   }
 
-  /** Returns the wallets whose revision rose since the last call. A refold counts once it is finished. */
+  /**
+   * Returns the wallets whose revision rose since the last call. A refold counts once it is
+   * finished.
+   */
   async #changedWallets(): Promise<Set<number>> {
     const known = this.#revisions
     const found = await this.#reader.revisions()
@@ -158,7 +173,9 @@ export class TrendingSource {
     return wallets
   }
 
-  /** Returns the tokens that the engine knows, or may need, and that these wallets have an event of. */
+  /**
+   * Returns the tokens that the engine knows, or may need, and that these wallets have an event of.
+   */
   async #affectedMints(wallets: ReadonlySet<number>): Promise<Set<string>> {
     const traded = await this.#reader.mintsOfWallets(wallets, this.#given - ACTIVE_SECONDS)
     const mints = new Set(this.#engine.mintsOf(wallets))

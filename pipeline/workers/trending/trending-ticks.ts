@@ -20,8 +20,8 @@ export interface OpenEngine {
 }
 
 /**
- * Opens an engine as it stands before tick `from`. `listed`: the stored rows of the tokens that are on
- * the list then; empty when nothing is stored.
+ * Opens an engine as it stands before tick `from`. `listed`: the stored rows of the tokens that are
+ * on the list then; empty when nothing is stored.
  */
 export async function openEngine(
   store: Store,
@@ -59,8 +59,8 @@ export async function readStorageReach(
 
 /**
  * Yields the watchlist at each tick from `from` to `through`, computed from storage without writing
- * anything. Both are unix seconds, `from` rounded up to a tick. Ticks that storage has not passed are
- * left out. `listed` of a tick is valid until the next tick is requested.
+ * anything. Both are unix seconds, `from` rounded up to a tick. Ticks that storage has not passed
+ * are left out. `listed` of a tick is valid until the next tick is requested.
  *
  * Tokens listed before `from` are `entered` at the first tick, with their true time of entry.
  */
@@ -82,10 +82,14 @@ export async function* replayTicks(
   }
 }
 
-/** Ticks read together while catching up: six hours. A query costs more than the rows that it reads. */
+/**
+ * Ticks read together while catching up: six hours. A query costs more than the rows that it reads.
+ */
 export const TICKS_PER_READ = 2160
 
-/** Seconds after a tick in which events happen that count at it, because the salt moves times back. */
+/**
+ * Seconds after a tick in which events happen that count at it, because the salt moves times back.
+ */
 function lagOf(salt: string | null): number {
   return salt === null ? 0 : MOST_EARLIER_SECONDS
 }

@@ -28,7 +28,10 @@ test.before(async () => {
 })
 test.after.always(() => testStore.remove())
 
-/** Runs a worker until it has reached tick `until`, or is killed: at its insert number `killAt`, before or after it is done. Tells which. */
+/**
+ * Runs a worker until it has reached tick `until`, or is killed: at its insert number `killAt`,
+ * before or after it is done. Tells which.
+ */
 async function run(
   store: Store,
   until: number,
@@ -97,7 +100,10 @@ async function passTick(store: Store, tick: number): Promise<void> {
   )
 }
 
-/** A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be changed at any time. */
+/**
+ * A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be
+ * changed at any time.
+ */
 function startByTurns(
   store: Store,
   onTick: () => void = () => {},
@@ -171,7 +177,8 @@ test.serial(
       expected,
     )
     t.true(new Set(changes.map(({ token }) => token.mint)).size > 20)
-    // A run over the same history without writing tells the same, and so do the books of the wallets of what is held.
+    // A run over the same history without writing tells the same, and so do the books of the
+    // wallets of what is held.
     const replayed = []
     for await (const tick of replayTicks(store, CONFIG, { from, through }))
       for (const change of tick.changes) replayed.push(change)
@@ -207,7 +214,8 @@ test.serial(
     const [token] = listed.filter(({ walletsHolding }) => walletsHolding > 1)
     const wallet = token?.wallets[0] ?? 0
     t.truthy(token)
-    // Its first holder turns out never to have bought it: a later decoding took the swaps back, and the wallet's books were made anew.
+    // Its first holder turns out never to have bought it: a later decoding took the swaps back, and
+    // the wallet's books were made anew.
     await store.command(
       `INSERT INTO swaps SELECT * EXCEPT (version, is_deleted), 1 AS version, 1 AS is_deleted FROM swaps FINAL
      WHERE wallet = {wallet:UInt32} AND base_mint = {mint:String}`,

@@ -24,8 +24,8 @@ export interface TrendingDeps {
   readonly logger: Logger
   readonly metrics: TrendingMetrics
   /**
-   * Whether this process computes the watchlist: of several, the one that has partition 0 of the fold.
-   * Two processes may compute the same tick for a moment; they write the same rows.
+   * Whether this process computes the watchlist: of several, the one that has partition 0 of the
+   * fold. Two processes may compute the same tick for a moment; they write the same rows.
    */
   readonly isMine: () => boolean
   readonly pools?: PoolSource | null
@@ -42,7 +42,9 @@ export interface TrendingDeps {
 
 /** How often storage is polled. */
 const EVERY_MS = 1000
-/** Oldest tick computed at a start: 24 hours back. Tokens listed before have left the list by then. */
+/**
+ * Oldest tick computed at a start: 24 hours back. Tokens listed before have left the list by then.
+ */
 const MOST_BEHIND_SECONDS = 86_400
 /** How long a first start waits for backfills that are running. */
 const MOST_WAIT_MS = 40_000
@@ -50,10 +52,10 @@ const MOST_WAIT_MS = 40_000
 const FOREVER = 2 ** 32 - 1
 
 /**
- * Starts the worker. It computes, in order, each tick that storage has passed, and stores the changes;
- * `progress` of worker `trending` is stored last. After a crash the ticks beyond `progress` are
- * computed again: the same rows under the same keys, or corrections of rows that do not hold any more.
- * While the store is down the worker waits.
+ * Starts the worker. It computes, in order, each tick that storage has passed, and stores the
+ * changes; `progress` of worker `trending` is stored last. After a crash the ticks beyond
+ * `progress` are computed again: the same rows under the same keys, or corrections of rows that do
+ * not hold any more. While the store is down the worker waits.
  */
 export function startTrending(deps: TrendingDeps, config: TrendingConfig): TrendingWorker {
   const { sleep = pause } = deps
@@ -73,12 +75,15 @@ export function startTrending(deps: TrendingDeps, config: TrendingConfig): Trend
     }
   }
 
-  /** Computes what storage has passed since. Returns the worker that did; null if none can work yet. */
+  /**
+   * Computes what storage has passed since. Returns the worker that did; null if none can work yet.
+   */
   async function advance(worker: TickWorker | null, startedAt: number): Promise<TickWorker | null> {
     const reach = await readStorageReach(store, config.salt)
     if (reach === null) return worker
     if (worker === null && (await awaitsHistory(store, startedAt))) return null
-    // While partitions moved, another process may have stored ticks. Then the engine is opened anew.
+    // While partitions moved, another process may have stored ticks. Then the engine is opened
+    // anew.
     const isOvertaken =
       worker !== null && worker.at < reach.tick && worker.at < (await storedTick(store))
     const current =
@@ -111,7 +116,10 @@ async function awaitsHistory(store: Store, startedAt: number): Promise<boolean> 
   return row?.open !== '0'
 }
 
-/** Resumes after the newest stored tick; at most a day back, which is also where a first start begins. */
+/**
+ * Resumes after the newest stored tick; at most a day back, which is also where a first start
+ * begins.
+ */
 async function openWorker(
   store: Store,
   config: TrendingConfig,

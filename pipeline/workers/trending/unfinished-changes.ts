@@ -1,9 +1,9 @@
 import type { WatchedToken, WatchlistChange } from '../../trending/watched-token.ts'
 
 /**
- * Rows of `watchlist` that a process wrote for ticks that it did not finish. When the ticks are computed
- * again, most rows are written again under the same keys. The others have to be corrected, because
- * something that arrived late changed the outcome.
+ * Rows of `watchlist` that a process wrote for ticks that it did not finish. When the ticks are
+ * computed again, most rows are written again under the same keys. The others have to be corrected,
+ * because something that arrived late changed the outcome.
  */
 export class UnfinishedChanges {
   /** By tick and mint. */
@@ -14,9 +14,9 @@ export class UnfinishedChanges {
   }
 
   /**
-   * Returns the changes of tick `at`, and corrections of rows up to it that would not be written any
-   * more: that the token did not change, or that it is not listed. `listed` returns the current row of
-   * a listed token.
+   * Returns the changes of tick `at`, and corrections of rows up to it that would not be written
+   * any more: that the token did not change, or that it is not listed. `listed` returns the current
+   * row of a listed token.
    */
   correct(
     at: number,
