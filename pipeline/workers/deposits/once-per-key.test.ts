@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createOncePerKey } from './once-per-key.ts'
 
-test('a reading of a long history remembers the newest transactions alone (K6)', async (t) => {
+test('a reading of a long history remembers only the newest transactions (K6)', async (t) => {
   const once = createOncePerKey(100, 7)
   const begun: string[] = []
   const begin = async (keys: readonly string[]) => {
