@@ -439,21 +439,21 @@ test.serial('of more accounts than are followed it is those that hold the most (
   const read = (slot: number) => {
     const due = accounts.due(5000, new Set())
     for (const account of due)
-      account.history = { looked: new Set(), position: { slot, signature: '' } }
+      account.history = { processed: new Set(), position: { slot, signature: '' } }
     return due.map(({ address }) => address)
   }
   const amounts = new Map(Array.from({ length: 1200 }, (_, n) => [nth(n), 1n]))
-  accounts.listed('credits', amounts, 100)
+  accounts.setAmounts('credits', amounts, 100)
   t.is(accounts.addresses(5000).length, 1000)
   t.is(read(100).length, 1000)
   // One that holds more takes the place of one that was read; one that holds as little does not.
   amounts.set(nth(5000), 10n).set(nth(5001), 1n)
-  accounts.listed('credits', amounts, 101)
+  accounts.setAmounts('credits', amounts, 101)
   t.deepEqual(read(101), [...usual, nth(5000)])
   // Nobody knows what one holds that a transaction names: more than nothing.
   accounts.touch(nth(6000), 'credits', 102)
   t.deepEqual(read(102), usual)
-  accounts.listed('credits', amounts.set(nth(7), 0n), 103)
+  accounts.setAmounts('credits', amounts.set(nth(7), 0n), 103)
   accounts.touch(nth(6000), 'credits', 103)
   t.deepEqual(read(103), [...usual, nth(7)], 'what left it has not been read yet')
   accounts.touch(nth(6000), 'credits', 104)
@@ -509,7 +509,10 @@ test.serial(
             return blocks
           },
         },
-        ...([account, { position: { slot, signature: '' }, looked: new Set<string>() }] as const),
+        ...([
+          account,
+          { position: { slot, signature: '' }, processed: new Set<string>() },
+        ] as const),
         ...([5000, async () => {}] as const),
       )
     const position = { slot: 4850, signature: '' }
@@ -526,7 +529,10 @@ test.serial(
 
 test.serial('a page of a history comes from a server that has the page before', async (t) => {
   const account = address(stage.account.toBase58())
-  const known = { position: { slot: 100, signature: 'one of slot 100' }, looked: new Set<string>() }
+  const known = {
+    position: { slot: 100, signature: 'one of slot 100' },
+    processed: new Set<string>(),
+  }
   const entry = (slot: number) => ({
     slot,
     failed: false,
@@ -562,7 +568,7 @@ test.serial('a page of a history comes from a server that has the page before', 
   const seen: number[] = []
   t.deepEqual(await read(seen), {
     position: { slot: 4840, signature: '4840' },
-    looked: new Set(Array.from({ length: 160 }, (_, n) => `${5000 - n}`)),
+    processed: new Set(Array.from({ length: 160 }, (_, n) => `${5000 - n}`)),
   })
   t.deepEqual(
     seen,

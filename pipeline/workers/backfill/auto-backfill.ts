@@ -49,10 +49,18 @@ const JOIN_POLL_MS = 100
 
 /** Creates automatic backfills; they start with `begin`. */
 export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
-  return new BackfillStarter(deps)
+  const starter = new BackfillStarter(deps)
+  // Callers pass these on as callbacks, so they must not need `this`.
+  return {
+    onGap: (gap) => starter.onGap(gap),
+    onAdded: (wallets) => starter.onAdded(wallets),
+    begin: (newest) => starter.begin(newest),
+    follow: (newest) => starter.follow(newest),
+    close: () => starter.close(),
+  }
 }
 
-class BackfillStarter implements AutoBackfill {
+class BackfillStarter {
   readonly #deps: AutoBackfillDeps
   readonly #stopping = new AbortController()
   /** Wallets that joined, but whose subscription may not be in force yet. */

@@ -12,10 +12,10 @@ import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import { readTrackedWallets } from '../../store/tracked-wallets.ts'
 import { type BackfillJob, type BackfillJobs, createBackfillJobs, newJob } from './backfill-jobs.ts'
-import { type Coverage, createCoverage } from './coverage.ts'
 import { mapConcurrently } from './map-concurrently.ts'
 import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
 import { createSlotTimes } from './slot-times.ts'
+import { createWalletCoverage, type WalletCoverage } from './wallet-coverage.ts'
 
 /** How backfills are set up. */
 export interface BackfillsOptions {
@@ -77,7 +77,7 @@ export interface Backfills {
    */
   slotAtTime(time: number): Promise<number>
   readonly jobs: BackfillJobs
-  readonly coverage: Coverage
+  readonly coverage: WalletCoverage
   /** Resolves when everything that the log has acknowledged would survive a crash. */
   untilDurable(stop: AbortSignal): Promise<void>
   close(): void
@@ -106,7 +106,7 @@ export function createBackfills(options: BackfillsOptions): Backfills {
     log: options.log,
     rpc,
     jobs: createBackfillJobs(store),
-    coverage: createCoverage(store),
+    coverage: createWalletCoverage(store),
     slotTimes,
     hasFold: options.hasFold ?? true,
     metrics: options.metrics,

@@ -6,7 +6,7 @@ import { normalize } from '../../ingest/wire/raw-transaction.ts'
 import { readSolPrices } from '../../store/read-sol-prices.ts'
 import { readStorageMarker } from '../../store/read-storage-marker.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { DECODED_TABLES, rowOf } from '../fold/event-rows.ts'
+import { DECODED_TABLES, decodedRow } from '../fold/event-rows.ts'
 import { readStoredTransactions, type StoredTransaction } from '../fold/stored-transactions.ts'
 import { insertRows } from '../insert-rows.ts'
 import {
@@ -140,7 +140,7 @@ async function withPrices(
   const times = new Set<number>()
   const places = records.map((record) => {
     if (record.kind !== 'swap' || record.quoteMint === null) return null
-    const before = stored.get(rowKey(...rowOf(record, null)))
+    const before = stored.get(rowKey(...decodedRow(record, null)))
     const own = before?.sol_price_usd_e9 ?? null
     const price = own !== null ? BigInt(String(own)) : known.get(`${record.slot}/${record.txIndex}`)
     const hadQuote = before !== undefined && before.is_deleted === 0 && before.quote_mint !== null

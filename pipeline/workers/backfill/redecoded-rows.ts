@@ -1,7 +1,7 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { DECODED_TABLES, type DecodedTable, rowOf } from '../fold/event-rows.ts'
+import { DECODED_TABLES, type DecodedTable, decodedRow } from '../fold/event-rows.ts'
 import type { TransactionPlace } from '../fold/stored-transactions.ts'
 
 /** Rows of the decoder's tables, by `rowKey`. */
@@ -75,7 +75,7 @@ export function compareRows(
   const changes: RowChange[] = []
   const seen = new Set<string>()
   for (const record of records) {
-    const [table, made] = rowOf(record, 'backfill')
+    const [table, made] = decodedRow(record, 'backfill')
     const key = rowKey(table, made)
     seen.add(key)
     const before = stored.get(key)

@@ -3,12 +3,12 @@ import type { SignatureInfo } from '../../ingest/rpc/rpc.ts'
 import { waitUntilFolded } from '../fold/refold.ts'
 import type { BackfillJob } from './backfill-jobs.ts'
 import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
-import type { Coverage, CoverageStart } from './coverage.ts'
 import type { SlotTimes } from './slot-times.ts'
+import type { CoverageStart, WalletCoverage } from './wallet-coverage.ts'
 
 /** What a job needs besides what fetching needs. */
 export interface BackfillJobDeps extends BackfillDeps {
-  readonly coverage: Coverage
+  readonly coverage: WalletCoverage
   readonly slotTimes: SlotTimes
   /** Whether a fold worker stores what is appended, in this process or another. */
   readonly hasFold: boolean

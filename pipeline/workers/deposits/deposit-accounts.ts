@@ -1,13 +1,13 @@
 import type { Address } from '../../domain/address.ts'
 import { type PaymentAddresses, PURPOSES, type Purpose } from '../../domain/payment.ts'
 import { associatedAccounts } from '../../ingest/rpc/associated-accounts.ts'
-import { type DepositPosition, type ReadHistory, UNREAD } from './deposit-history.ts'
+import { type AccountHistory, type DepositPosition, UNREAD_HISTORY } from './deposit-history.ts'
 
 /** An account whose history is read for deposits. */
 export interface DepositAccount {
   readonly address: Address
   readonly purpose: Purpose
-  history: ReadHistory
+  history: AccountHistory
   /** The position as stored; null when it is not. */
   stored: DepositPosition | null
 }
@@ -54,7 +54,7 @@ export class DepositAccounts {
   restore(address: Address, purpose: Purpose, position: DepositPosition): void {
     const account = this.#follow(address, purpose)
     if (account === undefined) return
-    account.history = { ...UNREAD, position }
+    account.history = { ...UNREAD_HISTORY, position }
     account.stored = position
   }
 
@@ -62,7 +62,7 @@ export class DepositAccounts {
    * Takes what all token accounts of a purpose hold at a slot. An account that is missing holds
    * nothing.
    */
-  listed(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
+  setAmounts(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
     const unknown = [...amounts].filter(([address]) => !this.#accounts.has(address))
     let isFull = false
     for (const [address, amount] of unknown.sort(([, a], [, b]) => Number(b - a)))
@@ -135,7 +135,7 @@ export class DepositAccounts {
       address,
       purpose,
       isUsual,
-      history: UNREAD,
+      history: UNREAD_HISTORY,
       stored: null,
       amount: null,
       touchedAt: 0,

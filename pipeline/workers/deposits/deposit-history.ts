@@ -10,14 +10,17 @@ export interface DepositPosition {
 }
 
 /** What was read of an account's history. */
-export interface ReadHistory {
+export interface AccountHistory {
   readonly position: DepositPosition
   /** Signatures beyond the position that were processed. */
-  readonly looked: ReadonlySet<string>
+  readonly processed: ReadonlySet<string>
 }
 
 /** The history of an account that was never read. */
-export const UNREAD: ReadHistory = { position: { slot: 0, signature: '' }, looked: new Set() }
+export const UNREAD_HISTORY: AccountHistory = {
+  position: { slot: 0, signature: '' },
+  processed: new Set(),
+}
 
 /**
  * Reads the finalized history of an account beyond `known`, newest first, and returns what is then
@@ -32,11 +35,11 @@ export const UNREAD: ReadHistory = { position: { slot: 0, signature: '' }, looke
 export async function readDepositHistory(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getSignaturesForAddress' | 'getTransaction' | 'getBlocks'>,
   address: Address,
-  known: ReadHistory,
+  known: AccountHistory,
   at: number,
   look: (infos: readonly SignatureInfo[]) => Promise<void>,
-): Promise<ReadHistory> {
-  const { position, looked } = known
+): Promise<AccountHistory> {
+  const { position, processed: looked } = known
   const slot = Math.max(position.slot, at - OVERLAP_SLOTS)
   const recent = new Set<string>()
   let signature = ''
@@ -70,7 +73,7 @@ export async function readDepositHistory(
   }
   return {
     position: { slot, signature: signature === '' ? position.signature : signature },
-    looked: recent,
+    processed: recent,
   }
 }
 

@@ -196,7 +196,7 @@ class RpcDepositIndex implements DepositIndex {
     const slots = await Promise.all(
       PURPOSES.map(async (purpose) => {
         const { slot, amounts } = await rpc.getTokenAmounts(payments[purpose], payments.mint)
-        this.#accounts.listed(purpose, amounts, slot)
+        this.#accounts.setAmounts(purpose, amounts, slot)
         return slot
       }),
     )

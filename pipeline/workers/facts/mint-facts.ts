@@ -9,7 +9,7 @@ import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { MintFactsMetrics } from '../telemetry.ts'
-import { MintQueue, MOST_WAITING } from './mint-queue.ts'
+import { MAX_QUEUED_MINTS, MintQueue } from './mint-queue.ts'
 import { type MintRow, mintRow } from './mint-row.ts'
 import { findDueMints, findMintsWithoutFacts, readMintRows } from './mint-table.ts'
 
@@ -159,8 +159,8 @@ class MintFetcher {
 
   /** Adds traded mints without a row. */
   async #scan(): Promise<void> {
-    const mints = await findMintsWithoutFacts(this.#store, MOST_WAITING)
-    this.#scanAt = mints.length === MOST_WAITING ? 0 : this.#now() + SCAN_MS
+    const mints = await findMintsWithoutFacts(this.#store, MAX_QUEUED_MINTS)
+    this.#scanAt = mints.length === MAX_QUEUED_MINTS ? 0 : this.#now() + SCAN_MS
     this.#queue.add(mints)
   }
 

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { Address } from '../../domain/address.ts'
-import { MintQueue, MOST_WAITING } from './mint-queue.ts'
+import { MAX_QUEUED_MINTS, MintQueue } from './mint-queue.ts'
 
 const [a, b, c] = ['mint A', 'mint B', 'mint C'] as unknown as [Address, Address, Address]
 
@@ -19,7 +19,7 @@ test('mints wait in order, each once; a finished one is not noted again', (t) =>
 
 test('a full queue drops mints that are noted, and counts them', (t) => {
   const queue = new MintQueue()
-  queue.note(Array.from({ length: MOST_WAITING - 1 }, (_, n) => `mint ${n}` as Address))
+  queue.note(Array.from({ length: MAX_QUEUED_MINTS - 1 }, (_, n) => `mint ${n}` as Address))
   t.deepEqual(queue.note([a, b, c]), { added: 1, dropped: 2 })
-  t.is(queue.size, MOST_WAITING)
+  t.is(queue.size, MAX_QUEUED_MINTS)
 })

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import type { Address } from '../../domain/address.ts'
 
 /** Most mints in the queue. The tables name those that did not fit. */
-export const MOST_WAITING = 10_000
+export const MAX_QUEUED_MINTS = 10_000
 /** Mints known to have a row, so that a token traded all day costs no query. */
 const MOST_KNOWN = 100_000
 
@@ -25,7 +25,7 @@ export class MintQueue {
     let dropped = 0
     for (const mint of mints) {
       if (this.#known.has(mint)) continue
-      if (this.size < MOST_WAITING) this.#waiting.add(mint)
+      if (this.size < MAX_QUEUED_MINTS) this.#waiting.add(mint)
       else dropped += 1
     }
     return { added: this.size - before, dropped }

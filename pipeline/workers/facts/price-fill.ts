@@ -16,7 +16,7 @@ import {
 } from './unpriced-swaps.ts'
 
 /** The worker that adds SOL prices to swaps that were stored without one (rule J7). */
-export interface PriceFill {
+export interface PriceFillWorker {
   /** Schedules a pass when one of these stored swaps lacks a price. Never blocks or throws. */
   note(swaps: readonly Swap[]): void
   /**
@@ -56,7 +56,7 @@ const EVERY_MS = 600_000
  * After a crash, either a swap still lacks its price and is found again, or its wallet has a refold
  * mark (`RunningBooks.amend`). Each process fills the wallets of its own partitions.
  */
-export function startPriceFill(deps: PriceFillDeps): PriceFill {
+export function startPriceFill(deps: PriceFillDeps): PriceFillWorker {
   const stopping = new AbortController()
   const store = createPatientStore(deps.store, stopping.signal, deps.logger)
   const filler = new PriceFiller(store, deps)

@@ -14,7 +14,7 @@ import type { Row, Store } from '../../store/store.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
 import { BookWriter } from './book-writer.ts'
-import { rowOf } from './event-rows.ts'
+import { decodedRow } from './event-rows.ts'
 import { adoptSalt } from './privacy-salt.ts'
 
 /*
@@ -50,7 +50,7 @@ function foldBooks(): WalletState[] {
 /** Stores events, balances and the books folded from them with a salt. */
 async function storeHistory(store: Store): Promise<void> {
   for (const record of [...events, ...balances]) {
-    const [table, row] = rowOf(record, null)
+    const [table, row] = decodedRow(record, null)
     await store.insert(table, [row])
   }
   const rows = new BookWriter(store, 1_700_000_059, true)

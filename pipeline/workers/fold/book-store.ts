@@ -3,7 +3,7 @@ import { stateVersion } from '../../fold/wallet-metrics.ts'
 import type { WalletPlace, WalletState } from '../../fold/wallet-state.ts'
 import type { Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
-import { START } from './stored-events.ts'
+import { START_PLACE } from './stored-events.ts'
 
 /** What storage says of a wallet's books, before anything is folded. */
 export interface StoredBooks {
@@ -94,7 +94,7 @@ function booksOf(
     revision: Math.max(saved?.revision ?? 0, Math.floor(Number(metrics?.version ?? 0) / 2 ** 32)),
     highWater:
       metrics === undefined || metrics.events === '0'
-        ? START
+        ? START_PLACE
         : {
             slot: Number(metrics.slot),
             txIndex: metrics.tx_index,

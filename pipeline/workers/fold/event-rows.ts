@@ -25,7 +25,7 @@ export const DECODED_TABLES = [
 export type DecodedTable = (typeof DECODED_TABLES)[number]
 
 /** Returns the table and the row that a record is stored as. */
-export function rowOf(
+export function decodedRow(
   record: DecodedRecord,
   late: LateOrigin | null,
   decoderVersion = DECODER_VERSION,

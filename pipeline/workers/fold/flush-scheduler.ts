@@ -15,6 +15,7 @@ export interface FlushScheduler {
   drain(): Promise<void>
 }
 
+/** How flushes are scheduled. */
 export interface FlushSchedulerOptions {
   /** Stores the batches. A rejection reaches every one of them. */
   readonly flush: (batches: readonly LogBatch[]) => Promise<void>

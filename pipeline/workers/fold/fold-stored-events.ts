@@ -4,7 +4,7 @@ import type { WalletState } from '../../fold/wallet-state.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { Store } from '../../store/store.ts'
 import type { BookWriter } from './book-writer.ts'
-import { readBalances, readEvents, START } from './stored-events.ts'
+import { readBalances, readEvents, START_PLACE } from './stored-events.ts'
 
 /**
  * Folds into each state the stored events beyond it. Returns the wallets that have more than one
@@ -36,7 +36,7 @@ export async function foldAllEvents(
   perturb: Perturb | null,
   writer: BookWriter,
 ): Promise<void> {
-  const starts = new Map([...states.keys()].map((wallet) => [wallet, START]))
+  const starts = new Map([...states.keys()].map((wallet) => [wallet, START_PLACE]))
   for await (const { wallet, events } of readEvents(store, starts)) {
     const state = states.get(wallet)
     if (state === undefined) continue

@@ -38,7 +38,7 @@ import {
 } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
 import { readRefoldProgress, requestRefolds, waitUntilFolded } from './refold.ts'
-import { readEvents, START } from './stored-events.ts'
+import { readEvents, START_PLACE } from './stored-events.ts'
 import { WalletCache } from './wallet-cache.ts'
 
 const logger = createLogger('silent')
@@ -527,7 +527,9 @@ test.serial('a history of many pages is folded page by page into the same tables
     `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
      SELECT intDiv(number, 50), number % 50, 1, 0, 1600000000 + number, 's', if(number % 5 < 3, 'buy', 'sell'), 'm', 1000 + number % 7, 6, NULL, number, 'p', 'p', 'high', 0, 0, number FROM numbers(45000)`,
   )
-  const events = (await collect(readEvents(store, new Map([[1, START]])))).flatMap((e) => e.events)
+  const events = (await collect(readEvents(store, new Map([[1, START_PLACE]])))).flatMap(
+    (e) => e.events,
+  )
   t.is(events.length, 45_000)
   const state = createWalletState(1)
   for (const event of events) foldEvent(state, event)
@@ -574,11 +576,11 @@ test.serial(
      FROM numbers(24000) ARRAY JOIN [1, 2, 3, 4] AS wallet WHERE number < [24000, 9000, 8000, 7000][wallet]`,
     )
     const places = new Map([
-      [1, START],
+      [1, START_PLACE],
       [2, { slot: 400_000_020, txIndex: 7, eventIndex: 0 }], // the 1008th
-      [3, START],
+      [3, START_PLACE],
       [4, { slot: 400_000_000, txIndex: 0, eventIndex: 0 }],
-      [5, START],
+      [5, START_PLACE],
     ])
     const pages = await collect(readEvents(store, places, { onlyShort: true }))
     t.deepEqual(

@@ -4,7 +4,7 @@ import type { Refold, WalletRecord } from '../../domain/slot.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
-import { type DecodedTable, lateRow, rowOf, transactionRow } from './event-rows.ts'
+import { type DecodedTable, decodedRow, lateRow, transactionRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import { findStoredKeys, type StoredKey, storedKeyText } from './stored-events.ts'
 import { findStoredTransactions, insertTransactions } from './stored-transactions.ts'
@@ -168,7 +168,7 @@ function rowsByTable(records: readonly LoggedRecord[]): ReadonlyMap<DecodedTable
   const rows = new Map<DecodedTable, Row[]>()
   for (const { record, late, decoderVersion } of records) {
     if (record.kind === 'kept') continue
-    const [table, row] = rowOf(record, late, decoderVersion)
+    const [table, row] = decodedRow(record, late, decoderVersion)
     const found = rows.get(table)
     if (found === undefined) rows.set(table, [row])
     else found.push(row)

@@ -3,7 +3,7 @@ import type { WalletPlace } from '../../fold/wallet-state.ts'
 import type { Store } from '../../store/store.ts'
 
 /** A place before every event. */
-export const START: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
+export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
 /** Wallets in one query: those read from a long history, and those with few events expected. */
 const LONG_PER_QUERY = 64
@@ -32,7 +32,7 @@ export async function* readEvents(
   const request = () => {
     if (places.size === 0)
       for (const wallet of wallets.splice(0, perQuery))
-        places.set(wallet, beyond.get(wallet) ?? START)
+        places.set(wallet, beyond.get(wallet) ?? START_PLACE)
     if (places.size === 0) return null
     const answer = store.query<EventRow>(eventsQuery(places))
     answer.catch(() => {}) // nobody awaits it when the consumer stops early

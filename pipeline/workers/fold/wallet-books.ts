@@ -24,8 +24,8 @@ import {
 import { BookWriter } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
 import { foldAllEvents, foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
-import { START } from './stored-events.ts'
-import { type CachedWallet, recordsOf, WalletCache } from './wallet-cache.ts'
+import { START_PLACE } from './stored-events.ts'
+import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
 /** Least number of records folded between two snapshots of a wallet. */
 const SNAPSHOT_EVERY = 512
@@ -156,7 +156,7 @@ export class WalletBooks {
 
   /** Whether an event of the wallet is beyond every event that its derived rows include. */
   isBeyond(event: WalletPlace & { readonly wallet: number }, { books }: FoldPlan): boolean {
-    const known = this.stateOf(event.wallet) ?? books.get(event.wallet)?.highWater ?? START
+    const known = this.stateOf(event.wallet) ?? books.get(event.wallet)?.highWater ?? START_PLACE
     return isBeyond(known, event)
   }
 
@@ -178,7 +178,7 @@ export class WalletBooks {
       if (!mayDefer) this.#planRefold(wallet, plan)
       else if (!refolds.has(wallet) && !this.#deferred.has(wallet)) {
         const revision = state.revision + 1
-        this.#deferred.defer(wallet, revision, recordsOf(state), this.#now())
+        this.#deferred.defer(wallet, revision, countRecords(state), this.#now())
         marks.set(wallet, revision)
       }
     }
@@ -258,7 +258,7 @@ export class WalletBooks {
       if (!refolds.has(wallet)) {
         const state = snapshot ?? createWalletState(wallet, revision)
         states.set(wallet, state)
-        this.#keep(state, snapshot ? recordsOf(snapshot) : 0)
+        this.#keep(state, snapshot ? countRecords(snapshot) : 0)
       }
     // A wallet with many events beyond its snapshot is refolded: that needs little memory.
     const tooLong = new Map<number, number>()
@@ -320,11 +320,11 @@ export class WalletBooks {
       entries.map((entry) => entry.state),
       this.#format,
     )
-    for (const entry of entries) entry.saved = recordsOf(entry.state)
+    for (const entry of entries) entry.saved = countRecords(entry.state)
   }
 }
 
 function isSnapshotDue({ state, saved }: CachedWallet): boolean {
   const every = Math.max(SNAPSHOT_EVERY, SNAPSHOT_EVERY_PER_TOKEN * state.tokens.size)
-  return recordsOf(state) - saved >= every
+  return countRecords(state) - saved >= every
 }

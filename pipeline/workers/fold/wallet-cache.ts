@@ -74,7 +74,7 @@ export class WalletCache {
     for (const [wallet, { records, saved }] of this.#packed)
       if (records > saved) wallets.push(wallet)
     for (const [wallet, { state, saved }] of this.#open)
-      if (recordsOf(state) > saved) wallets.push(wallet)
+      if (countRecords(state) > saved) wallets.push(wallet)
     return wallets
   }
 
@@ -83,7 +83,7 @@ export class WalletCache {
     for (const [wallet, { state, saved, tokens }] of this.#open) {
       if (this.#openTokens <= this.#maxOpen) break
       this.#forget(wallet)
-      const packed = { text: encodeSnapshot(state), tokens, records: recordsOf(state), saved }
+      const packed = { text: encodeSnapshot(state), tokens, records: countRecords(state), saved }
       this.#packed.set(wallet, packed)
       this.#packedTokens += tokens
     }
@@ -110,6 +110,6 @@ export class WalletCache {
 }
 
 /** Returns the number of events and balance records that a state includes. */
-export function recordsOf(state: WalletState): number {
+export function countRecords(state: WalletState): number {
   return state.events + state.balances
 }

@@ -9,7 +9,7 @@ export interface CoverageStart {
 }
 
 /** Table `wallet_coverage`. Changes by one process are made one after the other. */
-export interface Coverage {
+export interface WalletCoverage {
   /** Returns the coverage of wallets; a wallet without coverage has no entry. */
   of(wallets: readonly number[]): Promise<ReadonlyMap<number, CoverageStart>>
   /** Returns the coverage of one wallet. */
@@ -23,7 +23,7 @@ export interface Coverage {
 }
 
 /** Creates the table's access over a store that waits while the server is down. */
-export function createCoverage(store: Store): Coverage {
+export function createWalletCoverage(store: Store): WalletCoverage {
   let version = 0
   let last: Promise<unknown> = Promise.resolve()
 

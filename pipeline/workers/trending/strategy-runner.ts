@@ -13,7 +13,7 @@ import { createSignalsMetrics } from '../telemetry.ts'
 import { signalRow } from './signal-rows.ts'
 
 /** Fires filter strategies (rule G5). */
-export interface Signals {
+export interface StrategyRunner {
   /**
    * Stores the signals of this tick. Ticks come in order. A tick that comes again stores nothing
    * new.
@@ -29,7 +29,7 @@ export interface Signals {
 }
 
 /** What signals need. */
-export interface SignalsDeps {
+export interface StrategyRunnerDeps {
   readonly store: Store
   readonly strategies: readonly Strategy[]
   readonly logger: Logger
@@ -42,7 +42,7 @@ export interface SignalsDeps {
  * memory, and read from the table at the first tick and after ticks of another process. So nothing
  * fires twice, wherever the process dies.
  */
-export function createSignals(deps: SignalsDeps): Signals {
+export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
   const { logger } = deps
   const metrics = createSignalsMetrics(deps.registry)
   const stopping = new AbortController()
