@@ -36,7 +36,8 @@ export async function runBackfillJob(
     if (opened.reason === 'added') covered = await coverage.ofWallet(opened.wallet)
   }
   const coveredFrom = begun.reason === 'gap' ? null : (covered?.slot ?? null)
-  const { job, oldest } = await backfillWallet(begun, address, coveredFrom, deps, stop, onPage)
+  const options = { job: begun, address, coveredFrom, stop }
+  const { job, oldest } = await backfillWallet(options, deps, onPage)
   if (deps.hasFold) await waitUntilFolded({ store, log }, [job.wallet], stop)
   await finish(job, oldest, deps)
   return job

@@ -1,14 +1,12 @@
 import { ServiceError } from '../../domain/service-error.ts'
-import type { SlotMarker } from '../../domain/slot.ts'
 import { LateOrder } from '../../log/late-order.ts'
 import type { EventLog, LogBatch } from '../../log/log.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
-import { progressRow } from './event-rows.ts'
 import { type Flush, joinBatches } from './flush.ts'
 import { createFlushScheduler } from './flush-scheduler.ts'
-import { readProgress } from './stored-events.ts'
+import { FoldProgress, type FoldStatus } from './fold-progress.ts'
 
 /** What one flush does. `runFold` does the rest: reading, joining, progress, commits. */
 export interface FoldWorker {
@@ -28,7 +26,7 @@ export interface FoldWorker {
 /** A running worker loop. */
 export interface RunningFold {
   /** The newest slot stored for every assigned partition; null until each has one. */
-  status(): { readonly slot: number | null; readonly blockTime: number | null }
+  status(): FoldStatus
   /** The partitions assigned to this process. */
   partitions(): readonly number[]
   /** Runs `work` between two flushes. Rejects with `closed` when the worker stops. */
@@ -81,16 +79,9 @@ export async function runFold(
       await work()
     } catch (error) {
       worker.assigned(assigned)
-      if (!(error instanceof ServiceError && error.code === 'closed')) reportBug(error)
+      if (!isClosed(error)) reportBug(error, worker.name, deps)
       throw error
     }
-  }
-
-  function reportBug(error: unknown): void {
-    // The message of an error that is not ours may quote data.
-    const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
-    logger.error({ worker: worker.name, reason }, 'flush failed for good')
-    deps.onBug(error)
   }
 
   const scheduler = createFlushScheduler({
@@ -120,7 +111,7 @@ export async function runFold(
       await scheduler.drain()
       await worker.finish()
     } catch (error) {
-      if (!(error instanceof ServiceError && error.code === 'closed')) throw error
+      if (!isClosed(error)) throw error
       logger.warn('stopped before everything was saved; the next start makes up for it')
     } finally {
       clearTimeout(giveUp)
@@ -139,62 +130,13 @@ export async function runFold(
   }
 }
 
-/** How far each partition is stored: table `progress`, and what this process added to it. */
-class FoldProgress {
-  readonly #store: Store
-  readonly #log: EventLog
-  readonly #worker: string
-  /** Newest marker that this process stored, by partition. */
-  readonly #newest = new Map<number, SlotMarker>()
-  /** Slot of the newest stored marker by partition, whichever process stored it; null: not read. */
-  #stored: ReadonlyMap<number, number> | null = null
+function isClosed(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'closed'
+}
 
-  constructor(store: Store, log: EventLog, worker: string) {
-    this.#store = store
-    this.#log = log
-    this.#worker = worker
-  }
-
-  /** Slot of the newest stored marker of each partition. */
-  async stored(): Promise<ReadonlyMap<number, number>> {
-    this.#stored ??= await this.#readStart()
-    return this.#stored
-  }
-
-  /** Stores rows of `progress`. `passed`: slot of the newest marker of every known partition. */
-  async store(
-    reached: ReadonlyMap<number, SlotMarker>,
-    passed: ReadonlyMap<number, number>,
-  ): Promise<void> {
-    const { partitions } = this.#log
-    const rows = [...reached].map(([partition, marker]) =>
-      progressRow(this.#worker, partition, partitions, marker),
-    )
-    await this.#store.insert('progress', rows)
-    for (const [partition, marker] of reached) this.#newest.set(partition, marker)
-    this.#stored = passed
-  }
-
-  /** Drops what is in memory. Other processes may have stored more since. */
-  forget(): void {
-    this.#newest.clear()
-    this.#stored = null
-  }
-
-  /** The lowest of the newest markers; null fields while a partition has none. */
-  status(partitions: readonly number[]): ReturnType<RunningFold['status']> {
-    const markers = partitions.map((partition) => this.#newest.get(partition))
-    const [first] = markers.filter((marker) => marker !== undefined).sort((a, b) => a.slot - b.slot)
-    return first && !markers.includes(undefined)
-      ? { slot: first.slot, blockTime: first.blockTime }
-      : { slot: null, blockTime: null }
-  }
-
-  /** A log in memory restarts, in every partition, at the lowest slot that storage has. */
-  async #readStart(): Promise<ReadonlyMap<number, number>> {
-    const progress = await readProgress(this.#store, this.#worker)
-    if (this.#log.epoch === 0) return progress
-    const lowest = progress.size < this.#log.partitions ? -1 : Math.min(...progress.values())
-    return new Map([...progress.keys()].map((partition) => [partition, lowest]))
-  }
+function reportBug(error: unknown, worker: string, { logger, onBug }: FoldDeps): void {
+  // The message of an error that is not ours may quote data.
+  const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
+  logger.error({ worker, reason }, 'flush failed for good')
+  onBug(error)
 }
