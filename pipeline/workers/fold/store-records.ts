@@ -4,11 +4,12 @@ import type { Refold, WalletRecord } from '../../domain/slot.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
+import type { FoldPlan } from './book-loader.ts'
 import { type DecodedTable, decodedRow, lateRow, transactionRow } from './event-rows.ts'
 import type { LoggedRecord } from './flush.ts'
 import { findStoredKeys, type StoredKey, storedKeyText } from './stored-events.ts'
 import { findStoredTransactions, insertTransactions } from './stored-transactions.ts'
-import type { FoldPlan, WalletAdditions, WalletBooks } from './wallet-books.ts'
+import type { WalletAdditions, WalletBooks } from './wallet-books.ts'
 
 /** The tables of records that a flush may bring again. */
 export const EVENT_TABLES = {

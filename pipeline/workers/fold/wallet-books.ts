@@ -4,26 +4,14 @@ import type { Refold } from '../../domain/slot.ts'
 import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { snapshotFormat } from '../../fold/snapshot.ts'
-import {
-  createWalletState,
-  isBeyond,
-  type WalletPlace,
-  type WalletState,
-} from '../../fold/wallet-state.ts'
+import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-state.ts'
 import { Turns } from '../../runtime/turns.ts'
 import type { Store } from '../../store/store.ts'
 import type { FoldMetrics } from '../telemetry.ts'
-import {
-  deleteStaleRows,
-  findWalletsToRefold,
-  markForRefold,
-  readBooks,
-  type StoredBooks,
-  saveSnapshots,
-} from './book-store.ts'
-import { BookWriter } from './book-writer.ts'
+import { BookLoader, type FoldPlan } from './book-loader.ts'
+import { findWalletsToRefold, markForRefold, readBooks } from './book-store.ts'
+import type { BookWriter } from './book-writer.ts'
 import { DeferredRefolds } from './deferred-refolds.ts'
-import { foldAllEvents, foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
 import { START_PLACE } from './stored-events.ts'
 import { type CachedWallet, countRecords, WalletCache } from './wallet-cache.ts'
 
@@ -42,14 +30,6 @@ export interface WalletAdditions {
   readonly balances: readonly BalanceRecord[]
   /** Those of `events` that a backfill fetched; more are likely to follow. */
   readonly fetched: ReadonlySet<WalletEvent>
-}
-
-/** What has to be done for the wallets of a flush. Made before anything of the flush is stored. */
-export interface FoldPlan {
-  /** What is stored of wallets that are not in memory. */
-  readonly books: ReadonlyMap<number, StoredBooks>
-  /** Wallets to be folded from their first event, and the revision that they get. */
-  readonly refolds: Map<number, number>
 }
 
 /** What `WalletBooks` works with. */
@@ -84,6 +64,7 @@ export class WalletBooks {
   readonly #format: number
   readonly #cache: WalletCache
   readonly #deferred = new DeferredRefolds()
+  readonly #loader: BookLoader
 
   constructor(options: WalletBooksOptions) {
     this.#store = options.store
@@ -92,6 +73,15 @@ export class WalletBooks {
     this.#perturb = createPerturb(options.salt ?? null)
     this.#format = snapshotFormat(options.salt ?? null)
     this.#cache = options.cache ?? new WalletCache()
+    this.#loader = new BookLoader({
+      store: this.#store,
+      metrics: this.#metrics,
+      now: this.#now,
+      perturb: this.#perturb,
+      format: this.#format,
+      cache: this.#cache,
+      deferred: this.#deferred,
+    })
   }
 
   /** Drops everything in memory. Storage has it all. */
@@ -198,18 +188,18 @@ export class WalletBooks {
     eventsStored: Promise<unknown> = Promise.resolve(),
   ): Promise<void> {
     const { books, refolds } = plan
-    const writer = this.#createWriter()
+    const writer = this.#loader.createWriter()
     await this.#foldInMemory(additions, refolds, writer)
     await eventsStored
-    await this.#load(plan, writer)
+    await this.#loader.load(plan, writer)
     await writer.store()
-    await this.#save(
+    await this.#loader.save(
       [...additions.keys(), ...books.keys()],
       (entry, wallet) => !refolds.has(wallet) && isSnapshotDue(entry),
     )
     const wallets = [...refolds]
     for (let at = 0; at < wallets.length; at += WALLETS_PER_REFOLD) {
-      await this.#refold(new Map(wallets.slice(at, at + WALLETS_PER_REFOLD)))
+      await this.#loader.refold(new Map(wallets.slice(at, at + WALLETS_PER_REFOLD)))
       this.#cache.trim()
     }
     this.#cache.trim()
@@ -222,7 +212,7 @@ export class WalletBooks {
   async save(): Promise<void> {
     const moved = this.#cache.moved()
     for (let at = 0; at < moved.length; at += WALLETS_PER_REFOLD) {
-      await this.#save(moved.slice(at, at + WALLETS_PER_REFOLD), () => true)
+      await this.#loader.save(moved.slice(at, at + WALLETS_PER_REFOLD), () => true)
       this.#cache.trim()
     }
   }
@@ -247,80 +237,8 @@ export class WalletBooks {
           foldEvent(state, toFoldEvent(event), this.#perturb)
       for (const balance of balances) foldBalance(state, balance)
       writer.add(state)
-      this.#keep(state)
+      this.#cache.keep(state)
     }
-  }
-
-  /** Loads wallets that were not in memory: the snapshot, and the stored events beyond it. */
-  async #load({ books, refolds }: FoldPlan, writer: BookWriter): Promise<void> {
-    const states = new Map<number, WalletState>()
-    for (const [wallet, { snapshot, revision }] of books)
-      if (!refolds.has(wallet)) {
-        const state = snapshot ?? createWalletState(wallet, revision)
-        states.set(wallet, state)
-        this.#keep(state, snapshot ? countRecords(snapshot) : 0)
-      }
-    // A wallet with many events beyond its snapshot is refolded: that needs little memory.
-    const tooLong = new Map<number, number>()
-    for (const wallet of await foldEventsBeyond(this.#store, states, this.#perturb))
-      tooLong.set(wallet, (states.get(wallet)?.revision ?? 0) + 1)
-    await markForRefold(this.#store, tooLong)
-    for (const [wallet, revision] of tooLong) {
-      refolds.set(wallet, revision)
-      states.delete(wallet)
-    }
-    await foldBalancesBeyond(this.#store, states)
-    const turns = new Turns()
-    for (const state of states.values()) {
-      if (turns.isDue) await turns.take()
-      writer.add(state)
-      this.#keep(state)
-    }
-  }
-
-  /** Folds wallets from their first event. Rows that only an earlier revision has are deleted. */
-  async #refold(revisions: ReadonlyMap<number, number>): Promise<void> {
-    const writer = this.#createWriter()
-    const states = new Map(
-      [...revisions].map(([wallet, revision]) => [wallet, createWalletState(wallet, revision)]),
-    )
-    await foldAllEvents(this.#store, states, this.#perturb, writer)
-    await foldBalancesBeyond(this.#store, states)
-    for (const state of states.values()) {
-      this.#metrics.refolds.inc()
-      state.changes.metrics = true
-      writer.add(state)
-      this.#keep(state, 0)
-    }
-    await writer.store()
-    await deleteStaleRows(this.#store, revisions)
-    for (const wallet of states.keys()) this.#deferred.delete(wallet)
-    await this.#save(states.keys(), () => true)
-  }
-
-  #createWriter(): BookWriter {
-    return new BookWriter(this.#store, Math.floor(this.#now() / 1000), this.#perturb !== null)
-  }
-
-  #keep(state: WalletState, saved = this.#cache.get(state.wallet)?.saved ?? 0): void {
-    this.#cache.keep(state, saved)
-  }
-
-  /** Stores snapshots. A wallet with a deferred refold keeps its refold mark instead. */
-  async #save(
-    wallets: Iterable<number>,
-    isWanted: (entry: CachedWallet, wallet: number) => boolean,
-  ): Promise<void> {
-    const entries = [...new Set(wallets)].flatMap((wallet) => {
-      const entry = this.#cache.get(wallet)
-      return entry && !this.#deferred.has(wallet) && isWanted(entry, wallet) ? [entry] : []
-    })
-    await saveSnapshots(
-      this.#store,
-      entries.map((entry) => entry.state),
-      this.#format,
-    )
-    for (const entry of entries) entry.saved = countRecords(entry.state)
   }
 }
 

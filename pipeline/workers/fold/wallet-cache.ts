@@ -58,8 +58,11 @@ export class WalletCache {
     return this.keep(decodeSnapshot(packed.text), packed.saved)
   }
 
-  /** Caches a state as the most recently used. `saved`: see `CachedWallet`. */
-  keep(state: WalletState, saved: number): CachedWallet {
+  /**
+   * Caches a state as the most recently used. `saved`: see `CachedWallet`; by default it stays as it
+   * was.
+   */
+  keep(state: WalletState, saved = this.#savedOf(state.wallet)): CachedWallet {
     const { wallet } = state
     this.#forget(wallet)
     const entry = { state, saved, tokens: 1 + state.tokens.size }
@@ -99,6 +102,10 @@ export class WalletCache {
     this.#packed.clear()
     this.#openTokens = 0
     this.#packedTokens = 0
+  }
+
+  #savedOf(wallet: number): number {
+    return (this.#open.get(wallet) ?? this.#packed.get(wallet))?.saved ?? 0
   }
 
   #forget(wallet: number): void {

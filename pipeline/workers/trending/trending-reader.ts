@@ -1,11 +1,11 @@
-import { compareEventKeys } from '../../domain/event-key.ts'
 import type { Store } from '../../store/store.ts'
 import type { TokenHistory } from '../../trending/engine.ts'
 import type { TimedSolPrice } from '../../trending/sol-price-series.ts'
 import type { MintFacts } from '../../trending/token-book.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
 import { TICK_SECONDS } from '../../trending/watched-token.ts'
-import { FOLD_COLUMNS, type FoldRow } from '../fold/stored-events.ts'
+import { FOLD_COLUMNS } from '../fold/stored-events.ts'
+import { type EventRow, eventsOf, type KeyRow, keyRowOf, keyText } from './trending-event-rows.ts'
 import { readPoolStates } from './trending-rows.ts'
 
 /** Bounds a query; never reached. */
@@ -54,7 +54,7 @@ export class TrendingReader {
       limit: MOST_ROWS,
     })
     const complete = swaps.filter((row) => Number(row.slot) <= through)
-    return { events: inOrder(complete, transfers), through }
+    return { events: eventsOf(complete, transfers), through }
   }
 
   #range(
@@ -87,17 +87,17 @@ export class TrendingReader {
     )
     const { statesAfter, statesThrough } = bounds
     const states = await readPoolStates(this.#store, mints, statesAfter, statesThrough)
-    const events = withPools(inOrder(await this.#withoutCorrected(swaps), transfers), pools)
-    const [eventsOf, statesOf] = [groupByMint(events), groupByMint(states)]
-    const factsOf = new Map(facts.map((row) => [row.mint, mintFactsOf(row)]))
+    const events = withPools(eventsOf(await this.#withoutCorrected(swaps), transfers), pools)
+    const [eventsByMint, statesByMint] = [groupByMint(events), groupByMint(states)]
+    const factsByMint = new Map(facts.map((row) => [row.mint, mintFactsOf(row)]))
     return new Map(
       mints.map((mint) => [
         mint,
         {
           mint,
-          events: eventsOf.get(mint) ?? [],
-          facts: factsOf.get(mint) ?? null,
-          pools: statesOf.get(mint) ?? [],
+          events: eventsByMint.get(mint) ?? [],
+          facts: factsByMint.get(mint) ?? null,
+          pools: statesByMint.get(mint) ?? [],
         },
       ]),
     )
@@ -198,20 +198,6 @@ export class TrendingReader {
   }
 }
 
-interface KeyRow {
-  readonly slot: string
-  readonly tx_index: number
-  readonly wallet: number
-  readonly event_index: number
-}
-
-interface EventRow extends FoldRow {
-  readonly kind: TrendingEvent['kind']
-  readonly pool: string
-  readonly version: string
-  readonly is_deleted: number
-}
-
 interface PoolRow extends KeyRow {
   readonly pool: string
 }
@@ -244,14 +230,6 @@ const TRANSFERS_OF_MINTS = `
 const CORRECTED = `
   SELECT ${KEY}, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)} GROUP BY ${KEY} LIMIT ${MOST_ROWS}`
 
-function keyText({ slot, tx_index, wallet, event_index }: KeyRow): string {
-  return `${slot}/${tx_index}/${wallet}/${event_index}`
-}
-
-function keyRowOf({ slot, txIndex, wallet, eventIndex }: TrendingEvent): KeyRow {
-  return { slot: String(slot), tx_index: txIndex, wallet, event_index: eventIndex }
-}
-
 function withPools(events: TrendingEvent[], pools: readonly PoolRow[]): TrendingEvent[] {
   const poolOf = new Map(pools.map((row) => [keyText(row), row.pool]))
   return events.map((event) => {
@@ -271,45 +249,6 @@ export function groupByMint<T extends { readonly mint: string }>(
     else group.push(item)
   }
   return groups
-}
-
-/** Returns the events of rows of both tables, in event-key order. */
-function inOrder(swaps: readonly EventRow[], transfers: readonly EventRow[]): TrendingEvent[] {
-  return [...newestOf(swaps), ...newestOf(transfers)].sort(compareEventKeys)
-}
-
-/** Of the rows of one key the highest version counts; none does when that one is a tombstone. */
-function newestOf(rows: readonly EventRow[]): TrendingEvent[] {
-  const newest = new Map<string, EventRow>()
-  for (const row of rows) {
-    const key = keyText(row)
-    const known = newest.get(key)
-    if (known === undefined || BigInt(row.version) > BigInt(known.version)) newest.set(key, row)
-  }
-  const events: TrendingEvent[] = []
-  for (const row of newest.values()) if (row.is_deleted === 0) events.push(eventOf(row))
-  return events
-}
-
-/**
- * Lists every field, because an object made with a spread is several times slower to create and
- * use.
- */
-function eventOf(row: EventRow): TrendingEvent {
-  return {
-    slot: Number(row.slot),
-    txIndex: row.tx_index,
-    wallet: row.wallet,
-    eventIndex: row.event_index,
-    blockTime: row.block_time,
-    kind: row.kind,
-    mint: row.mint,
-    decimals: row.decimals,
-    amount: BigInt(row.amount),
-    value: row.value === null ? null : BigInt(row.value),
-    solPriceUsdE9: row.price === null ? null : BigInt(row.price),
-    pool: row.pool,
-  }
 }
 
 function mintFactsOf({ supply, symbol, name }: FactsRow): MintFacts {
