@@ -36,7 +36,7 @@ export interface WalletDecoder {
   readonly decoder: Decoder
 }
 
-/** A server may not have yet what another one listed; it is asked this often, with this pause. */
+/** A server that lacks what another one listed is asked this often, with this pause. */
 const MISSING_TRIES = 3
 const MISSING_PAUSE_MS = 500
 

@@ -27,7 +27,7 @@ export interface SlotTimes {
 
 /** Slots in which the next block is looked for. */
 const NEXT_BLOCK_WITHIN = 200
-/** How often, and with what pause, a server is asked that is behind the one that named a slot. */
+/** A server that is behind another one is asked again this often, with this pause. */
 const BEHIND_TRIES = 20
 const BEHIND_PAUSE_MS = 500
 

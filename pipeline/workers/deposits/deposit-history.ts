@@ -24,7 +24,7 @@ export const UNREAD_HISTORY: AccountHistory = {
 
 /**
  * Reads the finalized history of an account beyond `known`, newest first, and returns what is then
- * known. `look` receives, page by page, the transactions that were not processed yet. The position
+ * known. `onPage` receives, page by page, the transactions that were not processed yet. The position
  * moves to about 150 slots before slot `at`, which must be finalized.
  *
  * A response does not say whether it is complete. A server that lacks the transaction `before`
@@ -37,16 +37,16 @@ export async function readDepositHistory(
   address: Address,
   known: AccountHistory,
   at: number,
-  look: (infos: readonly SignatureInfo[]) => Promise<void>,
+  onPage: (infos: readonly SignatureInfo[]) => Promise<void>,
 ): Promise<AccountHistory> {
-  const { position, processed: looked } = known
+  const { position, processed } = known
   const slot = Math.max(position.slot, at - OVERLAP_SLOTS)
   const recent = new Set<string>()
   let signature = ''
   let before: string | undefined
   let minContextSlot = slot
   // After the first reading most lists are short.
-  let limit = position.slot === 0 ? PAGE : Math.min(PAGE, looked.size + EXPECTED)
+  let limit = position.slot === 0 ? PAGE : Math.min(PAGE, processed.size + EXPECTED)
   for (;;) {
     const page = await rpc.getSignaturesForAddress(address, {
       limit,
@@ -56,7 +56,7 @@ export async function readDepositHistory(
     })
     const end = page.findIndex((info) => info.slot <= position.slot)
     const beyond = end === -1 ? page : page.slice(0, end)
-    await look(beyond.filter((info) => !looked.has(info.signature)))
+    await onPage(beyond.filter((info) => !processed.has(info.signature)))
     for (const info of beyond) {
       if (info.slot > slot) recent.add(info.signature)
       else if (signature === '') signature = info.signature
