@@ -32,7 +32,6 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-accounts.ts'
 import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
-import { createOnceEach } from '../../pipeline/workers/deposits/once-each.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { Ledger } from '../credits/ledger.ts'
 import type { Meter } from '../credits/meter.ts'
@@ -301,26 +300,6 @@ test.serial('of the mint with a transfer fee what arrives counts, after the fee'
   ])
 })
 
-test.serial(
-  'a reading of a long history remembers the newest transactions alone (K6)',
-  async (t) => {
-    const once = createOnceEach(100, 7)
-    const begun: string[] = []
-    const begin = async (keys: readonly string[]) => {
-      t.true(keys.length <= 7)
-      begun.push(...keys)
-    }
-    const keys = Array.from({ length: 1000 }, (_, n) => `signature ${n}`)
-    for (let at = 0; at < keys.length; at += 50) {
-      const page = keys.slice(at, at + 50)
-      await Promise.all([once.all(page, begin), once.all(page, begin)])
-      t.true(once.size <= 100)
-    }
-    t.deepEqual(begun, keys)
-    await t.throwsAsync(once.all(['lost'], () => Promise.reject(new Error('RPC is down'))))
-  },
-)
-
 test.serial('50 checks at once credit once', async (t) => {
   const payer = await createPayer(simulator, 100_000_000n)
   await payCredits(payer, 10_000_000n)
@@ -456,21 +435,21 @@ test.serial('of more accounts than are followed it is those that hold the most (
   const read = (slot: number) => {
     const due = accounts.due(5000, new Set())
     for (const account of due)
-      account.history = { looked: new Set(), position: { slot, signature: '' } }
+      account.history = { processed: new Set(), position: { slot, signature: '' } }
     return due.map(({ address }) => address)
   }
   const amounts = new Map(Array.from({ length: 1200 }, (_, n) => [nth(n), 1n]))
-  accounts.listed('credits', amounts, 100)
+  accounts.setAmounts('credits', amounts, 100)
   t.is(accounts.addresses(5000).length, 1000)
   t.is(read(100).length, 1000)
   // One that holds more takes the place of one that was read; one that holds as little does not.
   amounts.set(nth(5000), 10n).set(nth(5001), 1n)
-  accounts.listed('credits', amounts, 101)
+  accounts.setAmounts('credits', amounts, 101)
   t.deepEqual(read(101), [...usual, nth(5000)])
   // Nobody knows what one holds that a transaction names: more than nothing.
   accounts.touch(nth(6000), 'credits', 102)
   t.deepEqual(read(102), usual)
-  accounts.listed('credits', amounts.set(nth(7), 0n), 103)
+  accounts.setAmounts('credits', amounts.set(nth(7), 0n), 103)
   accounts.touch(nth(6000), 'credits', 103)
   t.deepEqual(read(103), [...usual, nth(7)], 'what left it has not been read yet')
   accounts.touch(nth(6000), 'credits', 104)
@@ -526,7 +505,10 @@ test.serial(
             return blocks
           },
         },
-        ...([account, { position: { slot, signature: '' }, looked: new Set<string>() }] as const),
+        ...([
+          account,
+          { position: { slot, signature: '' }, processed: new Set<string>() },
+        ] as const),
         ...([5000, async () => {}] as const),
       )
     const position = { slot: 4850, signature: '' }
@@ -543,7 +525,10 @@ test.serial(
 
 test.serial('a page of a history comes from a server that has the page before', async (t) => {
   const account = address(stage.account.toBase58())
-  const known = { position: { slot: 100, signature: 'one of slot 100' }, looked: new Set<string>() }
+  const known = {
+    position: { slot: 100, signature: 'one of slot 100' },
+    processed: new Set<string>(),
+  }
   const entry = (slot: number) => ({
     slot,
     failed: false,
@@ -579,7 +564,7 @@ test.serial('a page of a history comes from a server that has the page before', 
   const seen: number[] = []
   t.deepEqual(await read(seen), {
     position: { slot: 4840, signature: '4840' },
-    looked: new Set(Array.from({ length: 160 }, (_, n) => `${5000 - n}`)),
+    processed: new Set(Array.from({ length: 160 }, (_, n) => `${5000 - n}`)),
   })
   t.deepEqual(
     seen,

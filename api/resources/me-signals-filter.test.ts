@@ -5,7 +5,7 @@ import type { Row, Store } from '../../pipeline/store/store.ts'
 import { aWatchedToken } from '../../pipeline/testing/a-watched-token.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import type { WatchedToken } from '../../pipeline/trending/watched-token.ts'
-import { createSignals } from '../../pipeline/workers/trending/signals.ts'
+import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import type { Billing } from '../billing/billing.ts'
 import { signalItem } from '../items/signal.ts'
 import { readSignalsAfter } from '../rows/signal-rows.ts'
@@ -60,7 +60,12 @@ const UP: Strategy = {
 
 /** The worker as a process that starts has it. */
 const start = (...strategies: Strategy[]) =>
-  createSignals({ store, strategies, logger: createLogger('silent'), registry: createRegistry() })
+  createStrategyRunner({
+    store,
+    strategies,
+    logger: createLogger('silent'),
+    registry: createRegistry(),
+  })
 
 /** Rows that were stored, twins too. */
 const stored = async () =>

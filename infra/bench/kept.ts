@@ -15,8 +15,8 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
-import { keptRow } from '../../pipeline/workers/fold/event-rows.ts'
-import { storeKept } from '../../pipeline/workers/fold/kept-transactions.ts'
+import { transactionRow } from '../../pipeline/workers/fold/event-rows.ts'
+import { insertTransactions } from '../../pipeline/workers/fold/stored-transactions.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { startSimulator } from '../simulator/simulator.ts'
@@ -128,9 +128,9 @@ async function storedBytes(records: readonly KeptTransaction[]): Promise<[string
   const store = await createStore({ kind: 'chdb', path })
   try {
     await migrate(store)
-    await storeKept(
+    await insertTransactions(
       store,
-      records.map((record) => keptRow(record)),
+      records.map((record) => transactionRow(record)),
     )
     const found: [string, number][] = []
     for (const [at, codec] of CODECS.entries()) {

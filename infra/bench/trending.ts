@@ -13,7 +13,7 @@ import { parseStrategies, SHIPPED_STRATEGIES } from '../../pipeline/trending/str
 import type { TrendingEvent } from '../../pipeline/trending/trending-event.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { watchlistRow } from '../../pipeline/workers/trending/trending-rows.ts'
-import { readReach, replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
+import { readStorageReach, replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
 import { runCommand } from '../operator/commands.ts'
 import type { OperatorParts } from '../operator/parts.ts'
 import { fillWithHistory } from '../simulator/fill-store.ts'
@@ -190,7 +190,7 @@ function heapBytes(): number {
 
 async function benchReplay(store: Store, hours: number): Promise<void> {
   const { firstTime, swaps } = await fillWithHistory(store, { hours })
-  const reach = await readReach(store, null)
+  const reach = await readStorageReach(store, null)
   const started = performance.now()
   const cpu = process.cpuUsage()
   let ticks = 0

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { pause } from '../../pipeline/runtime/pause.ts'
-import { readRefolds, requestRefolds } from '../../pipeline/workers/fold/refold.ts'
+import { readRefoldProgress, requestRefolds } from '../../pipeline/workers/fold/refold.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
@@ -46,7 +46,7 @@ export async function refoldWallets(
       throw new ServiceError('closed', 'stopped before all wallets were folded; run it again', {
         retriable: true,
       })
-    const { begun, done } = await readRefolds(store, targets)
+    const { begun, done } = await readRefoldProgress(store, targets)
     if (begun !== last.begun || done !== last.done) movedAt = Date.now()
     last = { begun, done }
     report({ what: 'wallets', done, total })

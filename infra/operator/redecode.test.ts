@@ -20,7 +20,7 @@ import { aTransaction } from '../../pipeline/testing/a-transaction.ts'
 import { TABLE_KEYS } from '../../pipeline/testing/table-keys.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
-import { storeKept } from '../../pipeline/workers/fold/kept-transactions.ts'
+import { insertTransactions } from '../../pipeline/workers/fold/stored-transactions.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { Progress } from './progress.ts'
@@ -325,7 +325,7 @@ test.serial('a transaction without readable bytes is passed by, its events stay'
          if(tx_index % 2 = 0, '', base64Encode(substring(bytes, 1, 90))) AS base64, decoder_version FROM transactions`,
     )
     await store.command('TRUNCATE TABLE transactions')
-    await storeKept(store, rows)
+    await insertTransactions(store, rows)
     const done = await redecodeWallets(parts(store, log), everybody(), () => {})
     t.is(done.passed_by, done.transactions)
     t.deepEqual({ ...(await dump(store)), transactions: [] }, { ...before, transactions: [] })

@@ -4,7 +4,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
-import { type Redecoded, redecode } from '../../pipeline/workers/backfill/redecode.ts'
+import { type RedecodeSummary, redecode } from '../../pipeline/workers/backfill/redecode.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
@@ -31,8 +31,8 @@ interface Document {
   readonly transactions: number
   readonly passed_by: number
   readonly changed: number
-  readonly events: Redecoded['events']
-  readonly undecoded: Redecoded['undecoded']
+  readonly events: RedecodeSummary['events']
+  readonly undecoded: RedecodeSummary['undecoded']
   readonly wallets_folded: number
 }
 

@@ -11,7 +11,7 @@ import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
-import { createSignals } from '../../pipeline/workers/trending/signals.ts'
+import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
 import { fillWithHistory } from '../simulator/fill-store.ts'
@@ -97,7 +97,7 @@ const told: Progress[] = []
 async function runWorker(until: number): Promise<void> {
   const registry = createRegistry()
   const strategies = parseStrategies(STRATEGIES, FILE)
-  const signals = createSignals({ store, strategies, logger, registry })
+  const signals = createStrategyRunner({ store, strategies, logger, registry })
   let reached: () => void = () => {}
   const there = new Promise<void>((settle) => {
     reached = settle

@@ -272,7 +272,7 @@ async function start(
   if (workers) opened.push(() => workers.stop())
   const load =
     prices.length > 0 && (source || workers)
-      ? loadSolPrices({ store, logger, onBug: fail }, prices, () => void workers?.pricesCame())
+      ? loadSolPrices({ store, logger, onBug: fail }, prices, () => void workers?.fillNow())
       : null
   if (load) opened.push(() => load.stop())
 

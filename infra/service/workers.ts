@@ -15,7 +15,7 @@ import { startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
 import { storeSolPriceFile } from '../../pipeline/workers/facts/sol-price-file.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
-import { createSignals } from '../../pipeline/workers/trending/signals.ts'
+import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
 
 interface Parts {
@@ -30,7 +30,7 @@ interface Parts {
 /** The workers of a process. */
 export interface Workers {
   /** Says that prices of SOL have come to the store. */
-  pricesCame(): Promise<void>
+  fillNow(): Promise<void>
   /** Filter strategies that are in force from the next tick of the watchlist on. */
   replaceStrategies(strategies: readonly Strategy[]): void
   stop(): Promise<void>
@@ -86,7 +86,7 @@ export async function startWorkers(
           rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
         })
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
-  const signals = createSignals({ ...parts, strategies: config.strategies })
+  const signals = createStrategyRunner({ ...parts, strategies: config.strategies })
   const trending = startTrending(
     {
       ...parts,
@@ -99,7 +99,7 @@ export async function startWorkers(
     config,
   )
   return {
-    pricesCame: fill.pricesCame,
+    fillNow: fill.fillNow,
     replaceStrategies: signals.replace,
     async stop() {
       signals.stop()

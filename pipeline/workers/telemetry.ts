@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '../runtime/telemetry.ts'
 
-/** What the fold worker counts. */
+/** Creates the metrics of the fold worker. */
 export function createFoldMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -12,13 +12,13 @@ export function createFoldMetrics(registry: Registry) {
     }),
     flushSeconds: new Histogram({
       name: 'fold_flush_seconds',
-      help: 'Seconds from the first record of a flush at hand to all of it stored.',
+      help: 'Seconds from the start of a flush until all of it is stored.',
       buckets: [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
       registers,
     }),
     lateEvents: new Counter({
       name: 'fold_late_events_total',
-      help: 'Events that came below the high-water mark of their wallet and had not been stored.',
+      help: 'New events below the newest event of their wallet.',
       registers,
     }),
     refolds: new Counter({
@@ -39,20 +39,21 @@ export function createFoldMetrics(registry: Registry) {
   }
 }
 
+/** See `createFoldMetrics`. */
 export type FoldMetrics = ReturnType<typeof createFoldMetrics>
 
-/** What the mint facts worker counts. */
+/** Creates the metrics of the mint facts worker. */
 export function createMintFactsMetrics(registry: Registry) {
   const registers = [registry]
   return {
     waiting: new Gauge({
       name: 'mint_facts_waiting',
-      help: 'Traded mints that RPC is still to be asked for.',
+      help: 'Traded mints whose facts are still to be requested over RPC.',
       registers,
     }),
     answers: new Counter({
       name: 'mint_facts_answers_total',
-      help: 'Mints that RPC was asked for, by where their metadata is: metaplex, token_2022, none; absent: there is no such mint.',
+      help: 'Mints requested over RPC, by where their metadata is: metaplex, token_2022, none; absent: there is no such mint.',
       labelNames: ['outcome'],
       registers,
     }),
@@ -65,32 +66,33 @@ export function createMintFactsMetrics(registry: Registry) {
   }
 }
 
+/** See `createMintFactsMetrics`. */
 export type MintFactsMetrics = ReturnType<typeof createMintFactsMetrics>
 
-/** What the price fill counts. */
+/** Creates the metrics of the price fill worker. */
 export function createPriceFillMetrics(registry: Registry) {
   return {
     filled: new Counter({
       name: 'price_fill_swaps_total',
-      help: 'Swaps that were stored without a price of SOL and have been given one.',
+      help: 'Swaps that were stored without a SOL price and have one now.',
       registers: [registry],
     }),
   }
 }
 
-/** What the filter strategies count. */
+/** Creates the metrics of filter strategies. */
 export function createSignalsMetrics(registry: Registry) {
   const registers = [registry]
   return {
     fired: new Counter({
       name: 'signals_fired_total',
-      help: 'Filter strategies that fired for a token of the watchlist.',
+      help: 'Times that a filter strategy fired for a token of the watchlist.',
       registers,
     }),
   }
 }
 
-/** What the trending worker counts. */
+/** Creates the metrics of the trending worker. */
 export function createTrendingMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -101,7 +103,7 @@ export function createTrendingMetrics(registry: Registry) {
     }),
     tickSeconds: new Histogram({
       name: 'trending_tick_seconds',
-      help: 'Seconds from a tick that can be computed to all of it stored, for ticks that are not caught up with.',
+      help: 'Seconds to compute and store a tick, without ticks of a catch-up.',
       buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 60],
       registers,
     }),
@@ -117,16 +119,17 @@ export function createTrendingMetrics(registry: Registry) {
     }),
     rows: new Counter({
       name: 'trending_rows_total',
-      help: 'Rows of the watchlist that were written, by event: entered, changed, left.',
+      help: 'Rows of the watchlist written, by event: entered, changed, left.',
       labelNames: ['event'],
       registers,
     }),
     reloaded: new Counter({
       name: 'trending_reloaded_tokens_total',
-      help: 'Tokens read anew, as something of their past had changed.',
+      help: 'Tokens loaded again because their stored past had changed.',
       registers,
     }),
   }
 }
 
+/** See `createTrendingMetrics`. */
 export type TrendingMetrics = ReturnType<typeof createTrendingMetrics>

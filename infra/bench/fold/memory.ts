@@ -60,8 +60,8 @@ export async function residentWith(wallets: number, positions: number): Promise<
       new Map(),
       new Map(some.map((wallet) => [wallet, { events: eventsOf(wallet), balances: [] }])),
     ]) {
-      const preparation = await books.prepare(some)
-      await books.announce(news, preparation)
+      const preparation = await books.plan(some)
+      await books.markLate(news, preparation)
       await books.fold(news, preparation)
     }
   }

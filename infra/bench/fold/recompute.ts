@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readRefolds, requestRefolds } from '../../../pipeline/workers/fold/refold.ts'
+import { readRefoldProgress, requestRefolds } from '../../../pipeline/workers/fold/refold.ts'
 import type { BenchServers } from './bench-servers.ts'
 import { type History, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'
@@ -14,7 +14,7 @@ export async function recompute(servers: BenchServers, history: History): Promis
       const startedAt = performance.now()
       const wallets = Array.from({ length: history.wallets }, (_, at) => at + 1)
       const targets = await requestRefolds({ store, log }, wallets)
-      while ((await readRefolds(store, targets)).done < history.wallets) await delay(50)
+      while ((await readRefoldProgress(store, targets)).done < history.wallets) await delay(50)
       return (performance.now() - startedAt) / 1000
     } finally {
       await stop()

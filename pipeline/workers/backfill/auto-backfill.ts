@@ -1,5 +1,4 @@
 import { setMaxListeners } from 'node:events'
-import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
@@ -8,139 +7,168 @@ import type { Store } from '../../store/store.ts'
 import { readTrackedWallets } from '../../store/tracked-wallets.ts'
 import { type BackfillJob, newJob } from './backfill-jobs.ts'
 import type { Backfills } from './backfills.ts'
-import { fewAtOnce } from './few-at-once.ts'
+import { mapConcurrently } from './map-concurrently.ts'
 
-/** Backfills that nobody asks for: of gaps that ingest left, and of wallets that joined. They are remembered in the store and go on after a crash. */
+/** Backfills that start by themselves: of gaps in ingest, and of wallets that join. Crash safe. */
 export interface AutoBackfill {
-  /** Remembers that every wallet lacks these slots; what comes after them may pass once this has resolved. */
+  /** Stores that every wallet lacks these slots. Later slots may be appended once this resolves. */
   onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void>
-  /** Remembers that the history of these wallets is wanted, before they are tracked. They wait for `follow`, or the next start. */
+  /** Stores that these wallets need their history. Call it before they are tracked. Their backfills
+   *  start with `follow`, or at the next start. */
   onAdded(wallets: readonly number[]): Promise<void>
   /**
-   * Ingest has handed over slot `newest`: wallets that are not covered yet are from here on, and what is open begins. Wallets that joined at a start are
-   * in the subscription since its first slot.
+   * Says that the log has slot `newest`. Coverage of wallets without one starts there, and open
+   * backfills start. Wallets that joined before the start have been subscribed since its first
+   * slot.
    */
   begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void>
   /**
-   * Lets wallets that joined a running subscription begin once it has surely taken them in: 32 slots after `newest`, the newest slot handed over, as it
-   * was when the subscription changed.
+   * Starts the backfills of wallets that joined a running subscription, 32 slots after the slot
+   * that `newest` returns now. By then the server has applied the changed subscription.
    */
   follow(newest: () => { readonly slot: number } | null): Promise<void>
+  /** Stops running backfills. They resume at the next start. */
   close(): Promise<void>
 }
 
-/** Jobs carried out at once. */
-const AT_ONCE = 4
-/** After a failure everything open is tried again. */
-const RETRY_MS = 30_000
-/** A server takes a changed subscription in within so many slots: what comes later is live. */
-const JOIN_SLOTS = 32
-const JOIN_POLL_MS = 100
-
-export function createAutoBackfill(deps: {
+/** What automatic backfills need. */
+export interface AutoBackfillDeps {
   readonly store: Store
   readonly backfills: Backfills
   readonly logger: Logger
-  /** Called with what can only be a bug. */
+  /** Called with an error that only a bug can cause. */
   readonly onBug: (error: unknown) => void
-}): AutoBackfill {
-  const { store, backfills, logger } = deps
-  const { jobs, coverage } = backfills
-  const stopping = new AbortController()
-  setMaxListeners(0, stopping.signal)
-  const waiting = new Set<number>()
-  let begun = false
-  let wanted = false
-  let running: Promise<void> | null = null
-  let retry: NodeJS.Timeout | undefined
+}
 
-  async function allWallets(): Promise<number[]> {
-    return (await readTrackedWallets(store)).map((_, at) => at + 1)
+const JOBS_AT_ONCE = 4
+/** Pause after a failure. Then everything that is open runs again. */
+const RETRY_MS = 30_000
+/** A server applies a changed subscription within this many slots. */
+const JOIN_SLOTS = 32
+const JOIN_POLL_MS = 100
+
+/** Creates automatic backfills; they start with `begin`. */
+export function createAutoBackfill(deps: AutoBackfillDeps): AutoBackfill {
+  const starter = new BackfillStarter(deps)
+  // Callers pass these on as callbacks, so they must not need `this`.
+  return {
+    onGap: (gap) => starter.onGap(gap),
+    onAdded: (wallets) => starter.onAdded(wallets),
+    begin: (newest) => starter.begin(newest),
+    follow: (newest) => starter.follow(newest),
+    close: () => starter.close(),
+  }
+}
+
+class BackfillStarter {
+  readonly #deps: AutoBackfillDeps
+  readonly #stopping = new AbortController()
+  /** Wallets that joined, but whose subscription may not be in force yet. */
+  readonly #joining = new Set<number>()
+  #hasBegun = false
+  /** Whether there may be open jobs that `#running` has not read. */
+  #isWanted = false
+  #running: Promise<void> | null = null
+  #retry: NodeJS.Timeout | undefined
+
+  constructor(deps: AutoBackfillDeps) {
+    this.#deps = deps
+    setMaxListeners(0, this.#stopping.signal)
   }
 
-  /** Starts work, or has it look again when it is at the end. */
-  function kick(): void {
-    if (!begun || stopping.signal.aborted) return
-    wanted = true
-    running ??= work()
-      .catch(deps.onBug)
+  async onGap(gap: { readonly fromSlot: number; readonly toSlot: number }): Promise<void> {
+    const now = Date.now()
+    const range = { fromSlot: gap.fromSlot, toSlot: gap.toSlot }
+    const wallets = await this.#allWallets()
+    await this.#deps.backfills.jobs.save(wallets.map((wallet) => newJob(wallet, 'gap', range, now)))
+    this.#start()
+  }
+
+  async onAdded(wallets: readonly number[]): Promise<void> {
+    const range = { fromSlot: null, toSlot: null }
+    if (this.#hasBegun) for (const wallet of wallets) this.#joining.add(wallet)
+    await this.#deps.backfills.jobs.save(
+      wallets.map((wallet) => newJob(wallet, 'added', range, Date.now())),
+    )
+  }
+
+  async begin(newest: { readonly slot: number; readonly blockTime: number }): Promise<void> {
+    const { jobs, coverage, untilDurable } = this.#deps.backfills
+    try {
+      // After a crash, ingest may start behind a slot that is not durable yet.
+      await untilDurable(this.#stopping.signal)
+      const added = new Set((await jobs.open(['added'])).map(({ wallet }) => wallet))
+      const covered = (await this.#allWallets()).filter((wallet) => !added.has(wallet))
+      await coverage.begin(covered, { slot: newest.slot, time: newest.blockTime })
+    } catch (error) {
+      if (this.#stopping.signal.aborted) return
+      throw error
+    }
+    this.#hasBegun = true
+    this.#start()
+  }
+
+  async follow(newest: () => { readonly slot: number } | null): Promise<void> {
+    const joined = [...this.#joining]
+    const from = newest()?.slot ?? 0
+    while ((newest()?.slot ?? 0) < from + JOIN_SLOTS) {
+      if (this.#stopping.signal.aborted) return
+      await pause(JOIN_POLL_MS, this.#stopping.signal)
+    }
+    for (const wallet of joined) this.#joining.delete(wallet)
+    this.#start()
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.#stopping.abort()
+    await this.#running
+  }
+
+  async #allWallets(): Promise<number[]> {
+    return (await readTrackedWallets(this.#deps.store)).map((_, at) => at + 1)
+  }
+
+  /** Runs the open jobs. When some are running already, reads the open jobs again after them. */
+  #start(): void {
+    if (!this.#hasBegun || this.#stopping.signal.aborted) return
+    this.#isWanted = true
+    this.#running ??= this.#runOpen()
+      .catch(this.#deps.onBug)
       .finally(() => {
-        running = null
-        if (wanted) kick()
+        this.#running = null
+        if (this.#isWanted) this.#start()
       })
   }
 
-  async function work(): Promise<void> {
+  async #runOpen(): Promise<void> {
+    const { backfills, logger } = this.#deps
     try {
-      while (wanted) {
-        wanted = false
-        const open = (await jobs.open(['gap', 'added'])).filter(
-          ({ wallet }) => !waiting.has(wallet),
-        )
-        if (open.length === 0) continue
-        logger.info({ backfills: open.length }, 'backfill begins')
-        await carryOut(open, await readTrackedWallets(store))
-        logger.info({ backfills: open.length }, 'backfill done')
+      while (this.#isWanted) {
+        this.#isWanted = false
+        const open = await backfills.jobs.open(['gap', 'added'])
+        const ready = open.filter(({ wallet }) => !this.#joining.has(wallet))
+        if (ready.length === 0) continue
+        logger.info({ backfills: ready.length }, 'backfill begins')
+        await this.#runJobs(ready)
+        logger.info({ backfills: ready.length }, 'backfill done')
       }
     } catch (error) {
-      if (stopping.signal.aborted || error instanceof StoppedError) return
+      if (this.#stopping.signal.aborted || error instanceof StoppedError) return
       if (!(error instanceof ServiceError)) throw error
-      logger.warn(
-        { reason: error.message, retryMs: RETRY_MS },
-        'backfill cut off; it goes on later',
-      )
-      retry = setTimeout(kick, RETRY_MS)
+      const context = { reason: error.message, retryMs: RETRY_MS }
+      logger.warn(context, 'backfill interrupted; it resumes later')
+      this.#retry = setTimeout(() => this.#start(), RETRY_MS)
     }
   }
 
-  async function carryOut(open: readonly BackfillJob[], addresses: readonly Address[]) {
-    await fewAtOnce(open, AT_ONCE, async (job) => {
+  async #runJobs(jobs: readonly BackfillJob[]): Promise<void> {
+    const addresses = await readTrackedWallets(this.#deps.store)
+    await mapConcurrently(jobs, JOBS_AT_ONCE, async (job) => {
       const address = addresses[job.wallet - 1]
-      // Without one it is remembered, but was never tracked: the file was not taken.
-      if (address !== undefined) await backfills.carryOut(job, address, stopping.signal)
+      // Without an address, the wallets file of the job was refused after `onAdded`.
+      if (address !== undefined)
+        await this.#deps.backfills.runJob(job, address, this.#stopping.signal)
     })
-  }
-
-  return {
-    async onGap({ fromSlot, toSlot }) {
-      const now = Date.now()
-      const range = { fromSlot, toSlot }
-      await jobs.save((await allWallets()).map((wallet) => newJob(wallet, 'gap', range, now)))
-      kick()
-    },
-    async onAdded(wallets) {
-      const range = { fromSlot: null, toSlot: null }
-      for (const wallet of wallets) if (begun) waiting.add(wallet)
-      await jobs.save(wallets.map((wallet) => newJob(wallet, 'added', range, Date.now())))
-    },
-    async begin({ slot, blockTime }) {
-      try {
-        // Until the slot is stored for good, a start after a crash may begin behind it.
-        await backfills.settled(stopping.signal)
-        const added = new Set((await jobs.open(['added'])).map(({ wallet }) => wallet))
-        const covered = (await allWallets()).filter((wallet) => !added.has(wallet))
-        await coverage.begin(covered, { slot, time: blockTime })
-      } catch (error) {
-        if (stopping.signal.aborted) return
-        throw error
-      }
-      begun = true
-      kick()
-    },
-    async follow(newest) {
-      const joining = [...waiting]
-      const from = newest()?.slot ?? 0
-      while ((newest()?.slot ?? 0) < from + JOIN_SLOTS) {
-        if (stopping.signal.aborted) return
-        await pause(JOIN_POLL_MS, stopping.signal)
-      }
-      for (const wallet of joining) waiting.delete(wallet)
-      kick()
-    },
-    async close() {
-      clearTimeout(retry)
-      stopping.abort()
-      await running
-    },
   }
 }

@@ -1,31 +1,35 @@
 import type { Address } from '../../domain/address.ts'
 import type { HistoryPosition, HistoryRange } from '../../ingest/rpc/wallet-history.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { insertRows } from '../fold/book-store.ts'
+import { insertRows } from '../insert-rows.ts'
 
-/** Why a stretch of history is fetched. */
+/**
+ * Why a range of history is fetched: an operator's command, a gap in ingest, or a wallet that
+ * joined.
+ */
 export type BackfillReason = 'operator' | 'gap' | 'added'
 
-/** One backfill of one wallet, as table `backfills` has it; a picture of it, the newest counts. */
+/** One backfill of one wallet: a row of table `backfills`. Each save adds a version of the row. */
 export interface BackfillJob {
   readonly wallet: number
   readonly reason: BackfillReason
   readonly range: HistoryRange
   readonly state: 'open' | 'done'
-  /** The newest slot of the chain when it began; null: it has not. */
+  /** The newest slot of the chain when the job began; null before that. */
   readonly newestSlot: number | null
+  /** Everything from here on has been fetched; null before the first page. */
   readonly position: HistoryPosition | null
   readonly transactions: number
   readonly records: number
-  /** Transactions that RPC listed and did not give. */
+  /** Transactions that RPC listed and did not return. */
   readonly missing: number
-  /** The newest of these that counts against coverage. */
+  /** The newest missing transaction that live data does not have either. */
   readonly missingAt: { readonly slot: number; readonly time: number | null } | null
   /** Unix seconds. */
   readonly createdAt: number
 }
 
-/** A backfill that has not begun. */
+/** Returns a job that has not begun. `nowMs`: milliseconds of the wall clock. */
 export function newJob(
   wallet: number,
   reason: BackfillReason,
@@ -47,19 +51,24 @@ export function newJob(
   }
 }
 
-/** Table `backfills`. Pictures are numbered by the clock, so that the newest counts. */
+/** Tables `backfills` and `token_accounts`. Row versions come from the clock; the newest counts. */
 export interface BackfillJobs {
+  /** Stores jobs as they stand. */
   save(jobs: readonly BackfillJob[]): Promise<void>
-  /** Those not done, of one wallet or all, by wallet, the newest stretch first. */
+  /**
+   * Returns the jobs that are not done, of one wallet or all, by wallet and then newest range
+   * first.
+   */
   open(reasons: readonly BackfillReason[], wallet?: number): Promise<BackfillJob[]>
-  /** Those of an operator for this range, done ones too, by wallet. */
+  /** Returns the operator's jobs of exactly this range by wallet, also those that are done. */
   ofRange(range: HistoryRange): Promise<ReadonlyMap<number, BackfillJob>>
-  /** Keeps token accounts of a wallet, and gives those that are kept. */
+  /** Stores token accounts of a wallet. Storing one twice is harmless. */
   addAccounts(wallet: number, accounts: readonly Address[]): Promise<void>
+  /** Returns the stored token accounts of a wallet. */
   accounts(wallet: number): Promise<Address[]>
 }
 
-/** Over a store that waits. */
+/** Creates the tables' access over a store that waits while the server is down. */
 export function createBackfillJobs(store: Store): BackfillJobs {
   let version = 0
   return {

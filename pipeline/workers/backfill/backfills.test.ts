@@ -25,7 +25,7 @@ import { createAutoBackfill } from './auto-backfill.ts'
 import { createBackfills } from './backfills.ts'
 
 /*
- * A wallet that was not followed, backfilled, has the rows of one that was (issue of a late start; rules C16, J3, K2).
+ * A backfilled wallet has the same rows as one that was followed live (rules C16, J3, K2).
  */
 
 const START = 405_000_000
@@ -54,7 +54,10 @@ const TABLES = [
   'first_buys',
   ...['positions', 'wallet_metrics', 'sol_prices'],
 ]
-/** When and how a row was written, not what it says (rule C19); and bytes, which are another encoding of the same over RPC. */
+/**
+ * Columns left out of comparisons: when and how a row was written (rule C19), and transaction
+ * bytes, which RPC encodes differently.
+ */
 const ABOUT_ROWS = ['version', 'inserted_at', 'late', 'computed_at', 'revision', 'base64', 'bytes']
 
 type Tables = Readonly<Record<string, readonly Row[]>>
@@ -91,7 +94,7 @@ const market = {
   historySlots: 300,
 } as const
 
-/** The service's pipeline over a simulator, in this process, from slot `head` on. */
+/** Starts the service's pipeline over a simulator, in this process, from slot `head`. */
 async function startPipeline(
   simulator: Simulator,
   head: number,
@@ -150,7 +153,7 @@ async function startPipeline(
     logger,
     registry,
     prices,
-    // What a recheck finds before the start has prices of the start alone.
+    // Slots checked again at the start only have the prices known at the start.
     limits: { recheckSlots: 0, maxGapSlots },
     onGap: auto.onGap,
     checkpoint: async () => ({ slot: head, parent: head - 1, blockTime, solPrice }),
@@ -162,7 +165,7 @@ async function startPipeline(
       while (((await readStorageMarker(store))?.slot ?? 0) < slot)
         await new Promise((resolve) => setTimeout(resolve, 20))
     },
-    /** Gaps whose backfill is not done. */
+    /** Returns the gaps whose backfill is not done. */
     openGaps: () => own.jobs.open(['gap']),
     async begin() {
       const newest = ingest.status()
@@ -178,7 +181,7 @@ async function startPipeline(
   }
 }
 
-/** The pipeline on empty tables from slot `LATE` on; prices are inputs (rule C1). */
+/** Starts the pipeline on empty tables at slot `LATE`. Prices are inputs (rule C1). */
 async function startLate(trouble: Partial<Trouble> = {}) {
   await empty()
   await opened.store.insert('sol_prices', seen.sol_prices ?? [])
@@ -188,7 +191,7 @@ async function startLate(trouble: Partial<Trouble> = {}) {
   const advance = (slots: number) => {
     simulator.advance(Math.min(slots, END + 1 - simulator.slot))
   }
-  advance(10) // RPC has what was before the first live slot
+  advance(10) // so that RPC has the slots before the first live one
   return {
     late: {
       ...pipeline,
@@ -205,9 +208,9 @@ async function startLate(trouble: Partial<Trouble> = {}) {
   }
 }
 
-/** What `operator wallets` says of coverage. */
+/** Returns the coverage that `operator wallets` prints. */
 async function listWallets() {
-  const parts = { store: opened.store } as OperatorParts // it reads the store alone
+  const parts = { store: opened.store } as OperatorParts // the command only uses the store
   const { document } = await listCommand.run([], parts, () => {})
   return (document as { items: { complete_since: number | null; gaps: object[] }[] }).items
 }
@@ -216,11 +219,11 @@ const wallets = Array.from({ length: WALLETS }, (_, at) => at + 1)
 const history: HistoryRange = { fromSlot: START + 1, toSlot: null }
 const unstopped = new AbortController().signal
 
-/** What is stored when everything was seen live. */
+/** Returns the tables of a run that saw everything live. */
 let seen: Tables
 
 test.serial(
-  'a backfill beside live data leads to the tables of a run that saw everything',
+  'a backfill beside live data makes the same tables as a run that saw everything live',
   async (t) => {
     await empty()
     const first = await startSimulator({ ...market, clock: { kind: 'manual', startSlot: START } })
@@ -249,7 +252,7 @@ test.serial(
 )
 
 test.serial(
-  'cut off, it goes on at the page where it was; done twice, nothing changes',
+  'a backfill that was cut off resumes at its page; a second run changes nothing',
   async (t) => {
     const { late, close } = await startLate()
     let asked = 0
@@ -264,7 +267,7 @@ test.serial(
       )
       return Number(row?.done)
     }
-    // The process dies some time after a page is safe.
+    // The process dies at some time after a page is durable.
     const running = first.run(wallets, history, cut.signal, async () => {
       if ((await done()) > 0) cut.abort()
     })
@@ -278,7 +281,7 @@ test.serial(
     const total = summaries.reduce((sum, { transactions }) => sum + transactions, 0)
     t.is(asked, total - safe)
     t.is(await done(), total)
-    // Another call of a done one begins anew.
+    // A call of a range that is done starts again.
     asked = 0
     await second.run([1], history, unstopped)
     t.is(asked, summaries[0]!.transactions)
@@ -290,7 +293,7 @@ test.serial(
 )
 
 test.serial(
-  'a server that is slow and says 429 is asked until it has given everything',
+  'a slow server that answers 429 is asked until it has returned everything',
   async (t) => {
     const { late, close } = await startLate({ slowRpc: true, rateLimitedRpc: true })
     const backfills = late.backfills()
@@ -311,7 +314,7 @@ test.serial(
 )
 
 test.serial(
-  'records of a page go to the log in the order of their keys, what each transaction gave together: events, a balance, the bytes',
+  'records of a page go to the log in key order, and those of a transaction together: events, a balance, the bytes',
   async (t) => {
     await empty()
     const clock = { kind: 'manual', startSlot: END } as const
@@ -354,7 +357,7 @@ test.serial(
   },
 )
 
-test.serial('closed, a backfill waits for no RPC server any more, and can go on', async (t) => {
+test.serial('a closed backfill stops waiting for RPC, and can resume', async (t) => {
   let asked: () => void = () => {}
   const isAsked = new Promise<void>((resolve) => {
     asked = resolve
@@ -372,7 +375,7 @@ test.serial('closed, a backfill waits for no RPC server any more, and can go on'
     logger,
     logIsDurable: true,
     priceMaxAgeSeconds: 3600,
-    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it listens on TCP
+    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server has such an address
     metrics: createIngestMetrics(createRegistry()),
   })
   const run = backfills.run([1], history, unstopped)
@@ -380,14 +383,14 @@ test.serial('closed, a backfill waits for no RPC server any more, and can go on'
   backfills.close()
   await t.throwsAsync(run, {
     code: 'closed',
-    message: 'stopped; the same command goes on where this one was',
+    message: 'stopped; run the same command again to resume',
   })
   await log.close()
   server.close()
 })
 
 test.serial(
-  'a gap too long to be fetched at once is open in every wallet until a backfill that nobody asks for has closed it (rule K2)',
+  'a gap too long to be fetched at once stays open for every wallet until an automatic backfill closes it (rule K2)',
   async (t) => {
     await empty()
     await opened.store.insert('sol_prices', seen.sol_prices ?? [])
@@ -399,12 +402,13 @@ test.serial(
     await before.stored(head)
     await before.begin()
     await before.stop()
-    // Nobody follows while more slots pass than are fetched at once.
+    // More slots pass unseen than are fetched at once.
     simulator.advance(80)
 
     const after = await startPipeline(simulator, head, {
       maxGapSlots: 50,
-      // The first slot behind the gap may not be the first of its second: prices are inputs (rule C1).
+      // The first slot after the gap may not be the first of its second. Prices are inputs (rule
+      // C1).
       prices: (seen.sol_prices ?? []).map(({ time, usd_e9 }) => ({
         time: Number(time),
         usdE9: BigInt(String(usd_e9)),
@@ -412,14 +416,14 @@ test.serial(
     })
     const foundFrom = Math.floor(Date.now() / 1000)
     while ((await after.openGaps()).length === 0) {
-      // What passes while the stream opens anew is part of the gap.
+      // Slots that pass while the stream reconnects are part of the gap.
       if (simulator.followers > 0) simulator.advance(1)
       await new Promise((go) => setTimeout(go, 50))
     }
     const [gap] = await after.openGaps()
     const lost = gap?.range.toSlot ?? 0
     t.true(lost > head + 50)
-    const since = simulator.market.timeOf(head) // the newest slot when coverage began
+    const since = simulator.market.timeOf(head) // the newest slot at the start of coverage
     for (const item of await listWallets()) {
       t.deepEqual(item.gaps, [{ from_slot: head + 1, to_slot: lost }])
       t.true((item.complete_since ?? 0) >= Math.max(foundFrom, since))

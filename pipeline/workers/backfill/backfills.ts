@@ -1,10 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
-import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 import { createTransactionIndexes } from '../../ingest/rpc/transaction-index.ts'
 import type { HistoryRange } from '../../ingest/rpc/wallet-history.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
@@ -13,52 +11,57 @@ import type { Logger } from '../../runtime/logger.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import { readTrackedWallets } from '../../store/tracked-wallets.ts'
-import { untilInBooks } from '../fold/refold.ts'
-import { type BackfillJob, createBackfillJobs, newJob } from './backfill-jobs.ts'
-import { type BackfillDeps, backfillWallet } from './backfill-wallet.ts'
-import { type Coverage, createCoverage, type Since } from './coverage.ts'
-import { fewAtOnce } from './few-at-once.ts'
+import { type BackfillJob, type BackfillJobs, createBackfillJobs, newJob } from './backfill-jobs.ts'
+import { mapConcurrently } from './map-concurrently.ts'
+import { type BackfillJobDeps, runBackfillJob } from './run-backfill-job.ts'
+import { createSlotTimes } from './slot-times.ts'
+import { createWalletCoverage, type WalletCoverage } from './wallet-coverage.ts'
 
+/** How backfills are set up. */
 export interface BackfillsOptions {
   readonly store: Store
   readonly log: EventLog
   /** Whether what the log has acknowledged survives a crash of this process. */
   readonly logIsDurable: boolean
-  /** Whether a fold worker stores what is appended, here or elsewhere (true); a backfill is done once it has. */
+  /** Whether a fold worker runs, here or elsewhere (default true). A backfill then waits for it. */
   readonly hasFold?: boolean
   /** `SOLANA_RPC_URL`. */
   readonly rpcUrl: string
   readonly priceMaxAgeSeconds: number
   readonly metrics: IngestMetrics
   readonly logger: Logger
-  /** Requests to RPC at once: 16. */
+  /** Most RPC requests at a time; 16 by default. */
   readonly concurrency?: number
-  /** Told of every request that is sent. */
+  /** Called with the body of every request to RPC. */
   readonly onRequest?: (body: string) => void
 }
 
-/** What a backfill came to for one wallet. */
+/** The outcome of a backfill for one wallet. */
 export interface BackfillSummary {
   readonly wallet: number
   readonly transactions: number
   readonly records: number
-  /** Transactions that RPC listed and did not give. */
+  /** Transactions that RPC listed and did not return. */
   readonly missing: number
   /** Unix seconds since when everything is stored; null while the wallet is not followed live. */
   readonly completeSince: number | null
 }
 
-/** How far the backfills of a call are, over all its wallets. */
+/** Progress of one call of `run`, summed over its wallets. */
 export interface BackfillProgress {
+  /** Wallets that are done. */
   readonly wallets: number
   readonly transactions: number
 }
 
-/** Fetches history of tracked wallets over RPC, wherever the process runs that owns addresses and RPC: beside ingest, or for an operator alone. */
+/**
+ * Fetches history of tracked wallets over RPC: in the ingest process, or for an operator's command.
+ */
 export interface Backfills {
   /**
-   * Fetches these wallets' history of a range, each from where an earlier call of the same range was cut off. Rejects with `unavailable` when a server
-   * does not answer, with `closed` when stopped; then the same call goes on from the last page.
+   * Fetches the history of wallets in a range. A wallet resumes where an earlier call of the same
+   * range stopped. Rejects with `unavailable` when a server does not answer, with `closed` when
+   * stopped; calling again resumes after the last stored page.
    */
   run(
     wallets: readonly number[],
@@ -66,228 +69,75 @@ export interface Backfills {
     stop: AbortSignal,
     onProgress?: (progress: BackfillProgress) => void,
   ): Promise<BackfillSummary[]>
-  /** Carries one job to its end. */
-  carryOut(job: BackfillJob, address: Address, stop: AbortSignal): Promise<void>
-  /** The first slot whose block is of this unix second or later; `newest` + 1 when there is none. */
+  /** Runs one job to its end, see `runBackfillJob`. */
+  runJob(job: BackfillJob, address: Address, stop: AbortSignal): Promise<void>
+  /**
+   * Returns the first slot whose block is of this unix second or later; the newest plus 1 if none
+   * is.
+   */
   slotAtTime(time: number): Promise<number>
-  readonly jobs: ReturnType<typeof createBackfillJobs>
-  readonly coverage: Coverage
-  /** Resolves when what the log has acknowledged would survive a crash. */
-  settled(stop: AbortSignal): Promise<void>
+  readonly jobs: BackfillJobs
+  readonly coverage: WalletCoverage
+  /** Resolves when everything that the log has acknowledged would survive a crash. */
+  untilDurable(stop: AbortSignal): Promise<void>
   close(): void
 }
 
-/** Wallets worked on at once: while one waits for its last answers, or to be stored, others go on. */
+/** Wallets at a time: while one waits for its last pages, others use the RPC server. */
 const WALLETS_AT_ONCE = 4
-/** Tries of one request; the pauses between them double up to 5 s, so that a server may be away for half a minute. */
+/** Tries of one request. The pauses double up to 5 s, so a server may be down for half a minute. */
 const ATTEMPTS = 12
-/** A server that is behind the one that named a slot is asked again. */
-const BEHIND_TRIES = 20
-const BEHIND_PAUSE_MS = 500
+const STOPPED = 'stopped; run the same command again to resume'
 
+/** Creates backfills over an RPC server of their own limits. */
 export function createBackfills(options: BackfillsOptions): Backfills {
-  const { log, logger, metrics, concurrency = 16, onRequest } = options
   const closed = new AbortController()
-  const store = createPatientStore(options.store, closed.signal, logger)
+  const store = createPatientStore(options.store, closed.signal, options.logger)
   const rpc = createRpc({
     url: options.rpcUrl,
-    metrics,
-    concurrency,
+    metrics: options.metrics,
+    concurrency: options.concurrency ?? 16,
     attempts: ATTEMPTS,
-    ...(onRequest && { onRequest }),
+    ...(options.onRequest && { onRequest: options.onRequest }),
   })
-  const jobs = createBackfillJobs(store)
-  const coverage = createCoverage(store)
-  const settled = (stop: AbortSignal) =>
-    options.logIsDurable ? Promise.resolve() : log.settled('fold', stop)
-  const deps: BackfillDeps = {
+  const slotTimes = createSlotTimes(rpc)
+  const deps: BackfillJobDeps = {
     store,
-    log,
+    log: options.log,
     rpc,
-    jobs,
-    metrics,
-    logger,
-    settled,
+    jobs: createBackfillJobs(store),
+    coverage: createWalletCoverage(store),
+    slotTimes,
+    hasFold: options.hasFold ?? true,
+    metrics: options.metrics,
+    logger: options.logger,
+    untilDurable: (stop) =>
+      options.logIsDurable ? Promise.resolve() : options.log.settled('fold', stop),
     places: createTransactionIndexes(rpc),
     decimals: createMintDecimals(rpc),
     priceMaxAgeSeconds: options.priceMaxAgeSeconds,
   }
-
-  async function work(
-    opened: BackfillJob,
-    address: Address,
-    stop: AbortSignal,
-    onPage: (page: { readonly transactions: number }) => void = () => {},
-  ): Promise<BackfillJob> {
-    let since = await coveredSince(opened.wallet)
-    let begun = opened
-    if (opened.newestSlot === null) {
-      begun = await begin(opened, since)
-      if (opened.reason === 'added') since = await coveredSince(opened.wallet)
-    }
-    const coveredFrom = begun.reason === 'gap' ? null : (since?.slot ?? null)
-    const { job, oldest } = await backfillWallet(begun, address, coveredFrom, deps, stop, onPage)
-    if (options.hasFold ?? true) await untilInBooks({ store, log }, [job.wallet], stop)
-    await finish(job, oldest)
-    return job
-  }
-
-  async function coveredSince(wallet: number): Promise<Since | undefined> {
-    return (await coverage.of([wallet])).get(wallet)
-  }
-
-  async function begin(job: BackfillJob, since: Since | undefined): Promise<BackfillJob> {
-    // Up to where live data begins, which a server may not have reached.
-    const newestSlot = await newestFrom(rpc, job.range.toSlot ?? since?.slot ?? 0)
-    const begun = { ...job, newestSlot }
-    if (job.reason === 'added') {
-      // A wallet that joined has been in the subscription since before this slot.
-      await coverage.begin([job.wallet], await sinceOf(newestSlot))
-      await jobs.save([begun]) // how far its gap reaches is shown
-    }
-    return begun
-  }
-
-  /** Says what is complete now, then that the job is done: after a crash in between it is said again. */
-  async function finish(job: BackfillJob, oldest: SignatureInfo | null): Promise<void> {
-    const { wallet, range, missingAt } = job
-    const lost = missingAt && {
-      slot: missingAt.slot + 1,
-      time: missingAt.time ?? nowSeconds(),
-    }
-    const to = Math.min(range.toSlot ?? Number.MAX_SAFE_INTEGER, job.newestSlot ?? 0)
-    if (job.reason === 'gap') {
-      if (lost) await coverage.cut(wallet, lost)
-    } else {
-      const from = later(await reachedBy(job, oldest), lost)
-      await coverage.extend(wallet, from, to)
-      const inside = (await jobs.open(['gap'], wallet)).filter(
-        (gap) => (gap.range.fromSlot ?? 0) >= from.slot && (gap.range.toSlot ?? to) <= to,
-      )
-      await jobs.save(inside.map((gap) => ({ ...gap, state: 'done' })))
-    }
-    await jobs.save([{ ...job, state: 'done' }])
-  }
-
-  /** How far back a history that was walked to its end is known: to its bound, but not beyond what the server has. */
-  async function reachedBy(job: BackfillJob, oldest: SignatureInfo | null): Promise<Since> {
-    const first = await rpc.getFirstAvailableBlock()
-    // Where nobody says how far back the server goes, what it listed is known.
-    const listed = oldest?.slot ?? job.position?.slot ?? job.newestSlot ?? 0
-    return sinceOf(Math.max(first ?? listed, job.range.fromSlot ?? 0))
-  }
-
-  /** A slot with the time of its block, or of the next one; of now when the server lost it meanwhile. */
-  async function sinceOf(slot: number): Promise<Since> {
-    const blocks = await blocksFrom(slot, slot + NEXT_BLOCK_WITHIN)
-    const time = blocks?.[0] === undefined ? null : await rpc.getBlockTime(blocks[0])
-    return { slot, time: time ?? nowSeconds() }
-  }
-
-  /** Slots with a block; null when the server no longer knows. */
-  async function blocksFrom(from: number, to: number): Promise<readonly number[] | null> {
-    return rpc.getBlocks(from, to).catch((error: unknown) => {
-      if (error instanceof ServiceError && !error.retriable) return null
-      throw error
-    })
-  }
-
-  /** The jobs of a call: those that a call of the same range left when it was cut off, what it had done included; else new ones. */
-  async function planRun(wallets: readonly number[], range: HistoryRange) {
-    const known = await jobs.ofRange(range)
-    const open = wallets.flatMap((wallet) => {
-      const job = known.get(wallet)
-      return job?.state === 'open' ? [job] : []
-    })
-    const cutAt = open[0]?.createdAt
-    const planned = wallets.map((wallet) => {
-      const job = known.get(wallet)
-      return job !== undefined && (job.state === 'open' || job.createdAt === cutAt)
-        ? job
-        : newJob(wallet, 'operator', range, (cutAt ?? 0) * 1000 || Date.now())
-    })
-    await jobs.save(planned.filter((job) => job.newestSlot === null))
-    return new Map(planned.map((job) => [job.wallet, job]))
-  }
-
-  async function run(
-    wallets: readonly number[],
-    range: HistoryRange,
-    stop: AbortSignal,
-    onProgress: (progress: BackfillProgress) => void = () => {},
-  ): Promise<BackfillSummary[]> {
-    const ended = either(stop, closed.signal)
-    try {
-      const addresses = await readTrackedWallets(store)
-      const asked = await planRun(wallets, range)
-      const progress = { wallets: 0, transactions: 0 }
-      const tell = ({ transactions }: { readonly transactions: number }) => {
-        progress.transactions += transactions
-        onProgress({ ...progress })
-      }
-      return await fewAtOnce(wallets, WALLETS_AT_ONCE, async (wallet): Promise<BackfillSummary> => {
-        const address = addresses[wallet - 1]
-        if (address === undefined)
-          throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
-        const job = asked.get(wallet) ?? newJob(wallet, 'operator', range, Date.now())
-        const resumed = job.newestSlot !== null
-        const [first] =
-          job.state === 'done' ? [job] : [await work(job, address, ended.signal, tell)]
-        const done = [first]
-        // What came since a cut that nobody followed live.
-        if (resumed && range.toSlot === null) {
-          const newest = first.newestSlot ?? 0
-          const since = await coveredSince(wallet)
-          if (since === undefined || since.slot > newest + 1) {
-            const later = { fromSlot: newest + 1, toSlot: null }
-            const rest = newJob(wallet, 'operator', later, Date.now())
-            done.push(await work(rest, address, ended.signal, tell))
-          }
-        }
-        progress.wallets += 1
-        onProgress({ ...progress })
-        const sum = (of: (job: BackfillJob) => number) =>
-          done.reduce((all, job) => all + of(job), 0)
-        return {
-          wallet,
-          transactions: sum((job) => job.transactions),
-          records: sum((job) => job.records),
-          missing: sum((job) => job.missing),
-          completeSince: (await coveredSince(wallet))?.time ?? null,
-        }
-      })
-    } catch (error) {
-      if (error instanceof StoppedError || closed.signal.aborted)
-        throw new ServiceError('closed', STOPPED, { retriable: true })
-      throw error
-    } finally {
-      ended.release()
-    }
-  }
-
   return {
-    run,
-    async carryOut(job, address, stop) {
-      const ended = either(stop, closed.signal)
-      await work(job, address, ended.signal).finally(ended.release)
-    },
-    async slotAtTime(time) {
-      let low = (await rpc.getFirstAvailableBlock()) ?? 0
-      let high = (await rpc.getSlot()) + 1
-      while (low < high) {
-        const middle = Math.floor((low + high) / 2)
-        const blocks = await blocksFrom(middle, Math.min(high, middle + NEXT_BLOCK_WITHIN))
-        const block = blocks?.find((slot) => slot < high)
-        const blockTime = block === undefined ? null : await rpc.getBlockTime(block)
-        if (blocks !== null && block === undefined) high = middle
-        else if (blockTime !== null && blockTime >= time) high = middle
-        else low = (block ?? middle) + 1 // a block that the server has lost is older
+    async run(wallets, range, stop, onProgress = () => {}) {
+      const ended = combineSignals(stop, closed.signal)
+      try {
+        return await runAll(wallets, range, deps, ended.signal, onProgress)
+      } catch (error) {
+        if (error instanceof StoppedError || closed.signal.aborted)
+          throw new ServiceError('closed', STOPPED, { retriable: true })
+        throw error
+      } finally {
+        ended.release()
       }
-      return low
     },
-    jobs,
-    coverage,
-    settled,
+    async runJob(job, address, stop) {
+      const ended = combineSignals(stop, closed.signal)
+      await runBackfillJob(job, address, deps, ended.signal).finally(ended.release)
+    },
+    slotAtTime: slotTimes.slotAt,
+    jobs: deps.jobs,
+    coverage: deps.coverage,
+    untilDurable: deps.untilDurable,
     close() {
       closed.abort()
       rpc.close()
@@ -295,33 +145,100 @@ export function createBackfills(options: BackfillsOptions): Backfills {
   }
 }
 
-const STOPPED = 'stopped; the same command goes on where this one was'
-/** Slots in which the next block is looked for. */
-const NEXT_BLOCK_WITHIN = 200
+/** Runs the jobs of an operator's call, some wallets at a time. */
+async function runAll(
+  wallets: readonly number[],
+  range: HistoryRange,
+  deps: BackfillJobDeps,
+  stop: AbortSignal,
+  onProgress: (progress: BackfillProgress) => void,
+): Promise<BackfillSummary[]> {
+  const addresses = await readTrackedWallets(deps.store)
+  const jobs = await planJobs(wallets, range, deps.jobs)
+  const progress = { wallets: 0, transactions: 0 }
+  const onPage = ({ transactions }: { readonly transactions: number }) => {
+    progress.transactions += transactions
+    onProgress({ ...progress })
+  }
+  return mapConcurrently(wallets, WALLETS_AT_ONCE, async (wallet): Promise<BackfillSummary> => {
+    const address = addresses[wallet - 1]
+    if (address === undefined)
+      throw new ServiceError('wallet_not_found', `W${wallet} is not tracked`)
+    const job = jobs.get(wallet) ?? newJob(wallet, 'operator', range, Date.now())
+    const done = await runWithRest(job, address, deps, stop, onPage)
+    progress.wallets += 1
+    onProgress({ ...progress })
+    const coverage = await deps.coverage.ofWallet(wallet)
+    return summarize(wallet, done, coverage?.time ?? null)
+  })
+}
 
-/** The newest slot, once the server has reached `least`. */
-async function newestFrom(rpc: Pick<SolanaRpc & HistoryRpc, 'getSlot'>, least: number) {
-  for (let tries = 1; ; tries++) {
-    const slot = await rpc.getSlot()
-    if (slot >= least) return slot
-    if (tries === BEHIND_TRIES)
-      throw new ServiceError('unavailable', 'SOLANA_RPC_URL: the server is behind the stream', {
-        retriable: true,
-      })
-    await delay(BEHIND_PAUSE_MS)
+/**
+ * Returns the job of each wallet. When an earlier call of the same range was cut off, these are its
+ * jobs, including those that it finished; otherwise new ones.
+ */
+async function planJobs(
+  wallets: readonly number[],
+  range: HistoryRange,
+  jobs: BackfillJobs,
+): Promise<ReadonlyMap<number, BackfillJob>> {
+  const known = await jobs.ofRange(range)
+  const open = wallets.flatMap((wallet) => {
+    const job = known.get(wallet)
+    return job?.state === 'open' ? [job] : []
+  })
+  const cutOffAt = open[0]?.createdAt
+  const planned = wallets.map((wallet) => {
+    const job = known.get(wallet)
+    return job !== undefined && (job.state === 'open' || job.createdAt === cutOffAt)
+      ? job
+      : newJob(wallet, 'operator', range, (cutOffAt ?? 0) * 1000 || Date.now())
+  })
+  await jobs.save(planned.filter((job) => job.newestSlot === null))
+  return new Map(planned.map((job) => [job.wallet, job]))
+}
+
+/**
+ * Runs a job. A resumed one without an upper bound ends at the slot at which it first began; when
+ * the wallet was not followed live since then, a second job fetches the rest. Returns both.
+ */
+async function runWithRest(
+  job: BackfillJob,
+  address: Address,
+  deps: BackfillJobDeps,
+  stop: AbortSignal,
+  onPage: (page: { readonly transactions: number }) => void,
+): Promise<BackfillJob[]> {
+  const { wallet, range } = job
+  const isResumed = job.newestSlot !== null
+  const first = job.state === 'done' ? job : await runBackfillJob(job, address, deps, stop, onPage)
+  if (!isResumed || range.toSlot !== null) return [first]
+  const newest = first.newestSlot ?? 0
+  const covered = await deps.coverage.ofWallet(wallet)
+  if (covered !== undefined && covered.slot <= newest + 1) return [first]
+  const rest = newJob(wallet, 'operator', { fromSlot: newest + 1, toSlot: null }, Date.now())
+  return [first, await runBackfillJob(rest, address, deps, stop, onPage)]
+}
+
+function summarize(
+  wallet: number,
+  jobs: readonly BackfillJob[],
+  completeSince: number | null,
+): BackfillSummary {
+  const sum = (of: (job: BackfillJob) => number) => jobs.reduce((all, job) => all + of(job), 0)
+  return {
+    wallet,
+    transactions: sum((job) => job.transactions),
+    records: sum((job) => job.records),
+    missing: sum((job) => job.missing),
+    completeSince,
   }
 }
 
-function later(a: Since, b: Since | null): Since {
-  return b === null || a.slot >= b.slot ? a : b
-}
-
-function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000)
-}
-
-/** Aborted when one of them is; not `AbortSignal.any`, of which Node 20 may lose a part. */
-function either(a: AbortSignal, b: AbortSignal) {
+/**
+ * Returns a signal that aborts with either. Node 20 may garbage collect parts of `AbortSignal.any`.
+ */
+function combineSignals(a: AbortSignal, b: AbortSignal) {
   const both = new AbortController()
   const abort = () => both.abort()
   for (const signal of [a, b]) {

@@ -6,9 +6,9 @@ import { normalize } from '../../ingest/wire/raw-transaction.ts'
 import { readSolPrices } from '../../store/read-sol-prices.ts'
 import { readStorageMarker } from '../../store/read-storage-marker.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { insertRows } from '../fold/book-store.ts'
-import { DECODED_TABLES, rowOf } from '../fold/event-rows.ts'
-import { type KeptRow, readKept } from '../fold/kept-transactions.ts'
+import { DECODED_TABLES, decodedRow } from '../fold/event-rows.ts'
+import { readStoredTransactions, type StoredTransaction } from '../fold/stored-transactions.ts'
+import { insertRows } from '../insert-rows.ts'
 import {
   compareRows,
   type RowChange,
@@ -18,41 +18,46 @@ import {
 } from './redecoded-rows.ts'
 import { createStoredDecimals } from './stored-decimals.ts'
 
+/** What a redecode needs. */
 export interface RedecodeDeps {
   readonly store: Store
-  /** For all tracked wallets. */
+  /** A decoder for all tracked wallets. */
   readonly decoder: Decoder
-  /** The one wallet whose events are looked at; null for all. */
+  /** The one wallet whose events are compared; null for all. */
   readonly only: { readonly wallet: number; readonly address: Address } | null
   readonly priceMaxAgeSeconds: number
-  /** Transactions looked at together; half a megabyte each at most, some kilobytes mostly. By default 250, and 2500 for one wallet, which few of them name. */
+  /**
+   * Transactions read together: a few kilobytes each, at most half a megabyte. By default 250; 2500
+   * for one wallet, because few transactions name it.
+   */
   readonly rowsPerPage?: number
-  /** Told the wallets whose events or balances are about to be changed, before anything is. */
+  /** Called with wallets before any of their events or balances is changed. */
   readonly onWallets: (wallets: readonly number[]) => Promise<void>
-  /** Told how many transactions are done, of how many. */
+  /** Called after each page with the number of transactions done, of how many. */
   readonly onProgress: (done: number, total: number | null) => void
 }
 
-/** What a redecode found. */
-export interface Redecoded {
-  /** Read from `transactions`. */
+/** The counts of a redecode. */
+export interface RedecodeSummary {
+  /** Transactions read from table `transactions`. */
   readonly transactions: number
-  /** Of those left as they were: without bytes, unreadable, or with a mint whose decimals nothing stored tells. */
+  /** Of these, left as they were: without bytes, unreadable, or with a mint of unknown decimals. */
   readonly passedBy: number
-  /** Of those that now give something else. */
+  /** Of these, transactions whose rows differ now. */
   readonly changed: number
-  /** Swaps, transfers and SOL transfers written. */
+  /** Rows of swaps, transfers and SOL transfers written. */
   readonly events: Readonly<Record<RowChange['kind'], number>>
-  /** The same of what could not be decoded. */
+  /** Rows of table `undecoded` written. */
   readonly undecoded: Readonly<Record<RowChange['kind'], number>>
 }
 
 /**
- * Decodes the stored transactions again and brings the event tables to what they give now (rule K4): newer rows, tombstones, rows that are new. Writes
- * nothing where nothing changes, so it may be run again, also after it was killed. The price of SOL that an event has is kept (rule C1). What lies beyond
- * the storage marker is left alone: it may be stored in part. Wallets are to be folded anew afterwards.
+ * Decodes the stored transactions again and updates the event tables (rule K4): new rows, newer
+ * versions, tombstones. Writes only differences, so it may run again, also after a crash. An event
+ * keeps its SOL price (rule C1). Slots beyond the storage marker are left out, because they may be
+ * stored in part. The caller refolds the wallets afterwards.
  */
-export async function redecode(deps: RedecodeDeps): Promise<Redecoded> {
+export async function redecode(deps: RedecodeDeps): Promise<RedecodeSummary> {
   const { store, only, onProgress, rowsPerPage = only ? 2500 : 250 } = deps
   const found = {
     transactions: 0,
@@ -64,7 +69,7 @@ export async function redecode(deps: RedecodeDeps): Promise<Redecoded> {
   const marker = await readStorageMarker(store)
   if (marker === null) return found
   const decimals = createStoredDecimals(store)
-  for await (const page of readKept(store, {
+  for await (const page of readStoredTransactions(store, {
     to: marker.slot,
     naming: only?.address ?? null,
     rowsPerPage,
@@ -88,17 +93,17 @@ export async function redecode(deps: RedecodeDeps): Promise<Redecoded> {
   return found
 }
 
-/** What the transactions of a page give, and which of them could be looked at. */
+/** Decodes a page. `decoded` are the transactions that could be decoded. */
 async function decodePage(
   { decoder, only }: RedecodeDeps,
-  rows: readonly KeptRow[],
+  rows: readonly StoredTransaction[],
   decimals: ReturnType<typeof createStoredDecimals>,
-): Promise<{ records: DecodedRecord[]; decoded: KeptRow[] }> {
+): Promise<{ records: DecodedRecord[]; decoded: StoredTransaction[] }> {
   const readable = rows.flatMap((row) => {
     const tx = row.bytes === null ? null : normalize({ kind: 'kept', ...row, bytes: row.bytes })
     return tx?.kind === 'transaction' && tx.index === row.txIndex ? [{ row, tx }] : []
   })
-  const decode = (tx: Transaction, row: KeptRow) =>
+  const decode = (tx: Transaction, row: StoredTransaction) =>
     decoder.decode(tx, row.blockTime, (mint) => decimals.of(mint))
   const wanted = readable.flatMap(({ row, tx }) => {
     const first = decode(tx, row)
@@ -106,7 +111,7 @@ async function decodePage(
   })
   await decimals.load(wanted)
   const records: DecodedRecord[] = []
-  const decoded: KeptRow[] = []
+  const decoded: StoredTransaction[] = []
   for (const { row, tx } of readable) {
     const result = decode(tx, row)
     if (result.kind !== 'decoded') continue
@@ -118,8 +123,9 @@ async function decodePage(
 }
 
 /**
- * The prices of swaps: what the swap has, else what another swap of its transaction has; the newest then known for a swap that was none against a quote coin
- * before. One that has no price is left to whoever fills prices in.
+ * Adds SOL prices to swaps: the price of the stored swap, else of another swap of its transaction.
+ * A swap that had no quote coin before gets the newest price at its time. The worker of
+ * `price-fill.ts` adds prices to the others.
  */
 async function withPrices(
   { store, priceMaxAgeSeconds }: RedecodeDeps,
@@ -134,7 +140,7 @@ async function withPrices(
   const times = new Set<number>()
   const places = records.map((record) => {
     if (record.kind !== 'swap' || record.quoteMint === null) return null
-    const before = stored.get(rowKey(...rowOf(record, null)))
+    const before = stored.get(rowKey(...decodedRow(record, null)))
     const own = before?.sol_price_usd_e9 ?? null
     const price = own !== null ? BigInt(String(own)) : known.get(`${record.slot}/${record.txIndex}`)
     const hadQuote = before !== undefined && before.is_deleted === 0 && before.quote_mint !== null
@@ -160,7 +166,7 @@ async function write({ store, onWallets }: RedecodeDeps, changes: readonly RowCh
         changes.flatMap(({ table, kind, row }) =>
           table === name && (kind === 'removed') === isRemoved ? [row] : [],
         )
-      // Rows of one insert have the same columns.
+      // Rows of one insert must have the same columns.
       await insertRows(store, name, rowsOf(false))
       await insertRows(store, name, rowsOf(true))
     }),

@@ -1,8 +1,8 @@
 import { DECODER_VERSION } from '../../domain/decoder-version.ts'
 import type { DecodedRecord } from '../../domain/slot.ts'
 import type { Row, Store } from '../../store/store.ts'
-import { DECODED_TABLES, type DecodedTable, rowOf } from '../fold/event-rows.ts'
-import type { TransactionPlace } from '../fold/kept-transactions.ts'
+import { DECODED_TABLES, type DecodedTable, decodedRow } from '../fold/event-rows.ts'
+import type { TransactionPlace } from '../fold/stored-transactions.ts'
 
 /** Rows of the decoder's tables, by `rowKey`. */
 export type StoredRows = ReadonlyMap<string, Row>
@@ -16,17 +16,17 @@ const KEYS: Readonly<Record<DecodedTable, readonly string[]>> = {
   undecoded: ['slot', 'tx_index', 'wallet'],
 }
 
-/** Columns that do not say what happened. */
-const ABOUT = new Set(['late', 'decoder_version', 'version', 'is_deleted'])
+/** Columns that do not describe the event. */
+const IGNORED = new Set(['late', 'decoder_version', 'version', 'is_deleted'])
 
-/** One text for a row of a table, however its integers are given. */
+/** Returns the table and key of a row as text. Integers may be numbers, bigints or strings. */
 export function rowKey(table: DecodedTable, row: Row): string {
   return `${table}:${KEYS[table].map((column) => String(row[column])).join('/')}`
 }
 
 /**
- * The newest rows, tombstones too, of some transactions: events and what could not be decoded of `only` (null: of every wallet), balances of the wallets
- * `balancesOf`.
+ * Returns the newest rows of some transactions, tombstones included: events and `undecoded` rows of
+ * wallet `only` (null: of every wallet), and balances of the wallets `balancesOf`.
  */
 export async function readStoredRows(
   store: Store,
@@ -55,7 +55,7 @@ export async function readStoredRows(
   return stored
 }
 
-/** What has to be written so that the tables say what the decoder says now. */
+/** A row to write, so that the tables match the decoder. */
 export interface RowChange {
   readonly table: DecodedTable
   readonly kind: 'added' | 'changed' | 'removed'
@@ -63,8 +63,10 @@ export interface RowChange {
 }
 
 /**
- * The difference between what is stored of some transactions and what they give now. A row that is gone gets a tombstone; a balance is never gone, it follows
- * from the transaction alone (rule B14). What came late stays so; what is found only now is marked as a backfill's: it never goes to a socket.
+ * Returns the difference between stored rows and the records that their transactions give now. A
+ * row without a record gets a tombstone, except a balance, which only needs the transaction (rule
+ * B14). `late` of a stored row stays. A new row counts as fetched by a backfill, so no socket
+ * receives it.
  */
 export function compareRows(
   stored: StoredRows,
@@ -73,11 +75,11 @@ export function compareRows(
   const changes: RowChange[] = []
   const seen = new Set<string>()
   for (const record of records) {
-    const [table, made] = rowOf(record, 'backfill')
+    const [table, made] = decodedRow(record, 'backfill')
     const key = rowKey(table, made)
     seen.add(key)
     const before = stored.get(key)
-    if (before !== undefined && !isDeleted(before) && saysTheSame(made, before)) continue
+    if (before !== undefined && !isDeleted(before) && isUnchanged(made, before)) continue
     const late = before?.late === undefined ? {} : { late: before.late }
     const alive = table === 'sol_balances' ? {} : { is_deleted: 0 }
     const row = { ...made, ...late, ...alive, version: before ? nextVersion(before) : 0n }
@@ -102,8 +104,8 @@ function nextVersion(row: Row): bigint {
   return BigInt(String(row.version)) + 1n
 }
 
-function saysTheSame(made: Row, stored: Row): boolean {
+function isUnchanged(made: Row, stored: Row): boolean {
   return Object.entries(made).every(
-    ([column, value]) => ABOUT.has(column) || String(value) === String(stored[column]),
+    ([column, value]) => IGNORED.has(column) || String(value) === String(stored[column]),
   )
 }

@@ -1,30 +1,35 @@
 import type { Address } from '../../domain/address.ts'
 import { type PaymentAddresses, PURPOSES, type Purpose } from '../../domain/payment.ts'
 import { associatedAccounts } from '../../ingest/rpc/associated-accounts.ts'
-import { type DepositPosition, type ReadHistory, UNREAD } from './deposit-history.ts'
+import { type AccountHistory, type DepositPosition, UNREAD_HISTORY } from './deposit-history.ts'
 
 /** An account whose history is read for deposits. */
 export interface DepositAccount {
   readonly address: Address
   readonly purpose: Purpose
-  history: ReadHistory
-  /** The position as it is stored; null: it is not. */
+  history: AccountHistory
+  /** The position as stored; null when it is not. */
   stored: DepositPosition | null
 }
 
 interface Followed extends DepositAccount {
-  /** A payment address, or an associated account of one: where people pay. */
+  /** A payment address or an associated token account of one: where people pay. */
   readonly isUsual: boolean
-  /** What it held when that was listed last, in raw units. */
+  /** What it held when it was last listed, in raw units; null before that. */
   amount: bigint | null
-  /** The newest slot by which something may have come. */
+  /** The newest slot by which it may have received something. */
   touchedAt: number
 }
 
 /**
- * Which accounts may have got something. Anybody can give a payment address any number of accounts, for next to nothing. So the usual ones are read each time, another one
- * only when it is new, holds another amount or was named by a transaction, until its history was read beyond that. What is left: tokens that came to an account and left it
- * again in between without the payment address being named. For those all are read in turn. Of too many, those are followed that hold the most.
+ * Decides which token accounts have to be read. Anybody can create any number of token accounts for
+ * a payment address at almost no cost. So the usual ones are read each time. Another one is read
+ * when it is new, its amount changed, or a transaction named it, until its history is read beyond
+ * that.
+ *
+ * Tokens that came and left again between two listings show nowhere. For their sake all accounts
+ * are read in rotation. At most 1000 accounts are followed besides the usual ones: those that hold
+ * most.
  */
 export class DepositAccounts {
   readonly #accounts = new Map<Address, Followed>()
@@ -37,7 +42,7 @@ export class DepositAccounts {
     for (const purpose of PURPOSES) this.#add(payments[purpose], purpose, true)
   }
 
-  /** The usual accounts first, as many as there may be. */
+  /** Returns at most `most` accounts, the usual ones first. */
   addresses(most: number): Address[] {
     const all = [...this.#accounts.values()]
     const usual = all.filter(({ isUsual }) => isUsual)
@@ -45,16 +50,19 @@ export class DepositAccounts {
     return [...usual, ...others].slice(0, most).map(({ address }) => address)
   }
 
-  /** An account that a process before followed, and how far it read. */
+  /** Follows an account that an earlier process read up to `position`. */
   restore(address: Address, purpose: Purpose, position: DepositPosition): void {
     const account = this.#follow(address, purpose)
     if (account === undefined) return
-    account.history = { ...UNREAD, position }
+    account.history = { ...UNREAD_HISTORY, position }
     account.stored = position
   }
 
-  /** What the accounts of a payment address hold at a slot, all of them: one that is not listed holds nothing. */
-  listed(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
+  /**
+   * Takes what all token accounts of a purpose hold at a slot. An account that is missing holds
+   * nothing.
+   */
+  setAmounts(purpose: Purpose, amounts: ReadonlyMap<Address, bigint>, slot: number): void {
     const unknown = [...amounts].filter(([address]) => !this.#accounts.has(address))
     let isFull = false
     for (const [address, amount] of unknown.sort(([, a], [, b]) => Number(b - a)))
@@ -68,15 +76,15 @@ export class DepositAccounts {
     }
   }
 
-  /** A transaction that was seen by a slot names the account. */
+  /** Marks an account that a transaction names as possibly changed at `slot`. */
   touch(address: Address, purpose: Purpose, slot: number): void {
     const account = this.#follow(address, purpose)
     if (account !== undefined) account.touchedAt = Math.max(account.touchedAt, slot)
   }
 
   /**
-   * Accounts to be read now, of those that were not `read` yet: the usual ones, and of those that may have got something the ones that were read the longest ago, until
-   * `most` are read.
+   * Returns the accounts to read next, without those in `read`: the usual ones, and those that may
+   * have received something, least recently read first, until `most` are read.
    */
   due(most: number, read: ReadonlySet<DepositAccount>): DepositAccount[] {
     const unread = [...this.#accounts.values()].filter((account) => !read.has(account))
@@ -87,13 +95,16 @@ export class DepositAccounts {
     return [...usual, ...touched.sort(byPosition).slice(0, Math.max(0, most - read.size))]
   }
 
-  /** The accounts, but for the usual ones, that were read the longest ago. */
+  /** Returns the accounts, except the usual ones, that were read the longest ago. */
   stalest(most: number): DepositAccount[] {
     const others = [...this.#accounts.values()].filter(({ isUsual }) => !isUsual)
     return others.sort(byPosition).slice(0, most)
   }
 
-  /** `amount`: what it holds; by default it is taken for more than nothing. */
+  /**
+   * Returns the account; undefined when there is no room for it. `amount`: what it holds, in raw
+   * units.
+   */
   #follow(address: Address, purpose: Purpose, amount = 1n): Followed | undefined {
     const known = this.#accounts.get(address)
     if (known !== undefined) return known
@@ -103,7 +114,10 @@ export class DepositAccounts {
     return this.#add(address, purpose, isUsual)
   }
 
-  /** Forgets the account that holds the least, less than `amount`, of those that were read to the end. */
+  /**
+   * Evicts the fully read account that holds least, if that is less than `amount`. Returns whether
+   * it did.
+   */
   #makeRoom(amount: bigint): boolean {
     let poorest: Followed | undefined
     for (const account of this.#accounts.values()) {
@@ -121,7 +135,7 @@ export class DepositAccounts {
       address,
       purpose,
       isUsual,
-      history: UNREAD,
+      history: UNREAD_HISTORY,
       stored: null,
       amount: null,
       touchedAt: 0,
@@ -135,5 +149,5 @@ function byPosition(a: DepositAccount, b: DepositAccount): number {
   return a.history.position.slot - b.history.position.slot
 }
 
-/** Opening one costs its maker 0.002 SOL, which he can get back. The usual ones come on top. */
+/** Besides the usual ones. Creating an account costs 0.002 SOL, which its creator can get back. */
 const MOST_FOLLOWED = 1000

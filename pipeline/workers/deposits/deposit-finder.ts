@@ -7,59 +7,88 @@ import type { Logger } from '../../runtime/logger.ts'
 import { dateTime } from '../../store/date-time.ts'
 import type { Store } from '../../store/store.ts'
 import { type DepositRow, depositRows } from './deposit-rows.ts'
-import { createOnceEach, type OnceEach } from './once-each.ts'
+import { createOncePerKey, type OncePerKey } from './once-per-key.ts'
 
+/** What the finder needs. */
 export interface DepositFinderDeps {
   readonly store: Store
   readonly rpc: Pick<HistoryRpc, 'getTransaction'>
   readonly payments: PaymentAddresses
   readonly logger: Logger
+  /** Milliseconds of the wall clock. */
   readonly now?: () => number
 }
 
-/** Looks at transactions and stores what they paid. What the stream stored of the same slot is marked finalized; everything else is fetched. */
+/** Transactions whose deposits are stored together. */
+const TRANSACTIONS_PER_INSERT = 50
+/** Most transactions that a run remembers. A page of a history has at most 1000. */
+const MOST_REMEMBERED = 10_000
+
+/**
+ * Stores the deposits of finalized transactions. A deposit that the stream stored with the same
+ * slot is only marked finalized; any other transaction is fetched.
+ */
 export class DepositFinder {
   readonly #deps: DepositFinderDeps
   readonly #onTransaction: (transaction: Transaction) => void
 
-  /** `onTransaction` is told of each transaction that was fetched. */
+  /** `onTransaction` is called with each transaction that was fetched. */
   constructor(deps: DepositFinderDeps, onTransaction: (transaction: Transaction) => void) {
     this.#deps = deps
     this.#onTransaction = onTransaction
   }
 
-  /** For one run: a transaction that several accounts name is looked at once. */
-  looks(): OnceEach {
-    return createOnceEach(MOST_LOOKS, STORED_AT_ONCE)
+  /**
+   * Returns the memory of one run, so that a transaction that several accounts name is indexed
+   * once.
+   */
+  createRun(): OncePerKey {
+    return createOncePerKey(MOST_REMEMBERED, TRANSACTIONS_PER_INSERT)
   }
 
-  /** Stores the deposits of finalized transactions that name an account of this purpose. Rejects when RPC or store do not answer. */
-  async look(infos: readonly SignatureInfo[], purpose: Purpose, looks: OnceEach): Promise<void> {
+  /**
+   * Stores the deposits of finalized transactions that name an account of this purpose. Rejects
+   * with a ServiceError when RPC or the store does not answer.
+   */
+  async index(
+    infos: readonly SignatureInfo[],
+    purpose: Purpose,
+    indexed: OncePerKey,
+  ): Promise<void> {
     const bySignature = new Map<string, SignatureInfo>()
     for (const info of infos) if (!info.failed) bySignature.set(info.signature, info)
-    const index = (signatures: readonly string[]) =>
-      this.#index(
-        signatures.flatMap((signature) => bySignature.get(signature) ?? []),
+    await indexed.run([...bySignature.keys()], (batch) =>
+      this.#indexBatch(
+        batch.flatMap((signature) => bySignature.get(signature) ?? []),
         purpose,
-      )
-    await looks.all([...bySignature.keys()], index)
+      ),
+    )
   }
 
-  async #index(infos: readonly SignatureInfo[], purpose: Purpose): Promise<void> {
-    const stored = await this.#stored(infos)
-    const found = await Promise.all(
+  /** Stores rows of `deposits`. The same row may be stored again. */
+  async insert(rows: readonly DepositRow[]): Promise<void> {
+    const seen_at = dateTime((this.#deps.now ?? Date.now)())
+    await this.#deps.store.insert(
+      'deposits',
+      rows.map((row) => ({ ...row, seen_at })),
+    )
+  }
+
+  async #indexBatch(infos: readonly SignatureInfo[], purpose: Purpose): Promise<void> {
+    const stored = await this.#readStored(infos)
+    const rows = await Promise.all(
       infos.map((info) => {
         const known = stored.get(info.signature) ?? []
         if (known.some(({ finalized }) => finalized === 1)) return []
-        const isSame = known.length > 0 && known.every(({ slot }) => Number(slot) === info.slot)
-        if (isSame) return known.map((row): DepositRow => ({ ...row, finalized: 1 }))
+        const isSameSlot = known.length > 0 && known.every(({ slot }) => Number(slot) === info.slot)
+        if (isSameSlot) return known.map((row): DepositRow => ({ ...row, finalized: 1 }))
         return this.#fetch(info, purpose)
       }),
     )
-    await this.insert(found.flat())
+    await this.insert(rows.flat())
   }
 
-  async #stored(infos: readonly SignatureInfo[]): Promise<Map<string, DepositRow[]>> {
+  async #readStored(infos: readonly SignatureInfo[]): Promise<Map<string, DepositRow[]>> {
     const rows = await this.#deps.store.query<DepositRow>(
       `SELECT wallet, purpose, signature, slot, tx_index, block_time, amount, finalized FROM deposits FINAL
        WHERE signature IN {signatures:Array(String)}`,
@@ -71,6 +100,9 @@ export class DepositFinder {
     return bySignature
   }
 
+  /**
+   * Returns the deposits of a transaction. One that cannot be read gives a row without a wallet.
+   */
   async #fetch(info: SignatureInfo, purpose: Purpose): Promise<DepositRow[]> {
     const { signature, slot, blockTime } = info
     const json = await this.#deps.rpc.getTransaction(signature)
@@ -88,16 +120,4 @@ export class DepositFinder {
     const place = { slot, tx_index: 0, block_time: blockTime ?? 0, finalized: 1 as const }
     return [{ wallet: '', purpose, signature, amount: 0n, ...place }]
   }
-
-  async insert(rows: readonly DepositRow[]): Promise<void> {
-    const seen_at = dateTime((this.#deps.now ?? Date.now)())
-    await this.#deps.store.insert(
-      'deposits',
-      rows.map((row) => ({ ...row, seen_at })),
-    )
-  }
 }
-
-const STORED_AT_ONCE = 50
-/** Transactions of a run that are remembered. */
-const MOST_LOOKS = 10_000

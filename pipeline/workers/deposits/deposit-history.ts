@@ -2,45 +2,51 @@ import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { HistoryRpc, SignatureInfo, SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
 
-/** How far the finalized history of an account was read: every transaction of it up to `slot`, that one too. */
+/** How far the finalized history of an account was read: up to `slot`, included. */
 export interface DepositPosition {
   readonly slot: number
-  /** The newest transaction of the account up to there; empty: it has none. */
+  /** The newest transaction of the account up to `slot`; empty when there is none. */
   readonly signature: string
 }
 
-/** What is known of an account's history. */
-export interface ReadHistory {
+/** What was read of an account's history. */
+export interface AccountHistory {
   readonly position: DepositPosition
-  /** Signatures beyond the position that were looked at. */
-  readonly looked: ReadonlySet<string>
+  /** Signatures beyond the position that were processed. */
+  readonly processed: ReadonlySet<string>
 }
 
-/** Before the first transaction of an account. */
-export const UNREAD: ReadHistory = { position: { slot: 0, signature: '' }, looked: new Set() }
+/** The history of an account that was never read. */
+export const UNREAD_HISTORY: AccountHistory = {
+  position: { slot: 0, signature: '' },
+  processed: new Set(),
+}
 
 /**
- * Reads the finalized history of an account beyond what is known, newest first; `look` gets what has not been looked at, page by page. Gives what is known afterwards: the
- * position moves up to some 150 slots before slot `at`, which was finalized before.
+ * Reads the finalized history of an account beyond `known`, newest first, and returns what is then
+ * known. `onPage` receives, page by page, the transactions that were not processed yet. The position
+ * moves to about 150 slots before slot `at`, which must be finalized.
  *
- * Nothing in an answer says that it is not whole. A server that lacks the transaction `before` lists nothing, and one that was restarted lists down to its oldest block. So a
- * server that is behind is not believed, and the list must reach what was read before; else this rejects with a retriable `unavailable`, and what is known stays as it was.
+ * A response does not say whether it is complete. A server that lacks the transaction `before`
+ * lists nothing, and one that was restarted lists only down to its oldest block. So servers that
+ * are behind are refused (`minContextSlot`), and the list must reach the known position. Otherwise
+ * this rejects with a retriable `unavailable`, and `known` stays valid.
  */
 export async function readDepositHistory(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getSignaturesForAddress' | 'getTransaction' | 'getBlocks'>,
   address: Address,
-  known: ReadHistory,
+  known: AccountHistory,
   at: number,
-  look: (infos: readonly SignatureInfo[]) => Promise<void>,
-): Promise<ReadHistory> {
-  const { position, looked } = known
+  onPage: (infos: readonly SignatureInfo[]) => Promise<void>,
+): Promise<AccountHistory> {
+  const { position, processed } = known
   const slot = Math.max(position.slot, at - OVERLAP_SLOTS)
   const recent = new Set<string>()
   let signature = ''
   let before: string | undefined
   let minContextSlot = slot
-  // Most lists are short once they were read.
-  let limit = position.slot === 0 ? PAGE : Math.min(PAGE, looked.size + EXPECTED)
+  // After the first reading most lists are short.
+  let limit = position.slot === 0 ? PAGE : Math.min(PAGE, processed.size + EXPECTED)
   for (;;) {
     const page = await rpc.getSignaturesForAddress(address, {
       limit,
@@ -50,7 +56,7 @@ export async function readDepositHistory(
     })
     const end = page.findIndex((info) => info.slot <= position.slot)
     const beyond = end === -1 ? page : page.slice(0, end)
-    await look(beyond.filter((info) => !looked.has(info.signature)))
+    await onPage(beyond.filter((info) => !processed.has(info.signature)))
     for (const info of beyond) {
       if (info.slot > slot) recent.add(info.signature)
       else if (signature === '') signature = info.signature
@@ -60,20 +66,23 @@ export async function readDepositHistory(
       await requireReach(rpc, position)
       break
     }
-    // The next page comes from a server that has this one too.
+    // The next page must come from a server that also has this page.
     minContextSlot = Math.max(minContextSlot, page[0]?.slot ?? 0)
     before = page.at(-1)?.signature
     limit = PAGE
   }
   return {
     position: { slot, signature: signature === '' ? position.signature : signature },
-    looked: recent,
+    processed: recent,
   }
 }
 
 /**
- * A list ended above the position. That is as it should be when the account has no older transaction, or the server has forgotten it, and the server still has the blocks
- * from the position on. Of an account that had no transaction they may begin where its history was read first: the chain, or that server, may have begun there.
+ * Checks a list that ended above the position; rejects with `unavailable` when it may be
+ * incomplete. It is complete when the server does not have the position's transaction any more, but
+ * has blocks at the position: then everything later is listed. Without a transaction at the
+ * position, blocks within the overlap after it suffice, because the chain or the server may have
+ * begun there.
  */
 async function requireReach(
   rpc: Pick<HistoryRpc & SolanaRpc, 'getTransaction' | 'getBlocks'>,
@@ -91,9 +100,12 @@ async function requireReach(
 }
 
 const PAGE = 1000
-/** How many new transactions of an account are no surprise. */
+/** Number of new transactions of an account that the first request leaves room for. */
 const EXPECTED = 100
-/** About a minute: a server may list a transaction later than one after it, so the last stretch is listed again each time. */
+/**
+ * Newest slots that are listed again each time, about a minute: servers may list transactions out
+ * of order.
+ */
 export const OVERLAP_SLOTS = 150
 /** Some of which have a block. */
 const SOME_SLOTS = 100

@@ -5,7 +5,7 @@ import { type PaymentAddresses, PURPOSES, type Purpose } from '../../domain/paym
 import type { Transaction } from '../../domain/transaction.ts'
 import type { Row } from '../../store/store.ts'
 
-/** A row of `deposits`, but for when it was written. */
+/** A row of table `deposits` without `seen_at`. `amount` is in raw units of the payment mint. */
 export interface DepositRow extends Row {
   readonly wallet: string
   readonly purpose: Purpose
@@ -18,8 +18,9 @@ export interface DepositRow extends Row {
 }
 
 /**
- * What a transaction paid, by wallet and purpose; null when that cannot be told: its inner instructions were not kept, and those that were do not explain what came to, or
- * left, the accounts of a payment address. Pure.
+ * Returns what a transaction paid, by wallet and purpose. Returns null when that is unknown: the
+ * RPC node has no inner instructions of the transaction, and the outer ones do not account for the
+ * change in what a payment address holds.
  */
 export function depositRows(
   transaction: Transaction,
@@ -46,7 +47,10 @@ export function depositRows(
   })
 }
 
-/** Token accounts of payment addresses that a transaction names, those that it closes too. Pure. */
+/**
+ * Returns the token accounts of payment addresses that a transaction names, also those that it
+ * closes.
+ */
 export function accountsPaid(
   transaction: Transaction,
   payments: PaymentAddresses,
@@ -61,7 +65,7 @@ export function accountsPaid(
   })
 }
 
-/** By how much what an owner has of a mint changed, in raw units. */
+/** Returns by how much an owner's holdings of a mint changed, in raw units. */
 function changeOf(transaction: Transaction, owner: Address, mint: Address): bigint {
   const { preTokenBalances, postTokenBalances } = transaction
   const sumOf = (balances: Transaction['preTokenBalances']) =>

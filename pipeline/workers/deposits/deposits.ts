@@ -9,26 +9,31 @@ import type { Store } from '../../store/store.ts'
 import { type DepositAccount, DepositAccounts } from './deposit-accounts.ts'
 import { DepositFinder } from './deposit-finder.ts'
 import { readDepositHistory } from './deposit-history.ts'
-import { accountsPaid, type DepositRow, depositRows } from './deposit-rows.ts'
-import type { OnceEach } from './once-each.ts'
+import { readPositions, storePosition } from './deposit-positions.ts'
+import { accountsPaid, depositRows } from './deposit-rows.ts'
+import type { OncePerKey } from './once-per-key.ts'
+import { StreamedDeposits } from './streamed-deposits.ts'
 
-/** Payments to the service, in table `deposits` (rule E5). */
+/** Payments to the service, kept in table `deposits` (rule E5). */
 export interface DepositIndex {
-  /** Stores what a confirmed transaction paid, if anything, as soon as the store takes it. What is lost on the way, `catchUp` finds. */
+  /** Stores what a confirmed transaction paid, soon. `catchUp` finds what is lost on the way. */
   note(transaction: Transaction, blockTime: number): void
   /**
-   * Resolves when every deposit that was finalized when it was called is stored, finalized: with a number that is another whenever there may be one more than before, whoever stored it.
-   * Of accounts that are not associated it reads 50 that may have got something; when strangers see to more of them, the rest are for the next runs.
-   * Whoever asks while it runs, or soon after it, shares the next run. Rejects with a retriable `unavailable` when RPC or store do not answer; what was found until then stays.
+   * Resolves when every deposit that was finalized at the time of the call is stored as finalized.
+   * Returns a number that changes whenever there may be new deposits, whichever process stored
+   * them. Callers that wait for the same run share it. A run reads at most 50 accounts that are not
+   * associated token accounts; the rest are left to later runs. Rejects with a retriable
+   * `unavailable` when RPC or the store does not answer; deposits found until then stay.
    */
   catchUp(): Promise<number>
-  /** Payment addresses and their known token accounts, for the stream: at most 100 in all. */
+  /** Returns the payment addresses and their known token accounts, at most 100, to subscribe to. */
   accounts(): readonly Address[]
-  /** Catches up now and then, so that a check has little to do. */
+  /** Starts catching up at intervals, so that a check has little left to do. */
   start(): void
   close(): Promise<void>
 }
 
+/** What the index needs. */
 export interface DepositIndexDeps {
   readonly store: Store
   readonly rpc: Pick<
@@ -36,70 +41,70 @@ export interface DepositIndexDeps {
     'getSignaturesForAddress' | 'getTransaction' | 'getTokenAmounts' | 'getBlocks'
   >
   readonly payments: PaymentAddresses
-  /** The chain begins anew with each process, as a simulator's does: how far another process read is not heeded. */
+  /**
+   * Whether the chain begins with each process, as a simulator's does. Stored positions are
+   * ignored.
+   */
   readonly startsAnew?: boolean
   readonly logger: Logger
+  /** Milliseconds of the wall clock. */
   readonly now?: () => number
+  /** Interval of `start`; 10 s by default. */
   readonly pollMs?: number
-  /** A run begins so long after the one before began, at the soonest: however often it is asked for, RPC is asked that often. Default 1 s. */
+  /** Least time between the starts of two runs, which bounds requests to RPC; 1 s by default. */
   readonly restMs?: number
 }
 
+/** Most accounts, other than the usual ones, that one run reads. */
+const MOST_OTHERS = 50
+/** Accounts that are read without cause after each interval of `start`. */
+const SWEPT_AT_ONCE = 10
+/** Most accounts that the stream subscribes to by name. */
+const MOST_STREAMED = 100
+
 /**
- * Indexes payments. The stream brings them first; what is redeemed was read from finalized history over RPC: of the payment addresses and their token accounts of the mint,
- * associated or not, beyond what was read before. Rows are the same however often and by whom they are written.
+ * Creates the index. The stream reports payments first; what may be redeemed is read from finalized
+ * history over RPC. The index reads the payment addresses and their token accounts of the mint,
+ * associated or not, beyond what was read before. Rows are the same however often and by whichever
+ * process they are written.
  */
 export function createDepositIndex(deps: DepositIndexDeps): DepositIndex {
-  return new Index(deps)
+  return new RpcDepositIndex(deps)
 }
 
-interface PositionRow {
-  readonly account: Address
-  readonly owner: string
-  readonly signature: string
-  readonly slot: string
-}
-
-class Index implements DepositIndex {
+class RpcDepositIndex implements DepositIndex {
   readonly #deps: DepositIndexDeps
   readonly #finder: DepositFinder
   readonly #accounts: DepositAccounts
+  readonly #streamed: StreamedDeposits
+  readonly #closing = new AbortController()
   /** A slot that was finalized before the last run. */
-  #at = 0
+  #finalizedSlot = 0
   #isLoaded = false
+  /** Counts the times that new transactions were indexed. */
   #revision = 0
   #running: Promise<number> = Promise.resolve(0)
   #queued: Promise<number> | null = null
-  #noted: DepositRow[] = []
-  #storing: Promise<void> | null = null
-  #timer: NodeJS.Timeout | undefined
   #sweeping: Promise<unknown> = Promise.resolve()
-  readonly #closing = new AbortController()
+  #timer: NodeJS.Timeout | undefined
   /** When the last run began, by the monotonic clock. */
   #ranAt = Number.NEGATIVE_INFINITY
-  #failing = false
+  #isFailing = false
 
   constructor(deps: DepositIndexDeps) {
     this.#deps = deps
-    this.#finder = new DepositFinder(deps, (transaction) => this.#touch(transaction, this.#at))
     this.#accounts = new DepositAccounts(deps.payments)
+    this.#finder = new DepositFinder(deps, (transaction) =>
+      this.#touch(transaction, this.#finalizedSlot),
+    )
+    this.#streamed = new StreamedDeposits((rows) => this.#finder.insert(rows), deps.logger)
   }
 
   note(transaction: Transaction, blockTime: number): void {
-    this.#touch(transaction, Math.max(transaction.slot, this.#at))
+    this.#touch(transaction, Math.max(transaction.slot, this.#finalizedSlot))
+    // Null: the payment cannot be read. That is left to the finalized history.
     const rows = depositRows(transaction, this.#deps.payments, blockTime, 0)
-    // What it cannot tell is left to the finalized history.
-    if (
-      rows === null ||
-      rows.length === 0 ||
-      this.#noted.length >= MOST_NOTED ||
-      this.#closing.signal.aborted
-    )
-      return
-    this.#noted.push(...rows)
-    this.#storing ??= this.#storeNoted().finally(() => {
-      this.#storing = null
-    })
+    if (rows !== null) this.#streamed.add(rows)
   }
 
   accounts(): readonly Address[] {
@@ -124,12 +129,12 @@ class Index implements DepositIndex {
       try {
         await this.catchUp()
         await this.#sweep()
-        if (this.#failing) logger.info('deposits are read again')
-        this.#failing = false
+        if (this.#isFailing) logger.info('deposits are read again')
+        this.#isFailing = false
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error
-        if (!this.#failing) logger.warn({ reason: error.message }, 'deposits cannot be read')
-        this.#failing = true
+        if (!this.#isFailing) logger.warn({ reason: error.message }, 'deposits cannot be read')
+        this.#isFailing = true
       }
       if (!this.#closing.signal.aborted) this.#timer = setTimeout(poll, pollMs)
     }
@@ -138,113 +143,89 @@ class Index implements DepositIndex {
 
   async close(): Promise<void> {
     this.#closing.abort()
+    this.#streamed.close()
     clearTimeout(this.#timer)
-    await this.#storing
+    await this.#streamed.idle()
     await this.#running.catch(() => {})
     await this.#sweeping.catch(() => {})
   }
 
-  async #storeNoted(): Promise<void> {
-    while (this.#noted.length > 0) {
-      const rows = this.#noted.splice(0)
-      try {
-        await this.#finder.insert(rows)
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error
-        this.#deps.logger.debug({ reason: error.message }, 'deposits are left to the next reading')
-      }
-    }
-  }
-
+  /** Waits until `restMs` after the start of the last run. */
   async #rest(): Promise<void> {
     const { restMs = 1000 } = this.#deps
     const wait = this.#ranAt + restMs - performance.now()
-    const { signal } = this.#closing
-    if (wait > 0) await pause(wait, signal)
+    if (wait > 0) await pause(wait, this.#closing.signal)
     this.#ranAt = performance.now()
   }
 
   async #run(): Promise<number> {
     if (this.#closing.signal.aborted)
       throw new ServiceError('closed', 'deposits are read no longer')
-    await this.#load()
+    await this.#restorePositions()
+    await this.#listAccounts()
+    const indexed = this.#finder.createRun()
+    const read = new Set<DepositAccount>()
+    for (;;) {
+      // Indexed transactions may have named further accounts.
+      const unread = this.#accounts.due(MOST_OTHERS, read)
+      if (unread.length === 0) return this.#revision
+      for (const account of unread) read.add(account)
+      await Promise.all(unread.map((account) => this.#read(account, indexed)))
+    }
+  }
+
+  /** Reads a few accounts that look unchanged, because a change may not show in their amount. */
+  async #sweep(): Promise<void> {
+    const indexed = this.#finder.createRun()
+    const some = this.#accounts.stalest(SWEPT_AT_ONCE)
+    this.#sweeping = Promise.all(some.map((account) => this.#read(account, indexed)))
+    await this.#sweeping
+  }
+
+  async #restorePositions(): Promise<void> {
+    const { store, payments, startsAnew = false } = this.#deps
+    if (this.#isLoaded || startsAnew) return
+    for (const { account, purpose, position } of await readPositions(store, payments))
+      this.#accounts.restore(account, purpose, position)
+    this.#isLoaded = true
+  }
+
+  /** Lists the token accounts of the payment addresses with their amounts, and a finalized slot. */
+  async #listAccounts(): Promise<void> {
     const { rpc, payments } = this.#deps
     const slots = await Promise.all(
       PURPOSES.map(async (purpose) => {
         const { slot, amounts } = await rpc.getTokenAmounts(payments[purpose], payments.mint)
-        this.#accounts.listed(purpose, amounts, slot)
+        this.#accounts.setAmounts(purpose, amounts, slot)
         return slot
       }),
     )
-    this.#at = Math.max(this.#at, Math.min(...slots))
-    const looks = this.#finder.looks()
-    const read = new Set<DepositAccount>()
-    for (;;) {
-      // What was looked at may have named further accounts.
-      const unread = this.#accounts.due(MOST_OTHERS, read)
-      if (unread.length === 0) return this.#revision
-      for (const account of unread) read.add(account)
-      await Promise.all(unread.map((account) => this.#read(account, looks)))
-    }
+    this.#finalizedSlot = Math.max(this.#finalizedSlot, Math.min(...slots))
   }
 
-  /** Reads a few of the accounts that nothing is known to have come to, for what does not show. */
-  async #sweep(): Promise<void> {
-    const looks = this.#finder.looks()
-    const some = this.#accounts.stalest(SWEPT_AT_ONCE)
-    this.#sweeping = Promise.all(some.map((account) => this.#read(account, looks)))
-    await this.#sweeping
-  }
-
-  async #load(): Promise<void> {
-    const { store, payments, startsAnew = false } = this.#deps
-    if (this.#isLoaded || startsAnew) return
-    // Those of addresses that are paid no longer are left alone.
-    const rows = await store.query<PositionRow>(
-      `SELECT account, owner, signature, slot FROM deposit_positions FINAL
-       WHERE owner IN {owners:Array(String)} ORDER BY slot DESC LIMIT ${MOST_RESTORED}`,
-      { owners: PURPOSES.map((purpose) => payments[purpose]) },
-    )
-    for (const { account, owner, signature, slot } of rows) {
-      const purpose = PURPOSES.find((purpose) => payments[purpose] === owner)
-      const position = { signature, slot: Number(slot) }
-      if (purpose !== undefined) this.#accounts.restore(account, purpose, position)
-    }
-    this.#isLoaded = true
-  }
-
-  /** Reads what is new of an account's finalized history, stores the deposits of it, then how far that went. */
-  async #read(account: DepositAccount, looks: OnceEach): Promise<void> {
+  /** Reads an account's new finalized history: stores its deposits, then its position. */
+  async #read(account: DepositAccount, indexed: OncePerKey): Promise<void> {
     const { store, rpc, payments } = this.#deps
     const { address, purpose, history } = account
-    const read = await readDepositHistory(rpc, address, history, this.#at, async (infos) => {
-      await this.#finder.look(infos, purpose, looks)
-      if (infos.length > 0) this.#revision++
-    })
-    // The sweep, or a run that failed, may be reading it, too.
+    const read = await readDepositHistory(
+      rpc,
+      address,
+      history,
+      this.#finalizedSlot,
+      async (infos) => {
+        await this.#finder.index(infos, purpose, indexed)
+        if (infos.length > 0) this.#revision++
+      },
+    )
+    // The sweep, or a run that failed, may have read the account further meanwhile.
     if (read.position.slot < account.history.position.slot) return
     account.history = read
-    const { stored } = account
-    const { slot, signature } = read.position
-    if (stored?.signature === signature && slot < stored.slot + STORED_EVERY_SLOTS) return
-    const row = { account: address, owner: payments[purpose], signature, slot }
-    await store.insert('deposit_positions', [row])
-    account.stored = read.position
+    await storePosition(store, account, payments)
   }
 
-  /** Accounts of the payment addresses that a transaction names may have got something by a slot. */
+  /** Marks the token accounts that a transaction names as possibly changed at `slot`. */
   #touch(transaction: Transaction, slot: number): void {
     for (const { address, purpose } of accountsPaid(transaction, this.#deps.payments))
       this.#accounts.touch(address, purpose, slot)
   }
 }
-
-/** Some ten minutes: how often it is stored of an account without transactions that there was none. */
-const STORED_EVERY_SLOTS = 1500
-/** Accounts besides the usual ones that a run reads, and that are read without cause after a run of `start`. */
-const MOST_OTHERS = 50
-const SWEPT_AT_ONCE = 10
-/** Accounts that are restored at a start, and that the stream is asked for by name. */
-const MOST_RESTORED = 1000
-const MOST_STREAMED = 100
-const MOST_NOTED = 10_000

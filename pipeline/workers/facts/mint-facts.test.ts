@@ -40,7 +40,7 @@ const stored = () =>
     'SELECT * EXCEPT(version, inserted_at) FROM mints FINAL ORDER BY mint',
   )
 
-/** Positions as the fold leaves them: with swaps, and with transfers alone. */
+/** Stores positions as the fold does: with swaps, and with transfers only. */
 async function hold(traded: readonly Address[], received: readonly Address[] = []) {
   const row = (mint: Address, buys: number) => ({ wallet: 1, mint, decimals: 6, buys, version: 1 })
   await testStore.store.insert('positions', [
@@ -49,7 +49,7 @@ async function hold(traded: readonly Address[], received: readonly Address[] = [
   ])
 }
 
-/** A mint account of the Token program. */
+/** Returns a mint account of the Token program. */
 function mintAccount(supply: bigint, decimals: number): RpcAccount {
   const data = Buffer.alloc(82)
   data.writeBigUInt64LE(supply, 36)
@@ -64,7 +64,10 @@ interface Hand {
   fail: (addresses: readonly Address[]) => ServiceError | null
 }
 
-/** A worker on a clock that the test turns, and an RPC that answers what the test has put there. `settled` waits until it sleeps. */
+/**
+ * Starts a worker with a clock and an RPC server that the test controls. `settled` resolves when
+ * the worker sleeps.
+ */
 function start(options: Partial<MintFactsDeps> = {}) {
   const hand: Hand = { accounts: new Map(), calls: [], fail: () => null }
   let time = T * 1000
@@ -108,12 +111,12 @@ function start(options: Partial<MintFactsDeps> = {}) {
     facts,
     hand,
     settled,
-    /** Turns the clock on, through whatever the worker waits for on the way. */
+    /** Advances the clock, and lets every wait on the way end at its time. */
     async pass(seconds: number) {
       const end = time + seconds * 1000
       for (;;) {
         await settled()
-        const next = sleeper as { until: number; end: () => void } | null // set by another turn
+        const next = sleeper as { until: number; end: () => void } | null // set in a callback
         if (next === null) continue
         if (next.until > end) break
         time = next.until
@@ -125,7 +128,7 @@ function start(options: Partial<MintFactsDeps> = {}) {
 }
 
 test.serial(
-  'traded mints are asked for once, in one batch; those only transferred never (J8, K6)',
+  'traded mints are requested once, in one batch; mints that were only transferred never (J8, K6)',
   async (t) => {
     const [a, b, spam, absent] = [1, 2, 3, 4].map(mintOf) as [Address, Address, Address, Address]
     await hold([a, absent], [spam])
@@ -164,7 +167,7 @@ test.serial(
 )
 
 test.serial(
-  'what is missing is asked for again after growing pauses, a few times; the supply stays the first (C15)',
+  'missing facts are requested again a few times, after growing pauses; the first supply stays (C15)',
   async (t) => {
     const mint = mintOf(1)
     const { facts, hand, pass } = start()
@@ -179,7 +182,7 @@ test.serial(
     t.like(await stored(), [{ supply: '500', fetched_at: T + 5, asked: 5 }])
     await facts.stop()
 
-    // Whoever starts later asks no earlier.
+    // A worker that starts later requests the mint no earlier.
     await hold([mint])
     const later = start()
     await later.pass(5000)
@@ -189,7 +192,7 @@ test.serial(
 )
 
 test.serial(
-  'while RPC is down mints wait and none is lost, over a restart too; what takes fewer accounts a call gets fewer',
+  'while RPC is down mints wait and none is lost, even over a restart; a server that accepts fewer accounts a call gets fewer',
   async (t) => {
     const mints = Array.from({ length: 60 }, (_, n) => mintOf(n + 1))
     await hold(mints.slice(0, 30))
@@ -198,7 +201,7 @@ test.serial(
     await pass(100)
     facts.note(mints.slice(30))
     await pass(300)
-    // 1, 2, 4, ... 60, 60 seconds
+    // pauses of 1, 2, 4, ... 60, 60 seconds
     t.true(hand.calls.length > 5 && hand.calls.length < 15)
     await facts.stop()
     t.deepEqual(await stored(), [])
@@ -220,23 +223,20 @@ test.serial(
   },
 )
 
-test.serial(
-  'killed before its row is stored, a mint is asked for again; killed after, it is not',
-  async (t) => {
-    const mint = mintOf(1)
-    await hold([mint])
-    const dying = { ...testStore.store, insert: () => new Promise<never>(() => {}) }
-    const first = start({ store: dying })
-    first.hand.accounts.set(mint, mintAccount(1n, 0))
-    while (first.hand.calls.length === 0) await new Promise(setImmediate)
-    t.deepEqual(await stored(), [])
-    const second = start()
-    second.hand.accounts.set(mint, mintAccount(2n, 0))
-    await second.settled()
-    t.like(await stored(), [{ mint, supply: '2' }])
-    await second.facts.stop()
-  },
-)
+test.serial('after a crash a mint is requested again if its row was not stored', async (t) => {
+  const mint = mintOf(1)
+  await hold([mint])
+  const dying = { ...testStore.store, insert: () => new Promise<never>(() => {}) }
+  const first = start({ store: dying })
+  first.hand.accounts.set(mint, mintAccount(1n, 0))
+  while (first.hand.calls.length === 0) await new Promise(setImmediate)
+  t.deepEqual(await stored(), [])
+  const second = start()
+  second.hand.accounts.set(mint, mintAccount(2n, 0))
+  await second.settled()
+  t.like(await stored(), [{ mint, supply: '2' }])
+  await second.facts.stop()
+})
 
 test.serial(
   "the simulator's coins get their facts over its RPC, though it answers 429 often",
@@ -290,7 +290,7 @@ test.serial(
 )
 
 test.serial(
-  'the market cap at a first buy is supply x price in USD, there as soon as both are known (C15)',
+  'the market cap at a first buy is supply x price in USD, as soon as both are known (C15)',
   async (t) => {
     const { store } = testStore
     const mint = mintOf(9)
@@ -321,17 +321,19 @@ test.serial(
       ...of,
     })
     const records = [
-      // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 = 4339287.109113... USD
+      // 1 SOL of 150 USD for 34567.890123 of 1000000000 tokens: 150 x 10^9 / 34567.890123 =
+      // 4339287.109113... USD
       buy(1, 1, { solPriceUsdE9: 150_000_000_000n }),
       buy(1, 2, { solPriceUsdE9: 1n, baseAmount: 1n }),
-      // 30.000001 USDC at 149.999999999 are 200000006 lamports, for 5 tokens: 0.200000006 x 149.999999999 / 5 x 10^9 = 6000000179.959999... USD
+      // 30.000001 USDC at 149.999999999 are 200000006 lamports, for 5 tokens: 0.200000006 x
+      // 149.999999999 / 5 x 10^9 = 6000000179.959999... USD
       buy(2, 1, {
         quoteMint: USDC,
         quoteAmount: 30_000_001n,
         baseAmount: 5_000_000n,
         solPriceUsdE9: 149_999_999_999n,
       }),
-      // Token for token has no value, for good; the second buy does not count.
+      // A first buy against another token never has a value, and the second buy does not count.
       buy(3, 1, { quoteMint: null, quoteAmount: 0n, quoteMismatch: true }),
       buy(3, 2, { solPriceUsdE9: 150_000_000_000n }),
     ]
@@ -391,7 +393,7 @@ const someText = fc.option(
   fc.record({ symbol: fc.constantFrom('', 'A', 'B'), name: fc.constant('N') }),
 )
 
-test('facts once known never change, whatever later answers say; the row that counts is the last answer, of two first ones the earlier', (t) => {
+test('known facts never change, whatever later answers say; the row of the last answer counts, and of two first answers the earlier', (t) => {
   const answers = fc.array(fc.record({ mint: aMint, metaplex: someText }), {
     minLength: 1,
     maxLength: 9,

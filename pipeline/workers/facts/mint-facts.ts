@@ -2,22 +2,29 @@ import type { Address } from '../../domain/address.ts'
 import { ServiceError } from '../../domain/service-error.ts'
 import { metadataAddress } from '../../ingest/rpc/metadata-address.ts'
 import { readMetadata, readMint } from '../../ingest/rpc/mint-account.ts'
-import { MAX_ACCOUNTS_PER_CALL, type SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
+import type { SolanaRpc } from '../../ingest/rpc/solana-rpc.ts'
+import { MAX_ACCOUNTS_PER_CALL } from '../../ingest/rpc/solana-rpc.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { MintFactsMetrics } from '../telemetry.ts'
-import { type MintAnswer, type MintRow, mintRow } from './mint-row.ts'
+import { MAX_QUEUED_MINTS, MintQueue } from './mint-queue.ts'
+import { type MintRow, mintRow } from './mint-row.ts'
+import { findDueMints, findMintsWithoutFacts, readMintRows } from './mint-table.ts'
 
-/** The worker that fetches what RPC knows of traded tokens (rule J8). */
-export interface MintFacts {
-  /** Tells of tokens that somebody has swapped; those that nothing is stored of are asked for soon. Neither waits nor fails. */
+/** The worker that fetches facts about traded tokens over RPC (rule J8). */
+export interface MintFactsWorker {
+  /**
+   * Adds tokens that somebody has swapped. Those without a row are requested soon. Never blocks or
+   * throws.
+   */
   note(mints: Iterable<Address>): void
-  /** Resolves when nothing is under way any more; what was not asked for yet is found again at the next start. */
+  /** Stops, and resolves when nothing runs. The next start finds what was not requested. */
   stop(): Promise<void>
 }
 
+/** What the worker needs. */
 export interface MintFactsDeps {
   readonly store: Store
   readonly rpc: Pick<SolanaRpc, 'getMultipleAccounts' | 'close'>
@@ -25,168 +32,178 @@ export interface MintFactsDeps {
   readonly metrics: MintFactsMetrics
   /** Milliseconds of the wall clock. */
   readonly now?: () => number
-  /** Waits; ends early when the signal is aborted. */
+  /** Waits; ends early when the signal aborts. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Called with what can only be a bug; the process should end. */
+  /** Called with an error that only a bug can cause; the process should end. */
   readonly onBug: (error: unknown) => void
 }
 
-/** Of each mint two accounts are asked for: its own and that of its metadata. */
+/** Each mint needs two accounts: its own and that of its Metaplex metadata. */
 const MINTS_PER_CALL = MAX_ACCOUNTS_PER_CALL / 2
-/** Mints that wait to be asked for; more are found again by looking into the tables. */
-const MOST_WAITING = 10_000
-/** Mints known to have a row, so that a token traded all day costs no query. */
-const MOST_KNOWN = 100_000
-/** Mints asked for again that wait at once. */
+/** Most mints read at a time that are to be requested again. */
 const MOST_DUE = 200
-/** How often the tables are looked through for mints that nobody told of: those of other processes, and those that were too many. */
+/** How often the tables are searched for mints that other processes traded, or that did not fit. */
 const SCAN_MS = 600_000
-/** Mints that come together are asked for together. */
+/** Mints that are noted within this time share a request. */
 const GATHER_MS = 100
+/** Pauses after a failed request; they double from the first to the last. */
 const PAUSES = { first: 1000, last: 60_000 }
 
 /**
- * Asks RPC for each traded mint once, in batches, and stores what it says for ever. What is missing is asked for again after growing pauses, a few times
- * (`mint-row.ts`). While RPC or the store is away everything waits; after a crash the tables tell what was not asked for. Tokens that were only
- * ever transferred are in no swap and so cost nothing (rule K6).
+ * Starts the worker. It requests each traded mint once, in batches, and stores the answer for ever.
+ * Missing facts are requested again a few times, after growing pauses (`mint-row.ts`). While RPC or
+ * the store is down, the queue waits. After a crash the tables name the mints without a row. Tokens
+ * that were only transferred are in no swap and cost no request (rule K6).
  */
-export function startMintFacts(deps: MintFactsDeps): MintFacts {
-  const { rpc, metrics, logger, now = Date.now, sleep = pause } = deps
-  const stopping = new AbortController()
-  const store = createPatientStore(deps.store, stopping.signal, logger)
-  const waiting = new Set<Address>()
-  const known = new Set<Address>()
-  let batchSize = MINTS_PER_CALL
-  let scanAt = 0
-  let dueAt = 0
-  let wake: () => void = () => {}
+export function startMintFacts(deps: MintFactsDeps): MintFactsWorker {
+  const fetcher = new MintFetcher(deps)
+  const done = fetcher.run().catch((error: unknown) => {
+    if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
+  })
+  return {
+    note: (mints) => fetcher.note(mints),
+    async stop() {
+      fetcher.abort()
+      await done
+    },
+  }
+}
 
-  function want(mint: Address): void {
-    if (waiting.size < MOST_WAITING) waiting.add(mint)
-    else scanAt = 0
+class MintFetcher {
+  readonly #deps: MintFactsDeps
+  readonly #store: Store
+  readonly #now: () => number
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly #queue = new MintQueue()
+  readonly #stopping = new AbortController()
+  #batchSize = MINTS_PER_CALL
+  /** When the tables are next searched for mints without a row, in milliseconds. */
+  #scanAt = 0
+  /** When the next mint is to be requested again, in milliseconds. */
+  #dueAt = 0
+  /** Ends the current idle wait. */
+  #wake: () => void = () => {}
+
+  constructor(deps: MintFactsDeps) {
+    this.#deps = deps
+    this.#store = createPatientStore(deps.store, this.#stopping.signal, deps.logger)
+    this.#now = deps.now ?? Date.now
+    this.#sleep = deps.sleep ?? pause
   }
 
-  function know(mint: Address): void {
-    if (known.size >= MOST_KNOWN) known.clear()
-    known.add(mint)
+  note(mints: Iterable<Address>): void {
+    const { added, dropped } = this.#queue.note(mints)
+    if (dropped > 0) this.#scanAt = 0
+    if (added > 0) this.#wake()
   }
 
-  async function run(): Promise<void> {
+  abort(): void {
+    this.#stopping.abort()
+    this.#deps.rpc.close()
+  }
+
+  /** Requests mints until `abort`. Rejects with `closed` when it waits for the store then. */
+  async run(): Promise<void> {
     let pauseMs = PAUSES.first
-    while (!stopping.signal.aborted) {
-      if (waiting.size === 0 && now() >= scanAt) await scan()
-      if (waiting.size === 0 && now() >= dueAt) await findDue()
-      metrics.waiting.set(waiting.size)
-      if (waiting.size === 0) {
-        await idle(Math.min(scanAt, dueAt) - now())
+    while (!this.#stopping.signal.aborted) {
+      if (this.#queue.size === 0 && this.#now() >= this.#scanAt) await this.#scan()
+      if (this.#queue.size === 0 && this.#now() >= this.#dueAt) await this.#findDue()
+      this.#deps.metrics.waiting.set(this.#queue.size)
+      if (this.#queue.size === 0) {
+        await this.#idle(Math.min(this.#scanAt, this.#dueAt) - this.#now())
         continue
       }
-      const batch = [...waiting].slice(0, batchSize)
-      try {
-        await ask(batch)
-        for (const mint of batch) waiting.delete(mint)
-        pauseMs = PAUSES.first
-      } catch (error) {
-        if (!(error instanceof ServiceError) || error.code === 'closed') throw error
-        if (stopping.signal.aborted) return
-        if (!error.retriable) {
-          // Some servers take fewer accounts a call than others; and what one refuses does not hold up the rest.
-          batchSize = Math.max(1, batchSize >> 1)
-          for (const mint of batch) waiting.delete(mint)
-          for (const mint of batch) waiting.add(mint)
-        }
-        logger.warn({ reason: error.message, pauseMs }, 'mint facts wait for RPC')
-        await sleep(pauseMs, stopping.signal)
+      const batch = this.#queue.first(this.#batchSize)
+      const failure = await this.#tryBatch(batch)
+      if (this.#stopping.signal.aborted) return
+      if (failure === null) pauseMs = PAUSES.first
+      else {
+        const context = { reason: failure.message, pauseMs }
+        this.#deps.logger.warn(context, 'mint facts wait for RPC')
+        await this.#sleep(pauseMs, this.#stopping.signal)
         pauseMs = Math.min(2 * pauseMs, PAUSES.last)
       }
     }
   }
 
-  /** Waits for a mint to be told of, at most so long; then a little more, for others that come with it. */
-  async function idle(ms: number): Promise<void> {
-    if (stopping.signal.aborted) return
-    const told = new AbortController()
-    const over = () => told.abort()
-    stopping.signal.addEventListener('abort', over)
-    wake = over
-    await sleep(Math.max(ms, 0), told.signal)
-    stopping.signal.removeEventListener('abort', over)
-    if (told.signal.aborted) await sleep(GATHER_MS, stopping.signal)
+  /** Returns why a batch failed; null when it was stored. */
+  async #tryBatch(batch: readonly Address[]): Promise<ServiceError | null> {
+    try {
+      await this.#fetch(batch)
+      this.#queue.finish(batch)
+      return null
+    } catch (error) {
+      if (!(error instanceof ServiceError) || error.code === 'closed') throw error
+      if (!error.retriable) {
+        // Some servers accept fewer accounts a call. A mint that one refuses must not block the
+        // rest.
+        this.#batchSize = Math.max(1, this.#batchSize >> 1)
+        this.#queue.postpone(batch)
+      }
+      return error
+    }
   }
 
-  /** Traded mints without a row. Positions tell whether there was a swap, or transfers alone. */
-  async function scan(): Promise<void> {
-    const rows = await store.query<{ mint: Address }>(
-      `SELECT DISTINCT mint FROM positions WHERE buys + sells > 0 AND mint NOT IN (SELECT mint FROM mints) LIMIT {limit:UInt32}`,
-      { limit: MOST_WAITING },
-    )
-    scanAt = rows.length === MOST_WAITING ? 0 : now() + SCAN_MS
-    for (const { mint } of rows) waiting.add(mint)
+  /** Waits until a mint is noted, at most `ms`; then shortly for others that come with it. */
+  async #idle(ms: number): Promise<void> {
+    const { signal } = this.#stopping
+    if (signal.aborted) return
+    const woken = new AbortController()
+    const wake = () => woken.abort()
+    signal.addEventListener('abort', wake)
+    this.#wake = wake
+    await this.#sleep(Math.max(ms, 0), woken.signal)
+    signal.removeEventListener('abort', wake)
+    if (woken.signal.aborted) await this.#sleep(GATHER_MS, signal)
   }
 
-  /** Mints whose time has come to be asked for again, and when the next one's comes. */
-  async function findDue(): Promise<void> {
-    const rows = await store.query<{ mint: Address; ask_again_at: number }>(
-      `SELECT mint, ask_again_at FROM mints FINAL WHERE ask_again_at IS NOT NULL ORDER BY ask_again_at LIMIT {limit:UInt32}`,
-      { limit: MOST_DUE },
-    )
-    const seconds = now() / 1000
-    for (const row of rows) if (row.ask_again_at <= seconds) waiting.add(row.mint)
+  /** Adds traded mints without a row. */
+  async #scan(): Promise<void> {
+    const mints = await findMintsWithoutFacts(this.#store, MAX_QUEUED_MINTS)
+    this.#scanAt = mints.length === MAX_QUEUED_MINTS ? 0 : this.#now() + SCAN_MS
+    this.#queue.add(mints)
+  }
+
+  /** Adds mints that are due to be requested again, and notes when the next one is. */
+  async #findDue(): Promise<void> {
+    const rows = await findDueMints(this.#store, MOST_DUE)
+    const seconds = this.#now() / 1000
+    this.#queue.add(rows.filter((row) => row.ask_again_at <= seconds).map(({ mint }) => mint))
     const next = rows.find((row) => row.ask_again_at > seconds)
     const isMore = rows.length === MOST_DUE && next === undefined
-    dueAt = next ? next.ask_again_at * 1000 : isMore ? 0 : now() + SCAN_MS
+    this.#dueAt = next ? next.ask_again_at * 1000 : isMore ? 0 : this.#now() + SCAN_MS
   }
 
-  /** Asks for those of `mints` that are to be asked for, and stores the answers. */
-  async function ask(mints: readonly Address[]): Promise<void> {
-    const stored = new Map(
-      (
-        await store.query<MintRow>(
-          `SELECT mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at
-           FROM mints FINAL WHERE mint IN {mints:Array(String)} LIMIT 1000`,
-          { mints },
-        )
-      ).map((row) => [row.mint, row]),
-    )
+  /** Requests those of `mints` that have no row or are due again, and stores the answers. */
+  async #fetch(mints: readonly Address[]): Promise<void> {
+    const stored = await readMintRows(this.#store, mints)
     const wanted = mints.filter((mint) => {
       const row = stored.get(mint)
-      return row === undefined || (row.ask_again_at !== null && row.ask_again_at * 1000 <= now())
+      const again = row?.ask_again_at ?? null
+      return row === undefined || (again !== null && again * 1000 <= this.#now())
     })
-    if (wanted.length > 0) {
-      const accounts = await rpc.getMultipleAccounts([...wanted, ...wanted.map(metadataAddress)])
-      const answered = now()
-      const rows = wanted.map((mint, at) => {
-        const account = accounts[at]
-        const described = accounts[wanted.length + at]
-        const answer: MintAnswer = {
-          mint: (account && readMint(account, mint)) ?? null,
-          metaplex: (described && readMetadata(described, mint)) ?? null,
-        }
-        return mintRow(mint, stored.get(mint) ?? null, answer, answered)
-      })
-      await store.insert('mints', rows)
-      for (const row of rows) {
-        metrics.answers.inc({ outcome: row.decimals === null ? 'absent' : row.metadata })
-        if (row.ask_again_at !== null) dueAt = Math.min(dueAt, row.ask_again_at * 1000)
-      }
+    if (wanted.length === 0) return
+    const rows = await this.#requestRows(wanted, stored)
+    await this.#store.insert('mints', rows)
+    for (const row of rows) {
+      const outcome = row.decimals === null ? 'absent' : row.metadata
+      this.#deps.metrics.answers.inc({ outcome })
+      if (row.ask_again_at !== null) this.#dueAt = Math.min(this.#dueAt, row.ask_again_at * 1000)
     }
-    for (const mint of mints) know(mint)
   }
 
-  const done = run().catch((error: unknown) => {
-    if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
-  })
-
-  return {
-    note(mints) {
-      const before = waiting.size
-      for (const mint of mints) if (!known.has(mint)) want(mint)
-      if (waiting.size > before) wake()
-    },
-    async stop() {
-      stopping.abort()
-      rpc.close()
-      await done
-    },
+  async #requestRows(mints: readonly Address[], stored: ReadonlyMap<Address, MintRow>) {
+    const addresses = [...mints, ...mints.map(metadataAddress)]
+    const accounts = await this.#deps.rpc.getMultipleAccounts(addresses)
+    const answeredAt = this.#now()
+    return mints.map((mint, at) => {
+      const account = accounts[at]
+      const metadata = accounts[mints.length + at]
+      const answer = {
+        mint: (account && readMint(account, mint)) ?? null,
+        metaplex: (metadata && readMetadata(metadata, mint)) ?? null,
+      }
+      return mintRow(mint, stored.get(mint) ?? null, answer, answeredAt)
+    })
   }
 }

@@ -1,13 +1,15 @@
 import type { Address } from '../../domain/address.ts'
 import type { MintAccount, MintText } from '../../ingest/rpc/mint-account.ts'
 
-/** What RPC said of a mint: null for what is not there. */
+/**
+ * RPC's answer about a mint: the mint account and its Metaplex metadata, null where there is none.
+ */
 export interface MintAnswer {
   readonly mint: MintAccount | null
   readonly metaplex: MintText | null
 }
 
-/** Row of table `mints`, as it is read. */
+/** A row of table `mints`. Times are unix seconds. `asked` counts the answers so far. */
 export type MintRow = {
   readonly mint: Address
   readonly token_program: 'none' | MintAccount['program']
@@ -21,12 +23,16 @@ export type MintRow = {
   readonly ask_again_at: number | null
 }
 
-/** Seconds until what was missing is asked for again, after the first answer, the second, ...; then never. Four days in all. */
+/**
+ * Seconds until missing facts are requested again after each answer: four days in all, then never.
+ */
 export const ASK_AGAIN_AFTER = [5, 30, 180, 1080, 6480, 38_880, 233_280]
 
 /**
- * The row that follows from an answer. Decimals and supply are those of the first answer that had them, for ever (rule C15), and so are symbol and
- * name; what the answer lacks is asked for again. Of two first answers the earlier one's row wins (`version`). `nowMs`: when the answer came.
+ * Returns the row that follows from an answer and the row before it. Decimals and supply stay those
+ * of the first answer that has them (rule C15), and so do symbol and name. Missing facts are
+ * requested again. `version` lets the later answer win, and of two first answers the earlier one.
+ * `nowMs`: when the answer came.
  */
 export function mintRow(
   mint: Address,
@@ -69,7 +75,7 @@ function factsOf(mint: MintAccount | null, now: number) {
       }
 }
 
-/** A mint's own extension goes before what the program of Metaplex has about it. */
+/** Text of the mint's own metadata extension (Token-2022) goes before that of Metaplex. */
 function textsOf({ mint, metaplex }: MintAnswer): Pick<MintRow, 'symbol' | 'name' | 'metadata'> {
   if (mint?.text) return { ...mint.text, metadata: 'token_2022' }
   if (metaplex) return { ...metaplex, metadata: 'metaplex' }

@@ -51,7 +51,7 @@ const TABLES = {
   wallet_metrics: 'version',
 }
 
-/** Every row of the tables, apart from what is outside of "byte-identical" (K4). */
+/** Returns all rows of the tables, without the columns that may differ (rule K4). */
 async function dump(store: Store): Promise<unknown> {
   return Promise.all(
     Object.entries(TABLES).map(([table, apart]) =>
@@ -60,7 +60,7 @@ async function dump(store: Store): Promise<unknown> {
   )
 }
 
-/** Runs the fold over a chain until all of it is stored, then whatever comes `afterwards`. */
+/** Runs the fold over a chain until all of it is stored, then calls `afterwards`. */
 async function run(
   store: Store,
   chain: RecordChain,
@@ -105,7 +105,7 @@ async function run(
   }
 }
 
-/** A pass of the price fill over what is stored; gives how many swaps it says to have filled. */
+/** Runs one pass of the price fill. Returns how many swaps it reports as filled. */
 async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0]['books']) {
   const registry = createRegistry()
   let bug: unknown = null
@@ -113,13 +113,13 @@ async function fillOnce(store: Store, books: Parameters<typeof startPriceFill>[0
     bug = error
   }
   const fill = startPriceFill({ store, books, maxAgeSeconds: MAX_AGE, logger, registry, onBug })
-  await fill.pricesCame()
+  await fill.fillNow()
   await fill.stop()
   if (bug) throw bug
   return (await registry.getSingleMetric('price_fill_swaps_total')?.get())?.values[0]?.value ?? 0
 }
 
-/** The chain as it is when swaps get the prices of `at`, and those that have one keep it. */
+/** Returns the chain whose swaps have the prices of `at`, unless they have one already. */
 function withPrices(chain: RecordChain, at: (time: number) => bigint | null): RecordChain {
   const priced = (record: WalletRecord): WalletRecord =>
     record.kind === 'swap' && record.quoteMint !== null
@@ -134,7 +134,7 @@ function withPrices(chain: RecordChain, at: (time: number) => bigint | null): Re
   }
 }
 
-/** Rule C1, the slow way: the newest price at or before a time and not too old. */
+/** A plain implementation of rule C1: the newest price at or before a time that is not too old. */
 const priceAt = (prices: readonly SolPrice[]) => (time: number) => {
   let found: SolPrice | null = null
   for (const price of prices) {
@@ -155,7 +155,7 @@ const somePrices = fc
   .map((prices) => prices.sort((a, b) => a.time - b.time))
 
 test.serial(
-  'swaps without a price get the one of their time, and every table is as if they had had it (C1, J7)',
+  'swaps without a price get the price at their time, and every table is as if they had always had it (C1, J7)',
   async (t) => {
     const { store } = testStore
     await fc.assert(
@@ -172,7 +172,7 @@ test.serial(
           t.is(await storeSolPriceFile(store, prices), prices.length)
           filled = await fillOnce(store, fold)
           t.deepEqual(await dump(store), whole)
-          // Done again, nothing is written; and no price is replaced by one that comes closer.
+          // A second pass writes nothing, and a closer price replaces no price.
           t.is(await fillOnce(store, fold), 0)
           const isCovered = (time: number) =>
             Array.from({ length: MAX_AGE + 1 }).every((_, n) => priceAt(prices)(time + n) !== null)
@@ -195,7 +195,7 @@ test.serial(
 )
 
 test.serial(
-  'killed instead of any of its writes, and started again, it makes the same tables',
+  'killed before any of its writes and started again, the price fill makes the same tables',
   async (t) => {
     const { store } = testStore
     const chain = withPrices(aChain({ seed: 5, slots: 4, wallets: WALLETS }), () => null)
@@ -258,7 +258,7 @@ test.serial(
 )
 
 test.serial(
-  'a price is written once and over no other, what else a row says stays (C1)',
+  'a price is written once and replaces no other; all other columns stay (C1)',
   async (t) => {
     const { store } = testStore
     await empty(store)
@@ -336,7 +336,7 @@ test.serial(
       ])
     const read = () => readSettledSolPrices(store, [T - 1, T + 5, T + 20, T + 20], MAX_AGE)
     const known = (...times: number[]) => new Map(times.map((time) => [time, 150n]))
-    // Before the first slot nothing is on its way.
+    // Before the first slot is stored, the stream brings no price.
     t.deepEqual(await read(), { prices: known(T + 5, T + 20), isAhead: false })
     await at(1, T + 19)
     t.deepEqual(await read(), { prices: known(T + 5), isAhead: true })

@@ -8,23 +8,27 @@ import type { Store } from '../../store/store.ts'
 import type { RunningBooks } from '../fold/fold.ts'
 import { createPriceFillMetrics } from '../telemetry.ts'
 import {
+  findWalletsToPrice,
   type PricedSwap,
   readUnpriced,
   type UnpricedSwap,
-  walletsToPrice,
   writePrices,
 } from './unpriced-swaps.ts'
 
-/** The worker that finds swaps without a price again when one is known for their time (rule J7). */
-export interface PriceFill {
-  /** Tells of stored swaps; those without a price are looked at soon. Neither waits nor fails. */
+/** The worker that adds SOL prices to swaps that were stored without one (rule J7). */
+export interface PriceFillWorker {
+  /** Schedules a pass when one of these stored swaps lacks a price. Never blocks or throws. */
   note(swaps: readonly Swap[]): void
-  /** Says that prices have come: all swaps without one are looked at now. Resolves when that is done. */
-  pricesCame(): Promise<void>
-  /** Resolves when nothing is under way any more. What was not filled is found again at the next start. */
+  /**
+   * Runs a pass over all swaps without a price, after a pass that is running. Resolves when it
+   * ends.
+   */
+  fillNow(): Promise<void>
+  /** Stops, and resolves when nothing runs. The next start finds the swaps that lack a price. */
   stop(): Promise<void>
 }
 
+/** What the worker needs. */
 export interface PriceFillDeps {
   readonly store: Store
   readonly books: Pick<RunningBooks, 'amend'>
@@ -32,56 +36,111 @@ export interface PriceFillDeps {
   readonly maxAgeSeconds: number
   readonly logger: Logger
   readonly registry: Registry
-  /** Called with what can only be a bug; the process should end. */
+  /** Called with an error that only a bug can cause; the process should end. */
   readonly onBug: (error: unknown) => void
 }
 
-/** Wallets folded anew together: meanwhile the fold takes nothing else. */
+/** Wallets refolded together. The fold worker does nothing else meanwhile. */
 const WALLETS_AT_ONCE = 8
-/** How long after a swap without a price was stored it is looked at, and how often all are. */
+/** Delay of a pass after a swap without a price was stored. */
 const DELAY_MS = 10_000
+/** Time between passes that nothing caused. */
 const EVERY_MS = 600_000
 
 /**
- * Looks for swaps without a price for whose time there is one: at the start, when a file of prices was loaded, some time after swaps without one were stored, and
- * every ten minutes; those of a time that storage has not reached wait until it has. Such a swap gets the price and its value in a new version of its row, its
- * wallet is folded anew. A price that a swap has is never replaced (rule C1).
+ * Starts the worker. A pass runs at the start, after a price file was loaded, ten seconds after a
+ * swap without a price was stored, and every ten minutes. It gives swaps the price at their time,
+ * and the value that follows, in a new version of their rows, and refolds their wallets. A price is
+ * never replaced (rule C1). Swaps of a time that storage has not reached wait.
  *
- * Killed anywhere, either the swap still has no price and is found again, or its wallet is marked and folded anew at the next start (`RunningBooks.amend`).
- * Of several processes each fills the swaps of the wallets whose partitions it has.
+ * After a crash, either a swap still lacks its price and is found again, or its wallet has a refold
+ * mark (`RunningBooks.amend`). Each process fills the wallets of its own partitions.
  */
-export function startPriceFill(deps: PriceFillDeps): PriceFill {
-  const { logger, maxAgeSeconds } = deps
-  const metrics = createPriceFillMetrics(deps.registry)
+export function startPriceFill(deps: PriceFillDeps): PriceFillWorker {
   const stopping = new AbortController()
-  const store = createPatientStore(deps.store, stopping.signal, logger)
+  const store = createPatientStore(deps.store, stopping.signal, deps.logger)
+  const filler = new PriceFiller(store, deps)
   let timer: NodeJS.Timeout | undefined
-  let isSoon = false
-  let isAhead = false
+  /** Whether the timer is set for a swap that was noted. */
+  let isNoted = false
   let running: Promise<void> = Promise.resolve()
 
-  async function pass(): Promise<void> {
-    isAhead = false
-    const wallets = await walletsToPrice(store, maxAgeSeconds)
-    let filled = 0
-    for (let at = 0; at < wallets.length && !stopping.signal.aborted; at += WALLETS_AT_ONCE)
-      filled += await fill(wallets.slice(at, at + WALLETS_AT_ONCE))
-    if (filled > 0) logger.info({ swaps: filled }, 'prices filled in')
+  function schedule(ms: number): void {
+    clearTimeout(timer)
+    if (!stopping.signal.aborted) timer = setTimeout(() => void runPass(), ms)
   }
 
-  /** Gives how many swaps of these wallets got a price. */
-  async function fill(wallets: readonly number[]): Promise<number> {
+  /** Runs a pass after the one that is running, then schedules the next. */
+  function runPass(): Promise<void> {
+    clearTimeout(timer)
+    isNoted = false
+    running = running.then(async () => {
+      if (stopping.signal.aborted) return
+      let isAhead = false
+      try {
+        isAhead = await filler.fillAll(stopping.signal)
+      } catch (error) {
+        if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
+      }
+      if (!isNoted) schedule(isAhead ? DELAY_MS : EVERY_MS)
+    })
+    return running
+  }
+
+  void runPass()
+  return {
+    note(swaps) {
+      const isPriced = (swap: Swap) => swap.quoteMint === null || swap.solPriceUsdE9 !== null
+      if (isNoted || swaps.every(isPriced)) return
+      isNoted = true
+      schedule(DELAY_MS)
+    },
+    fillNow: runPass,
+    async stop() {
+      stopping.abort()
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+class PriceFiller {
+  readonly #store: Store
+  readonly #deps: PriceFillDeps
+  readonly #metrics: ReturnType<typeof createPriceFillMetrics>
+  /** Whether the current pass met a swap of a time that storage has not reached. */
+  #isAhead = false
+
+  constructor(store: Store, deps: PriceFillDeps) {
+    this.#store = store
+    this.#deps = deps
+    this.#metrics = createPriceFillMetrics(deps.registry)
+  }
+
+  /** Fills all wallets. Returns whether some swaps have to wait for storage to reach their time. */
+  async fillAll(stop: AbortSignal): Promise<boolean> {
+    this.#isAhead = false
+    const wallets = await findWalletsToPrice(this.#store, this.#deps.maxAgeSeconds)
     let filled = 0
-    for await (const page of readUnpriced(store, wallets)) {
-      const priced = await withPrices(page)
+    for (let at = 0; at < wallets.length && !stop.aborted; at += WALLETS_AT_ONCE)
+      filled += await this.#fill(wallets.slice(at, at + WALLETS_AT_ONCE))
+    if (filled > 0) this.#deps.logger.info({ swaps: filled }, 'prices filled in')
+    return this.#isAhead
+  }
+
+  /** Returns how many swaps of these wallets got a price. */
+  async #fill(wallets: readonly number[]): Promise<number> {
+    let filled = 0
+    for await (const page of readUnpriced(this.#store, wallets)) {
+      const priced = await this.#withPrices(page)
       if (priced.length === 0) continue
-      await deps.books.amend(
+      await this.#deps.books.amend(
         priced.map((swap) => swap.wallet),
         async (mine) => {
           const own = new Set(mine)
           const swaps = priced.filter((swap) => own.has(swap.wallet))
-          await writePrices(store, swaps)
-          metrics.filled.inc(swaps.length)
+          await writePrices(this.#store, swaps)
+          this.#metrics.filled.inc(swaps.length)
           filled += swaps.length
         },
       )
@@ -89,50 +148,15 @@ export function startPriceFill(deps: PriceFillDeps): PriceFill {
     return filled
   }
 
-  async function withPrices(swaps: readonly UnpricedSwap[]): Promise<PricedSwap[]> {
+  /** Returns those of the swaps that have a price now. */
+  async #withPrices(swaps: readonly UnpricedSwap[]): Promise<PricedSwap[]> {
     const times = new Set(swaps.map((swap) => swap.blockTime))
-    const { prices, ...known } = await readSettledSolPrices(store, times, maxAgeSeconds)
-    isAhead ||= known.isAhead
+    const { maxAgeSeconds } = this.#deps
+    const { prices, isAhead } = await readSettledSolPrices(this.#store, times, maxAgeSeconds)
+    this.#isAhead ||= isAhead
     return swaps.flatMap((swap) => {
       const solPriceUsdE9 = prices.get(swap.blockTime)
       return solPriceUsdE9 === undefined ? [] : [{ ...swap, solPriceUsdE9 }]
     })
-  }
-
-  /** One pass after the other. */
-  function next(): Promise<void> {
-    clearTimeout(timer)
-    isSoon = false
-    running = running.then(async () => {
-      if (stopping.signal.aborted) return
-      try {
-        await pass()
-      } catch (error) {
-        if (!(error instanceof ServiceError && error.code === 'closed')) deps.onBug(error)
-      }
-      if (!isSoon) later(isAhead ? DELAY_MS : EVERY_MS)
-    })
-    return running
-  }
-
-  function later(ms: number): void {
-    clearTimeout(timer)
-    if (!stopping.signal.aborted) timer = setTimeout(() => void next(), ms)
-  }
-
-  void next()
-  return {
-    note(swaps) {
-      if (isSoon || swaps.every((swap) => swap.quoteMint === null || swap.solPriceUsdE9 !== null))
-        return
-      isSoon = true
-      later(DELAY_MS)
-    },
-    pricesCame: next,
-    async stop() {
-      stopping.abort()
-      clearTimeout(timer)
-      await running
-    },
   }
 }

@@ -1,21 +1,22 @@
 import type { SolPrice } from '../../domain/slot.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Prices compared, and written, at once. */
-const PRICES_AT_ONCE = 20_000
+/** Prices compared and written together. */
+const PRICES_PER_INSERT = 20_000
 
 /**
- * Stores the prices of `SOL_PRICES_FILE` with their source (rule J7); what is stored already costs a look and no row, so that each process that is given
- * the file may do it at each start. `prices` in order of time, one a second. A price that the file gives another value for than it once did is replaced;
- * what swaps were valued at is not (rule C1). Gives how many were new.
+ * Stores the prices of `SOL_PRICES_FILE` (rule J7) and returns how many were new. `prices` are in
+ * order of time, at most one a second. Idempotent: prices that are stored already cost a query and
+ * no row, so every process may load the file at every start. A changed price replaces the stored
+ * one, but not the price that a swap already has (rule C1).
  */
 export async function storeSolPriceFile(
   store: Store,
   prices: readonly SolPrice[],
 ): Promise<number> {
   let stored = 0
-  for (let at = 0; at < prices.length; at += PRICES_AT_ONCE) {
-    const some = prices.slice(at, at + PRICES_AT_ONCE)
+  for (let at = 0; at < prices.length; at += PRICES_PER_INSERT) {
+    const some = prices.slice(at, at + PRICES_PER_INSERT)
     const rows = await store.query<{ time: number; usd_e9: string }>(
       `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'file' AND time BETWEEN {from:UInt32} AND {to:UInt32}
        ORDER BY time LIMIT 100000000`,

@@ -2,23 +2,24 @@ import type { Swap } from '../../domain/event.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
 import type { Store } from '../../store/store.ts'
 
-/** A stored swap against a quote coin that has no price of SOL. */
+/** A stored swap against a quote coin that has no SOL price. */
 export type UnpricedSwap = Pick<
   Swap,
   'slot' | 'txIndex' | 'wallet' | 'eventIndex' | 'blockTime' | 'quoteAmount' | 'quoteMismatch'
 > & { readonly quoteMint: NonNullable<Swap['quoteMint']> }
 
-/** The same with the price for its time: USD x 10^9 for one SOL. */
+/** A swap with the price at its time: USD x 10^9 for one SOL. */
 export type PricedSwap = UnpricedSwap & { readonly solPriceUsdE9: bigint }
 
 const SWAPS_PER_PAGE = 5000
 const SWAPS_PER_WRITE = 1000
 
 /**
- * Wallets that may have swaps to be priced: without a price, in a stretch of time near which there are prices. Some have none after all: a row that was replaced
- * by one with a price may not be merged yet, and a stretch has edges.
+ * Returns the wallets that may have swaps to price, ascending: a swap has no price, and there are
+ * prices at about its time. Some have none after all, because the query compares coarse time
+ * intervals and sees old row versions that are not merged yet.
  */
-export async function walletsToPrice(store: Store, maxAgeSeconds: number): Promise<number[]> {
+export async function findWalletsToPrice(store: Store, maxAgeSeconds: number): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
     `SELECT DISTINCT wallet FROM swaps
      WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL AND intDiv(block_time, {age:UInt32}) IN (
@@ -41,7 +42,10 @@ interface SwapRow {
   readonly quote_mismatch: boolean
 }
 
-/** Swaps of these wallets against a quote coin that have no price, wallet by wallet in event-key order, in pages. */
+/**
+ * Yields these wallets' swaps that have a quote coin and no price: in pages, by wallet, in
+ * event-key order.
+ */
 export async function* readUnpriced(
   store: Store,
   wallets: readonly number[],
@@ -78,8 +82,9 @@ function swapOf(row: SwapRow): UnpricedSwap {
 }
 
 /**
- * Gives swaps their prices and values: a new version of each row, which is otherwise the newest one, whatever columns it has. One that has got a price
- * meanwhile, or is gone, is left as it is (rule C1); so is everything when it is done twice.
+ * Stores prices of swaps, and the values that follow, in a new version of each row. All other
+ * columns are copied, whichever they are. A swap that meanwhile has a price, or is deleted, stays
+ * as it is (rule C1), so writing twice changes nothing.
  */
 export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
   const key = 'slot, tx_index, wallet, event_index'

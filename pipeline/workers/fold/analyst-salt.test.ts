@@ -13,8 +13,8 @@ import { analystDatabase, migrate } from '../../store/migrate.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { aChain } from '../../testing/a-chain.ts'
 import { openTestChdb, openTestClickHouse, type TestStore } from '../../testing/test-store.ts'
-import { BookRows } from './book-store.ts'
-import { rowOf } from './event-rows.ts'
+import { BookWriter } from './book-writer.ts'
+import { decodedRow } from './event-rows.ts'
 import { adoptSalt } from './privacy-salt.ts'
 
 /*
@@ -35,7 +35,7 @@ const events = records
   .sort(compareEventKeys)
 const END = 1_800_000_000
 
-/** The books of the wallets, folded with the salt. */
+/** Folds the books of the wallets with the salt. */
 function foldBooks(): WalletState[] {
   const perturb = createPerturb(SALT)
   return Array.from({ length: WALLETS }, (_, index) => {
@@ -47,13 +47,13 @@ function foldBooks(): WalletState[] {
   })
 }
 
-/** Stores the events, the balances, and what the fold makes of them with a salt. */
+/** Stores events, balances and the books folded from them with a salt. */
 async function storeHistory(store: Store): Promise<void> {
   for (const record of [...events, ...balances]) {
-    const [table, row] = rowOf(record, null)
+    const [table, row] = decodedRow(record, null)
     await store.insert(table, [row])
   }
-  const rows = new BookRows(store, 1_700_000_059, true)
+  const rows = new BookWriter(store, 1_700_000_059, true)
   for (const state of foldBooks()) rows.add(state)
   await rows.store()
   await store.insert('wallet_coverage', [
@@ -61,7 +61,7 @@ async function storeHistory(store: Store): Promise<void> {
   ])
 }
 
-/** Rows of the event views as the functions of the API serve the same events. */
+/** Returns rows of the event views as the API's functions serve the same events. */
 function servedEvents(perturb: Perturb): Record<string, Row[]> {
   const rows: Record<string, Row[]> = { swaps: [], transfers: [], sol_transfers: [] }
   for (const event of events) {
@@ -89,7 +89,7 @@ function servedEvents(perturb: Perturb): Record<string, Row[]> {
   return rows
 }
 
-/** The newest balance of each wallet as it is served. */
+/** Returns the newest balance of each wallet as it is served. */
 function servedBalances(perturb: Perturb): Row[] {
   const newest = new Map<number, BalanceRecord>()
   for (const balance of balances) newest.set(balance.wallet, balance)
@@ -101,7 +101,7 @@ function servedBalances(perturb: Perturb): Row[] {
 }
 
 /**
- * Rows of `lots` and `disposals` as they are served: see the header of
+ * Returns rows of `lots` and `disposals` as they are served: see the header of
  * sql/0142_analyst_served_books.sql.
  */
 function servedMatches(perturb: Perturb): Record<'lots' | 'disposals', Row[]> {
@@ -146,7 +146,7 @@ function servedMatches(perturb: Perturb): Record<'lots' | 'disposals', Row[]> {
   return rows
 }
 
-/** Rows of `positions` and of `positions_at` of the end. */
+/** Returns rows of `positions`, and of `positions_at` at the end. */
 function servedPositions(matches: Record<'lots' | 'disposals', Row[]>): Record<string, Row[]> {
   const positions = foldBooks().flatMap((state) =>
     [...state.tokens.values()].map((token) => {
@@ -181,7 +181,7 @@ function servedPositions(matches: Record<'lots' | 'disposals', Row[]>): Record<s
   return { positions, [`positions_at(at = ${END})`]: ever }
 }
 
-/** Rows of `first_buys`. */
+/** Returns rows of `first_buys`. */
 function servedFirstBuys(perturb: Perturb): Row[] {
   return foldBooks().flatMap((state) =>
     takeChanges(state).firstBuys.map((buy) => {
@@ -199,13 +199,13 @@ function servedFirstBuys(perturb: Perturb): Row[] {
   )
 }
 
-/** Rows as text, in one order. */
+/** Returns rows as sorted text. */
 function asText(rows: readonly Row[]): string[] {
   const text = (value: unknown) => (value === null ? 'null' : String(value))
   return rows.map((row) => Object.values(row).map(text).join(' ')).sort()
 }
 
-/** Views with a column `time`, for people. */
+/** Views that have a readable column `time`. */
 const TIMED = [
   'swaps',
   'transfers',
@@ -244,7 +244,7 @@ function testSalted(
   test.serial(
     `${name}: with a salt the views show what is served, without one what happened`,
     async (t) => {
-      const perturb = createPerturb(SALT) as Perturb // there is a salt
+      const perturb = createPerturb(SALT) as Perturb // not null, because there is a salt
       const matches = servedMatches(perturb)
       const expected: Record<string, Row[]> = {
         ...servedEvents(perturb),

@@ -21,8 +21,9 @@ import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './boo
 import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
 
 /*
- * The worked questions of sql/README.md over a history of three wallets, answers worked out by hand (rules J9, K4), in rows as the worker makes them,
- * unmerged: each thing in an older picture, some taken back. On chDB, and as the user `analyst` on the server of CLICKHOUSE_URL.
+ * The worked questions of sql/README.md over a history of three wallets, with answers worked out by
+ * hand (rules J9, K4). Rows are stored as the worker stores them and unmerged: every row also has an
+ * older version, and some have tombstones. Runs on chDB, and as user `analyst` on CLICKHOUSE_URL.
  */
 
 const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
@@ -30,7 +31,7 @@ const WIF = address('EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm')
 const SOL = 1_000_000_000n
 const PRICE = 200n * SOL
 
-/** Unix seconds of a time on 10 or 11 January 2026, UTC. */
+/** Returns the unix seconds of a time on 10 or 11 January 2026, UTC. */
 const at = (day: 10 | 11, time: string) => Date.parse(`2026-01-${day}T${time}Z`) / 1000
 
 let place = 100
@@ -83,9 +84,9 @@ const HISTORY: WalletEvent[] = [
     amount: 500n,
     decimals: 5,
   },
-  // 1000 that cost 2 SOL for 4, 1000 of 3000 that cost 9 SOL for 4: 3 SOL of profit.
+  // 1000 bought for 2 SOL, sold for 4; 1000 of 3000 bought for 9 SOL, sold for 4: 3 SOL profit.
   swap(1, at(10, '13:00:00'), 'sell', 2000n, 8n * SOL),
-  // 2000 that cost 6 SOL for 4, 500 that came by transfer for 1: a loss of 1 SOL.
+  // 2000 bought for 6 SOL, sold for 4; 500 received by transfer, sold for 1: a loss of 1 SOL.
   swap(1, at(11, '09:00:00'), 'sell', 2500n, 5n * SOL),
   // 600 USDC at 200 USD: 3 SOL.
   swap(1, at(11, '10:00:00'), 'buy', 10_000n, 600_000_000n, inUsdc),
@@ -95,7 +96,7 @@ const HISTORY: WalletEvent[] = [
     direction: 'in',
     lamports: 20n * SOL,
   },
-  // A quarter of what cost 1 SOL.
+  // A quarter of a lot that cost 1 SOL.
   {
     kind: 'token_transfer',
     ...key(2, at(11, '11:30:00')),
@@ -117,7 +118,7 @@ const HISTORY: WalletEvent[] = [
   }),
 ]
 
-/** The answers, by the headings of sql/README.md. Integers of 64 bits and more are text. */
+/** The answers by the headings of sql/README.md. Integers of 64 bits and more are text. */
 const ANSWERS: Record<string, readonly object[]> = {
   'Realised profit by wallet and day': [
     { wallet: 'W1', day: '2026-01-10', profit_sol: 3 },
@@ -172,7 +173,7 @@ const ANSWERS: Record<string, readonly object[]> = {
   'Holders of a token over time': [
     { hour: '2026-01-10 12:00:00', holders: '2' },
     { hour: '2026-01-10 13:00:00', holders: '2' },
-    // W1 has sold 500 that it had not bought.
+    // W1 sold 500 that it had not bought.
     { hour: '2026-01-11 09:00:00', holders: '1' },
   ],
   'Tokens held by several wallets now': [{ mint: WIF, wallets: '2', sol_invested: 3 }],
@@ -309,7 +310,7 @@ const ANSWERS: Record<string, readonly object[]> = {
   'How exact it is': [],
 }
 
-/** Stores the books of a wallet after `events`, as the pictures of `version`. */
+/** Stores the books of a wallet after `events` as rows of `version`. */
 async function storeBooks(
   store: Store,
   wallet: number,
@@ -341,11 +342,11 @@ async function storeBooks(
 }
 
 async function storeHistory(store: Store): Promise<void> {
-  const none = { ...HISTORY[0], slot: 50, baseAmount: 7n } as Swap // the first is a swap
+  const none = { ...HISTORY[0], slot: 50, baseAmount: 7n } as Swap // the first event is a swap
   const rows = [...HISTORY, none].flatMap((event) =>
     event.kind === 'swap' ? [{ ...swapRow(event, null), version: 0 }] : [],
   )
-  // First without values, and with a swap that is not; then as they are.
+  // First versions without values, and a swap that is deleted later; then the true ones.
   await store.insert(
     'swaps',
     rows.map((row) => ({ ...row, value_lamports: null })),
@@ -372,7 +373,7 @@ async function storeHistory(store: Store): Promise<void> {
     for (let n = 1; n <= events.length; n += 1)
       await storeBooks(store, wallet, events.slice(0, n), n, balance)
   }
-  // Books of a token that a refold did not find again.
+  // Books of a token that a refold no longer has.
   const gone = { wallet: 1, mint: 'gone', slot: 9, tx_index: 0, event_index: 0 }
   const lot = { ...gone, block_time: 9, origin: 'buy', amount: 5, cost_lamports: 5, left_amount: 5 }
   await store.insert('lots', [{ ...lot, left_cost_lamports: 5, quick_sold_amount: 0, version: 1 }])
@@ -463,7 +464,7 @@ async function storeHistory(store: Store): Promise<void> {
   ])
 }
 
-/** Titles and statements of the worked questions. */
+/** Returns titles and statements of the worked questions. */
 const questions = [
   ...readFileSync(join(SQL_FOLDER, 'README.md'), 'utf8').matchAll(
     /^#### (.*?)\n.*?^```sql\n(.*?)^```/gms,
@@ -477,7 +478,7 @@ test('every worked question has an answer', (t) => {
   )
 })
 
-/** What an analyst asks with: the name of the database is put in. */
+/** Returns a query as an analyst runs it, with the name of the database filled in. */
 type Ask = <T>(sql: string) => Promise<T[]>
 
 function testViews(

@@ -5,7 +5,7 @@ import { activeHours, servedSums, walletScore } from '../../fold/wallet-metrics.
 import type { Disposal, FirstBuy, TokenState, WalletState } from '../../fold/wallet-state.ts'
 import type { Row } from '../../store/store.ts'
 
-/** Row of table `lots`. */
+/** Row of table `lots`. Amounts are raw units, costs lamports. */
 export function lotRow(wallet: number, version: number, mint: string, lot: Lot): Row {
   return {
     wallet,
@@ -93,7 +93,9 @@ export function positionRow(wallet: number, version: number, token: TokenState):
   }
 }
 
-/** Left out while trades are served as they happened: then these columns are what the others are. */
+/**
+ * Columns for figures served with `PRIVACY_SALT`. Without a salt their defaults copy the others.
+ */
 function servedColumns(served: TradeSums): Row {
   return {
     served_bought_amount: served.bought,

@@ -1,79 +1,112 @@
 import { decodeSnapshot, encodeSnapshot, SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import { stateVersion } from '../../fold/wallet-metrics.ts'
-import {
-  type StateChanges,
-  takeChanges,
-  type WalletPlace,
-  type WalletState,
-} from '../../fold/wallet-state.ts'
-import type { Row, Store } from '../../store/store.ts'
-import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
-import { START } from './stored-events.ts'
+import type { WalletPlace, WalletState } from '../../fold/wallet-state.ts'
+import type { Store } from '../../store/store.ts'
+import { insertRows } from '../insert-rows.ts'
+import { START_PLACE } from './stored-events.ts'
 
-/** What is known of a wallet's books without folding anything. */
+/** What storage says of a wallet's books, before anything is folded. */
 export interface StoredBooks {
-  /** Newest snapshot; null when there is none that can be read. */
+  /** Newest snapshot; null when there is none or this process cannot read it. */
   readonly snapshot: WalletState | null
-  /** Whether what is derived may not be whole: the wallet has to be folded from its beginning, with the next revision. */
-  readonly broken: boolean
+  /**
+   * Whether derived rows may be incomplete: the wallet has a refold mark, or an unreadable
+   * snapshot. It has to be folded from its first event, with the next revision.
+   */
+  readonly needsRefold: boolean
   /** The highest revision used so far. */
   readonly revision: number
-  /** The newest event that any derived row knows of. */
+  /** The newest event that any derived row includes. */
   readonly highWater: WalletPlace
 }
 
-/** Rows of one insert, so that no insert grows with the number of wallets. */
-const ROWS_PER_INSERT = 20_000
+const WALLETS_PER_QUERY = 500
 const SNAPSHOTS_PER_INSERT = 500
 
-/** What is stored of the books of `wallets`, one entry for each. */
+/** Returns what is stored of the books of `wallets`, one entry for each. `format`: of snapshots. */
 export async function readBooks(
   store: Store,
   wallets: readonly number[],
   format: number,
 ): Promise<Map<number, StoredBooks>> {
   const books = new Map<number, StoredBooks>()
-  for (let at = 0; at < wallets.length; at += SNAPSHOTS_PER_INSERT) {
-    const some = wallets.slice(at, at + SNAPSHOTS_PER_INSERT)
-    const params = { wallets: some }
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
+    const some = wallets.slice(at, at + WALLETS_PER_QUERY)
     const [snapshots, metrics] = await Promise.all([
-      store.query<{ wallet: number; revision: number; format: number; state: string }>(
-        'SELECT wallet, revision, format, state FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
-        params,
-      ),
-      store.query<{
-        wallet: number
-        events: string
-        slot: string
-        tx_index: number
-        event_index: number
-        version: string
-      }>(
-        'SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000',
-        params,
-      ),
+      readSnapshotRows(store, some),
+      readMetricsRows(store, some),
     ])
-    const snapshotOf = new Map(snapshots.map((row) => [row.wallet, row]))
-    const metricsOf = new Map(metrics.map((row) => [row.wallet, row]))
-    for (const wallet of some) {
-      const saved = snapshotOf.get(wallet)
-      const row = metricsOf.get(wallet)
-      const snapshot = saved?.format === format ? decodeSnapshot(saved.state) : null
-      books.set(wallet, {
-        snapshot,
-        broken: saved !== undefined && snapshot === null,
-        revision: Math.max(saved?.revision ?? 0, Math.floor(Number(row?.version ?? 0) / 2 ** 32)),
-        highWater:
-          row === undefined || row.events === '0'
-            ? START
-            : { slot: Number(row.slot), txIndex: row.tx_index, eventIndex: row.event_index },
-      })
-    }
+    for (const wallet of some)
+      books.set(wallet, booksOf(snapshots.get(wallet), metrics.get(wallet), format))
   }
   return books
 }
 
-/** The highest revision used of each of at most 1000 wallets so far, and whether its books are whole; none for one that nothing is known of. */
+interface SnapshotRow {
+  readonly wallet: number
+  readonly revision: number
+  readonly format: number
+  readonly state: string
+}
+
+interface MetricsPlaceRow {
+  readonly wallet: number
+  readonly events: string
+  readonly slot: string
+  readonly tx_index: number
+  readonly event_index: number
+  readonly version: string
+}
+
+async function readSnapshotRows(
+  store: Store,
+  wallets: readonly number[],
+): Promise<Map<number, SnapshotRow>> {
+  const rows = await store.query<SnapshotRow>(
+    `SELECT wallet, revision, format, state FROM fold_snapshots FINAL
+     WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
+    { wallets },
+  )
+  return new Map(rows.map((row) => [row.wallet, row]))
+}
+
+async function readMetricsRows(
+  store: Store,
+  wallets: readonly number[],
+): Promise<Map<number, MetricsPlaceRow>> {
+  const rows = await store.query<MetricsPlaceRow>(
+    `SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL
+     WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
+    { wallets },
+  )
+  return new Map(rows.map((row) => [row.wallet, row]))
+}
+
+function booksOf(
+  saved: SnapshotRow | undefined,
+  metrics: MetricsPlaceRow | undefined,
+  format: number,
+): StoredBooks {
+  const snapshot = saved?.format === format ? decodeSnapshot(saved.state) : null
+  return {
+    snapshot,
+    needsRefold: saved !== undefined && snapshot === null,
+    revision: Math.max(saved?.revision ?? 0, Math.floor(Number(metrics?.version ?? 0) / 2 ** 32)),
+    highWater:
+      metrics === undefined || metrics.events === '0'
+        ? START_PLACE
+        : {
+            slot: Number(metrics.slot),
+            txIndex: metrics.tx_index,
+            eventIndex: metrics.event_index,
+          },
+  }
+}
+
+/**
+ * Returns, for at most 1000 wallets, the highest revision used and whether a readable snapshot has
+ * it. A wallet without books has no entry.
+ */
 export async function readRevisions(
   store: Store,
   wallets: readonly number[],
@@ -96,8 +129,8 @@ export async function readRevisions(
   )
 }
 
-/** Wallets whose books have to be folded from their beginning before anything else is done with them. */
-export async function findBroken(store: Store, format: number): Promise<number[]> {
+/** Returns all wallets with a refold mark or a snapshot of another format, ascending. */
+export async function findWalletsToRefold(store: Store, format: number): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
     'SELECT wallet FROM fold_snapshots FINAL WHERE format != {readable:UInt32} ORDER BY wallet LIMIT 10000000',
     { readable: format },
@@ -105,8 +138,11 @@ export async function findBroken(store: Store, format: number): Promise<number[]
   return rows.map((row) => row.wallet)
 }
 
-/** Those of at most 1000 wallets whose books are marked broken. */
-export async function findMarked(store: Store, wallets: readonly number[]): Promise<number[]> {
+/** Returns those of at most 1000 wallets that have a refold mark, ascending. */
+export async function findMarkedWallets(
+  store: Store,
+  wallets: readonly number[],
+): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
     'SELECT wallet FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
     { wallets },
@@ -115,10 +151,11 @@ export async function findMarked(store: Store, wallets: readonly number[]): Prom
 }
 
 /**
- * Says that the books of these wallets are being made anew with the given revisions. Whoever finds this and no newer snapshot knows that they
- * may not be whole.
+ * Stores refold marks (`format` 0) in place of the snapshots of these wallets. `revisions`: wallet
+ * to the revision that its refold will have. Any process that finds a mark refolds the wallet, so a
+ * crash after this call leaves no stale books.
  */
-export async function markBroken(
+export async function markForRefold(
   store: Store,
   revisions: ReadonlyMap<number, number>,
 ): Promise<void> {
@@ -133,8 +170,11 @@ export async function markBroken(
   await insertRows(store, 'fold_snapshots', rows)
 }
 
-/** Takes out what earlier revisions of these wallets' books had and the given ones have not. */
-export async function removeStale(
+/**
+ * Writes tombstones over derived rows that only earlier revisions have. `revisions`: wallet to its
+ * current revision, whose rows are stored.
+ */
+export async function deleteStaleRows(
   store: Store,
   revisions: ReadonlyMap<number, number>,
 ): Promise<void> {
@@ -148,7 +188,7 @@ export async function removeStale(
       isOne,
     ],
     ['positions', 'wallet, mint', isOne],
-    // Kept by mint: what a wallet ever traded is in its positions.
+    // This table is ordered by mint. The positions of a wallet name every mint that it ever traded.
     [
       'first_buys',
       'mint, wallet',
@@ -171,7 +211,7 @@ export async function removeStale(
   )
 }
 
-/** Stores snapshots of wallets whose derived rows are all stored. */
+/** Stores snapshots of wallets. All their derived rows must be stored before. */
 export async function saveSnapshots(
   store: Store,
   states: readonly WalletState[],
@@ -189,83 +229,4 @@ export async function saveSnapshots(
         version: stateVersion(state),
       })),
     )
-}
-
-/** Rows to be stored of the books that have changed. */
-export class BookRows {
-  readonly #metrics: Row[] = []
-  #positions: Row[] = []
-  #lots: Row[] = []
-  #disposals: Row[] = []
-  #firstBuys: Row[] = []
-  readonly #store: Store
-  readonly #computedAt: number
-  readonly #isSalted: boolean
-
-  /**
-   * `computedAt`: unix seconds of the wall clock. `isSalted`: whether there is a `PRIVACY_SALT`
-   * (rule I2a).
-   */
-  constructor(store: Store, computedAt: number, isSalted: boolean) {
-    this.#store = store
-    this.#computedAt = computedAt
-    this.#isSalted = isSalted
-  }
-
-  /** Takes what has changed of a wallet that stands where it shall be seen. */
-  add(state: WalletState): void {
-    const version = stateVersion(state)
-    const changes = takeChanges(state)
-    this.#addDetails(state.wallet, version, changes)
-    for (const token of changes.tokens)
-      this.#positions.push(positionRow(state.wallet, version, token))
-    if (changes.metrics)
-      this.#metrics.push(metricsRow(state, version, this.#computedAt, this.#isSalted))
-  }
-
-  /**
-   * Stores the lots, first buys and disposals of a wallet in the middle of a long fold, when they are many; positions and metrics keep showing what they
-   * showed until it is done.
-   */
-  async addInBetween(state: WalletState): Promise<void> {
-    const { changes } = state
-    if (changes.lots.length + changes.disposals.length < ROWS_PER_INSERT) return
-    this.#addDetails(state.wallet, stateVersion(state), takeChanges(state))
-    for (const token of changes.tokens) token.dirty = true
-    state.changes.tokens.push(...changes.tokens)
-    state.changes.metrics = changes.metrics
-    await this.#storeDetails()
-  }
-
-  /** Metrics go first: they are what tells, after a crash, how far derived rows may reach. */
-  async store(): Promise<void> {
-    await insertRows(this.#store, 'wallet_metrics', this.#metrics)
-    await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])
-  }
-
-  #addDetails(wallet: number, version: number, changes: StateChanges): void {
-    for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
-    for (const disposal of changes.disposals)
-      this.#disposals.push(disposalRow(wallet, version, disposal))
-    for (const buy of changes.firstBuys)
-      this.#firstBuys.push(firstBuyRow(wallet, version, buy, this.#isSalted))
-  }
-
-  async #storeDetails(): Promise<void> {
-    const [lots, disposals, firstBuys] = [this.#lots, this.#disposals, this.#firstBuys]
-    this.#lots = []
-    this.#disposals = []
-    this.#firstBuys = []
-    await Promise.all([
-      insertRows(this.#store, 'lots', lots),
-      insertRows(this.#store, 'disposals', disposals),
-      insertRows(this.#store, 'first_buys', firstBuys),
-    ])
-  }
-}
-
-/** Stores any number of rows in inserts of bounded size. */
-export async function insertRows(store: Store, table: string, rows: readonly Row[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
-    await store.insert(table, rows.slice(at, at + ROWS_PER_INSERT))
 }

@@ -13,7 +13,7 @@ import type { LateMark } from '../../log/late-order.ts'
 import type { LateOrigin } from '../../log/log-message.ts'
 import type { Row } from '../../store/store.ts'
 
-/** Tables that the decoder's records go to. */
+/** Tables that hold records of the decoder. */
 export const DECODED_TABLES = [
   'swaps',
   'transfers',
@@ -21,10 +21,11 @@ export const DECODED_TABLES = [
   'sol_balances',
   'undecoded',
 ] as const
+/** A table that holds records of the decoder. */
 export type DecodedTable = (typeof DECODED_TABLES)[number]
 
-/** The table and the row that a record is stored as. */
-export function rowOf(
+/** Returns the table and the row that a record is stored as. */
+export function decodedRow(
   record: DecodedRecord,
   late: LateOrigin | null,
   decoderVersion = DECODER_VERSION,
@@ -43,7 +44,7 @@ export function rowOf(
   }
 }
 
-/** Row of table `swaps`. */
+/** Row of table `swaps`. `late` is null for a swap that came in the order of the chain. */
 export function swapRow(
   swap: Swap,
   late: LateOrigin | null,
@@ -162,8 +163,8 @@ export function gapRow(gap: { readonly fromSlot: number; readonly toSlot: number
   return { to_slot: gap.toSlot, from_slot: gap.fromSlot }
 }
 
-/** Row of table `transactions`, to be inserted by `storeKept`. */
-export function keptRow(record: KeptTransaction, decoderVersion = DECODER_VERSION): Row {
+/** Row of table `transactions`, for `insertTransactions`. */
+export function transactionRow(record: KeptTransaction, decoderVersion = DECODER_VERSION): Row {
   const { buffer, byteOffset, length } = record.bytes
   return {
     slot: record.slot,
@@ -176,7 +177,7 @@ export function keptRow(record: KeptTransaction, decoderVersion = DECODER_VERSIO
   }
 }
 
-/** Row of table `progress`. */
+/** Row of table `progress`: the newest slot of a partition that a worker has stored. */
 export function progressRow(
   worker: string,
   partition: number,

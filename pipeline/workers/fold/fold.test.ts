@@ -29,16 +29,16 @@ import { openTestStore, type TestStore, testDatabase } from '../../testing/test-
 import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
 import {
   balanceRow,
-  keptRow,
   lateRow,
   solTransferRow,
   swapRow,
+  transactionRow,
   transferRow,
   undecodedRow,
 } from './event-rows.ts'
 import { type RunningBooks, startFold } from './fold.ts'
-import { readRefolds, requestRefolds, untilInBooks } from './refold.ts'
-import { readEvents, START } from './stored-events.ts'
+import { readRefoldProgress, requestRefolds, waitUntilFolded } from './refold.ts'
+import { readEvents, START_PLACE } from './stored-events.ts'
 import { WalletCache } from './wallet-cache.ts'
 
 const logger = createLogger('silent')
@@ -54,7 +54,7 @@ test.before(async () => {
 })
 test.after.always(() => testStore.remove())
 
-/** Tables and their keys; what is outside of "byte-identical" (K4) is left out of a dump. */
+/** Reads all tables in key order, without the columns that may differ (rule K4). */
 type Table = keyof typeof TABLE_KEYS
 type Dump = Record<Table, Record<string, unknown>[]>
 
@@ -101,7 +101,9 @@ const eventsOf = (chain: RecordChain): WalletEvent[] =>
     )
     .sort(compareEventKeys)
 
-/** What the tables hold when everything comes in order: a pure fold of all records, put into rows. */
+/**
+ * Returns the tables for records that come in order: a pure fold of all records, as rows.
+ */
 function expectedDump(chain: RecordChain, isSalted = false): Dump {
   const records = recordsOf(chain)
   const events = eventsOf(chain)
@@ -115,7 +117,7 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
     undecoded: records.flatMap((r) => (r.kind === 'undecoded' ? [undecodedRow(r)] : [])),
     transactions: records.flatMap((r) => {
       if (r.kind !== 'kept') return []
-      const { base64, ...row } = keptRow(r)
+      const { base64, ...row } = transactionRow(r)
       return [{ ...row, format: 'yellowstone', bytes: new TextDecoder().decode(r.bytes) }]
     }),
     lots: [],
@@ -149,19 +151,19 @@ function expectedDump(chain: RecordChain, isSalted = false): Dump {
   ) as Dump // the same keys
 }
 
-/** Columns of positions that say what is served, and what they say without a salt. */
+/** Columns of positions for served figures; without a salt they equal the columns named here. */
 const SERVED = [
   ...['bought_amount', 'sold_amount', 'bought_lamports', 'sold_lamports'],
   ...['first_buy_time', 'first_trade_time', 'last_trade_time'],
 ] as const
 
-/** A position with what is served of it: the true figures, but for those that are given. */
+/** Returns a position with served figures: the true ones, except those in `otherwise`. */
 function served(position: Row, otherwise: Row = {}): Row {
   const pairs = SERVED.map((name) => [`served_${name}`, otherwise[name] ?? position[name]])
   return { ...position, ...Object.fromEntries(pairs) }
 }
 
-/** What is served of each position: sums and times over its swaps, each as it is served. */
+/** Returns the served figures of each position: sums and times over its perturbed swaps. */
 function servedFigures(chain: RecordChain, salt: string): Map<string, Row> {
   const perturb = createPerturb(salt)
   const figures = new Map<string, Row>()
@@ -184,7 +186,7 @@ function servedFigures(chain: RecordChain, salt: string): Map<string, Row> {
   return figures
 }
 
-/** Columns that ClickHouse gives as text in JSON (64 bits and wider). */
+/** Columns that ClickHouse returns as text in JSON (64 bits and wider). */
 const wide = new Map<Table, Set<string>>()
 
 function asRead(table: Table, rows: readonly Row[]): Record<string, unknown>[] {
@@ -224,7 +226,10 @@ const newLog = (): EventLog =>
     { partitions: PARTITIONS, retryDelayMs: 1 },
   )
 
-/** Appends the slots beyond `from` and what came late, in the order of the chain; after every `step` slots waits for `settled`. */
+/**
+ * Appends the slots beyond `from` and the late records, in chain order. After every `step` slots it
+ * waits for `settled`.
+ */
 async function play(
   log: EventLog,
   chain: RecordChain,
@@ -239,7 +244,7 @@ async function play(
       if (afterSlots === at || (isLast && afterSlots > at)) await log.appendLate(records, 'stream')
     if (at % step === step - 1) await settled(slot.marker.slot)
   }
-  // A slot after the last records, so that whatever came late has been stored when it is.
+  // One more slot: once it is stored, the late records before it are too.
   await log.appendSlot({ marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] })
   await settled(lastSlot(chain))
 }
@@ -247,7 +252,9 @@ async function play(
 const lastMarker = (chain: RecordChain) => chain.slots.at(-1)!.marker
 const lastSlot = (chain: RecordChain) => lastMarker(chain).slot + 1
 
-/** The store for workers, and what resolves once they have stored everything up to a slot. */
+/**
+ * A store for workers, and `settled`, which resolves once they have stored everything up to a slot.
+ */
 function watchProgress(store: Store) {
   let stored = -1
   let tell: () => void = () => {}
@@ -269,16 +276,19 @@ function watchProgress(store: Store) {
   return { watched, settled }
 }
 
-/** Runs the worker over what `play` appends until all is stored; `kill` ends it as a power cut would. */
+/**
+ * Runs the worker over what `play` appends until all of it is stored. `kill` ends it like a power
+ * cut.
+ */
 async function run(
   store: Store,
   chain: RecordChain,
   options: Parameters<typeof play>[2] & {
     kill?: Promise<void>
-    /** So small that states are packed and forgotten all the time. */
+    /** A small one packs and evicts states all the time. */
     cache?: WalletCache
     salt?: string
-    /** Done beside the worker once all is stored. */
+    /** Runs beside the worker once everything is stored. */
     afterwards?: (
       fold: RunningBooks,
       log: EventLog,
@@ -314,7 +324,10 @@ async function run(
   }
 }
 
-/** The store of a process that is killed instead of its `n`-th write; what it had sent before may still be done. */
+/**
+ * Returns the store of a process that dies before its `n`-th write. Writes that it sent before may
+ * still be carried out.
+ */
 function dyingStore(
   store: Store,
   n: number,
@@ -360,7 +373,7 @@ async function track(store: Store): Promise<void> {
   await addTrackedWallets(store, addresses, addresses, 2)
 }
 
-test.serial('the tables hold a pure fold of what came', async (t) => {
+test.serial('the tables hold a pure fold of the records', async (t) => {
   const { store } = testStore
   const chain = aChain({ seed: 1, slots: 60, wallets: WALLETS - 1 })
   await track(store)
@@ -371,15 +384,18 @@ test.serial('the tables hold a pure fold of what came', async (t) => {
 })
 
 test.serial(
-  'the price of a second is the first that was stored, whoever comes again (J7)',
+  'the first stored price of a second stays, even when a restarted process brings another (J7)',
   async (t) => {
     const { store } = testStore
     await empty(store)
     await track(store)
-    const chainOf = (...prices: readonly (readonly [number, bigint])[]): RecordChain => ({
+    const chainOf = (
+      first: number,
+      ...prices: readonly (readonly [number, bigint])[]
+    ): RecordChain => ({
       late: [],
       slots: prices.map(([time, usdE9], at) => {
-        const slot = 10 + at
+        const slot = first + at
         const marker = { slot, parent: slot - 1, blockTime: time, solPrice: { time, usdE9 } }
         return { marker, records: [] }
       }),
@@ -387,16 +403,16 @@ test.serial(
     const prices = () =>
       store.query('SELECT time, source, usd_e9 FROM sol_prices FINAL ORDER BY time')
     const row = (time: number, usd_e9: string) => ({ time, source: 'pool', usd_e9 })
-    await run(store, chainOf([100, 5n], [100, 5n], [101, 7n]))
+    await run(store, chainOf(10, [100, 5n], [100, 5n], [101, 7n]))
     t.deepEqual(await prices(), [row(100, '5'), row(101, '7')])
-    // A process that starts again without the slot that told the first price of a second.
-    await run(store, chainOf([101, 9n], [102, 8n]))
+    // A restarted process that did not see the slot with the first price of second 101.
+    await run(store, chainOf(20, [101, 9n], [102, 8n]))
     t.deepEqual(await prices(), [row(100, '5'), row(101, '7'), row(102, '8')])
   },
 )
 
 test.serial('a price is stored before the swaps that have it (K1, K4)', async (t) => {
-  // A process may be killed in between, and then nothing may replay the price: RPC blocks hold no account.
+  // After a crash in between, nothing would bring the price again: RPC blocks hold no pool account.
   const { store } = testStore
   await empty(store)
   await track(store)
@@ -416,7 +432,7 @@ test.serial('a price is stored before the swaps that have it (K1, K4)', async (t
 })
 
 test.serial(
-  'twenty pages of a backfill cost a wallet one refold; its rows go on without them until then (C16)',
+  'twenty pages of a backfill cost a wallet one refold; until then its rows lack them (C16)',
   async (t) => {
     t.timeout(120_000)
     const { store } = testStore
@@ -462,7 +478,7 @@ test.serial(
       const { lots, disposals, positions, first_buys, wallet_metrics } = onlyLive
       t.deepEqual(await books(), { lots, disposals, positions, first_buys, wallet_metrics }, ending)
       const next = { marker: { ...lastMarker(chain), slot: lastSlot(chain) }, records: [] }
-      if (ending === 'it is over') await untilInBooks({ store, log }, [1, 2, 3], stop)
+      if (ending === 'it is over') await waitUntilFolded({ store, log }, [1, 2, 3], stop)
       else if (ending === 'time has passed') {
         now = 2_100
         await append([next])
@@ -479,13 +495,13 @@ test.serial(
       const { sol_prices: _prices, ...rest } = await dump(store)
       const { sol_prices: _live, ...expected } = expectedDump(chain)
       t.deepEqual(rest, expected, ending)
-      // Nothing is left to be made anew.
+      // No refold is left.
       t.deepEqual(await store.query('SELECT wallet FROM fold_snapshots FINAL WHERE format = 0'), [])
     }
   },
 )
 
-test.serial('what comes late, or again, leads to the same tables (C16, K1)', async (t) => {
+test.serial('late and repeated records lead to the same tables (C16, K1)', async (t) => {
   const { store } = testStore
   for (let seed = 1; seed <= 2; seed += 1) {
     await empty(store)
@@ -497,7 +513,7 @@ test.serial('what comes late, or again, leads to the same tables (C16, K1)', asy
       cache: new WalletCache({ maxOpen: 6, maxPacked: 9 }),
     })
     t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}`)
-    // All of it once more, to a worker that knows nothing: the same rows, not written again.
+    // Everything once more, to a worker with an empty memory: the same rows, not written again.
     const before = await countRows(store)
     await run(store, chain)
     t.deepEqual(await dump(store), expectedDump(chain), `seed ${seed}, replayed`)
@@ -505,7 +521,7 @@ test.serial('what comes late, or again, leads to the same tables (C16, K1)', asy
   }
 })
 
-test.serial('a history of many pages is folded page by page, to the same tables', async (t) => {
+test.serial('a history of many pages is folded page by page into the same tables', async (t) => {
   const { store } = testStore
   await empty(store)
   const chain = aChain({ seed: 7, slots: 5, wallets: 1 })
@@ -514,7 +530,9 @@ test.serial('a history of many pages is folded page by page, to the same tables'
     `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
      SELECT intDiv(number, 50), number % 50, 1, 0, 1600000000 + number, 's', if(number % 5 < 3, 'buy', 'sell'), 'm', 1000 + number % 7, 6, NULL, number, 'p', 'p', 'high', 0, 0, number FROM numbers(45000)`,
   )
-  const events = (await collect(readEvents(store, new Map([[1, START]])))).flatMap((e) => e.events)
+  const events = (await collect(readEvents(store, new Map([[1, START_PLACE]])))).flatMap(
+    (e) => e.events,
+  )
   t.is(events.length, 45_000)
   const state = createWalletState(1)
   for (const event of events) foldEvent(state, event)
@@ -553,18 +571,19 @@ test.serial(
   async (t) => {
     const { store } = testStore
     await empty(store)
-    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the fourth.
+    // 24000, 9000, 8000 and 7000 swaps: a page of 20000 ends within the first, and within the
+    // fourth.
     await store.command(
       `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, value_lamports)
      SELECT 400000000 + intDiv(number, 50), number % 50, wallet, 0, 1600000000, 's', 'buy', 'm', 1000, 6, NULL, 0, 'p', 'p', 'high', 0, 0, 0
      FROM numbers(24000) ARRAY JOIN [1, 2, 3, 4] AS wallet WHERE number < [24000, 9000, 8000, 7000][wallet]`,
     )
     const places = new Map([
-      [1, START],
+      [1, START_PLACE],
       [2, { slot: 400_000_020, txIndex: 7, eventIndex: 0 }], // the 1008th
-      [3, START],
+      [3, START_PLACE],
       [4, { slot: 400_000_000, txIndex: 0, eventIndex: 0 }],
-      [5, START],
+      [5, START_PLACE],
     ])
     const pages = await collect(readEvents(store, places, { onlyShort: true }))
     t.deepEqual(
@@ -599,7 +618,7 @@ async function collect<T>(values: AsyncIterable<T>): Promise<T[]> {
 }
 
 test.serial(
-  'workers come and go while records flow, each with its share of the wallets, and the tables are the same (K1, K3)',
+  'workers join and leave while records flow, each with its share of wallets, and the tables are the same (K1, K3)',
   async (t) => {
     const { store } = testStore
     await empty(store)
@@ -658,7 +677,7 @@ test.serial('without its snapshots a worker makes the same tables', async (t) =>
   t.deepEqual(await dump(store), expectedDump(chain))
 })
 
-test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (t) => {
+test.serial('a refolded wallet has byte-identical rows (K4)', async (t) => {
   const { store } = testStore
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 1_000_000 }), async (seed) => {
@@ -674,10 +693,10 @@ test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (
           const targets = await requestRefolds({ store, log }, [1, 2, 3, 4, 5])
           await log.appendSlot({ marker: { ...lastMarker(chain), slot: 1e9 }, records: [] })
           await settled(1e9)
-          t.deepEqual(await readRefolds(store, targets), { begun: WALLETS, done: WALLETS })
+          t.deepEqual(await readRefoldProgress(store, targets), { begun: WALLETS, done: WALLETS })
           t.deepEqual(await dump(store), before)
 
-          // Heard twice, it does nothing more.
+          // Requested twice, it has no further effect.
           const rows = await countDerived(store)
           await log.appendRefolds([...targets].map(([wallet, revision]) => ({ wallet, revision })))
           await log.appendSlot({ marker: { ...lastMarker(chain), slot: 2e9 }, records: [] })
@@ -690,7 +709,7 @@ test.serial('a wallet that is folded anew has byte-identical rows (K4)', async (
   )
 })
 
-/** Rows that follow from no event, and some that are missing. */
+/** Stores rows that follow from no event, and deletes some that do. */
 async function spoil(store: Store): Promise<void> {
   await store.command('TRUNCATE TABLE positions')
   await store.command(
@@ -704,7 +723,7 @@ async function countDerived(store: Store): Promise<unknown> {
   )
 }
 
-test.serial('events that are changed lead to the books of the changed events', async (t) => {
+test.serial('changed events lead to the books of the changed events', async (t) => {
   const { store } = testStore
   await empty(store)
   await track(store)
@@ -736,7 +755,7 @@ const withPrice = (record: WalletRecord): WalletRecord =>
     : record
 
 test.serial(
-  'killed instead of any of its kinds of writes, and started again, a worker makes the same tables (K1)',
+  'killed before a write of any kind and started again, a worker makes the same tables (K1)',
   async (t) => {
     t.timeout(600_000)
     const { store } = testStore
@@ -759,7 +778,7 @@ test.serial(
     await track(store)
     await run(life.store, chain, options)
     t.deepEqual(await dump(store), expected)
-    // A write differs from another of its kind by what was stored before it.
+    // Two writes of a kind differ in what was stored before them.
     const kinds = life.writes.map((write, at) => `${life.writes[at - 1]} | ${write}`)
     const points = kinds.flatMap((kind, at) => (kinds.indexOf(kind) === at ? [at + 1] : []))
     t.true(points.length > 20)
@@ -768,7 +787,8 @@ test.serial(
       await track(store)
       const dying = dyingStore(store, n)
       await run(dying.store, chain, { ...options, kill: dying.death })
-      // The log in one process is lost with it: slots come again from the stored marker on, late records only if they had not been stored.
+      // A log in memory is lost with its process. Slots come again from the stored marker on, late
+      // records only if they were not stored.
       const from = (await readStorageMarker(store))?.slot ?? -1
       const late = n % 2 === 0 ? chain.late : await lateNotStored(store, chain)
       await run(store, chain, { ...options, step: 1000, from, late })
@@ -856,7 +876,7 @@ onKafka(
   },
 )
 
-/** What came late and is not wholly stored. */
+/** Returns the late records that are not all stored. */
 async function lateNotStored(store: Store, chain: RecordChain): Promise<RecordChain['late']> {
   const families = {
     swap: 'swaps',
@@ -882,7 +902,7 @@ async function lateNotStored(store: Store, chain: RecordChain): Promise<RecordCh
 }
 
 test.serial(
-  'while the store is away the worker waits, then goes on, and loses nothing',
+  'while the store is down the worker waits, then resumes, and loses nothing',
   async (t) => {
     const { store } = testStore
     await empty(store)
@@ -901,7 +921,7 @@ test.serial(
         query: async (sql, params) => flaky(() => store.query(sql, params)),
         insert: async (table, rows, options) => {
           await flaky(() => store.insert(table, rows, options))
-          // The answer is lost, the rows are not: the same block comes again with its token.
+          // The response is lost, the rows are not: the same insert comes again with its token.
           if (calls % 5 === 0)
             throw new ServiceError('unavailable', 'the store does not answer', { retriable: true })
         },
@@ -919,7 +939,7 @@ test.serial(
 )
 
 test.serial(
-  'late swaps and gaps are stored in the places that a follower of the log sees, over restarts too (rules F4, K2)',
+  'late swaps and gaps are stored at the places that a follower of the log sees, even over restarts (rules F4, K2)',
   async (t) => {
     const { store } = testStore
     await empty(store)
@@ -952,7 +972,7 @@ test.serial(
       const late = chain.late.filter(({ afterSlots }) => afterSlots === at)
       for (const { records } of late) {
         await log.appendLate(records, 'stream')
-        await fold.stop() // between two late ones behind one marker
+        await fold.stop() // between two late records after one marker
         fold = await start()
         await log.appendLate(records, 'stream')
       }
@@ -990,7 +1010,7 @@ async function countRows(store: Store): Promise<unknown> {
 }
 
 test.serial(
-  'with a salt positions hold what is served, folded from the perturbed swaps, and metrics coarsened sums; with another salt, or none, every wallet is folded anew (rules I2, I2a, C14)',
+  'with a salt positions hold the served figures of perturbed swaps, and metrics coarsened sums; when the salt changes, every wallet is refolded (rules I2, I2a, C14)',
   async (t) => {
     const { store } = testStore
     const chain = aChain({ seed: 11, slots: 60, wallets: WALLETS, lateShare: 0.1 })
@@ -1008,7 +1028,7 @@ test.serial(
     t.deepEqual((await dump(store)).positions, saltedPositions('a salt of this test'))
     t.notDeepEqual(saltedPositions('a salt of this test'), told)
     const again = { from: lastSlot(chain), late: [] }
-    // Killed before it saved: no snapshot tells by which salt the books were made.
+    // Killed before it saved: no snapshot says with which salt the books were made.
     await store.command('TRUNCATE TABLE fold_snapshots')
     await run(store, chain, { ...again, salt: 'another salt of it' })
     const salted = await dump(store)

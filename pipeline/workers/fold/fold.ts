@@ -1,32 +1,26 @@
-import type { BalanceRecord, Swap, WalletEvent } from '../../domain/event.ts'
-import type { RefoldRequest, SlotMarker, WalletRecord } from '../../domain/slot.ts'
+import type { Swap } from '../../domain/event.ts'
+import type { SlotMarker, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
-import { Turns } from '../../runtime/turns.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { addEmptyMetrics } from '../../store/tracked-wallets.ts'
+import { insertRows } from '../insert-rows.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
-import { insertRows } from './book-store.ts'
-import { type DecodedTable, gapRow, keptRow, lateRow, rowOf } from './event-rows.ts'
-import { findKept, storeKept, type TransactionPlace } from './kept-transactions.ts'
+import { gapRow } from './event-rows.ts'
+import type { Flush, LoggedRecord } from './flush.ts'
 import { adoptSalt } from './privacy-salt.ts'
-import {
-  type FoldDeps,
-  type FoldWorker,
-  type LoggedRecord,
-  type RunningFold,
-  runFold,
-} from './run-fold.ts'
-import { findStored, type StoredKey, storedKeyText } from './stored-events.ts'
-import { inKeyOrder, WalletBooks, type WalletNews } from './wallet-books.ts'
+import { type FoldDeps, type FoldWorker, type RunningFold, runFold } from './run-fold.ts'
+import { EVENT_TABLES, storeRecords } from './store-records.ts'
+import { WalletBooks } from './wallet-books.ts'
 import { WalletCache } from './wallet-cache.ts'
 
-/** The fold worker of this process. */
+/** The running fold worker of this process. */
 export interface RunningBooks extends RunningFold {
   /**
-   * Changes stored events of wallets (a price is filled in, a swap decoded again) and folds the wallets anew. `wallets` may hold any; `write` gets those
-   * whose partitions this process has, stores new rows of their events, and may be called with none. Dying anywhere leaves
-   * either nothing changed, or the books are made from the changed events at the next start. Resolves when all is stored; `closed` when the worker stops.
+   * Changes stored events of wallets (fills in a price, say) and refolds the wallets. `write` gets
+   * those of `wallets` whose partitions this process has, perhaps none, and stores new versions of
+   * their rows. After a crash either nothing has changed, or the next start refolds the wallets.
+   * Resolves when everything is stored; rejects with `closed` when the worker stops.
    */
   amend(
     wallets: readonly number[],
@@ -34,26 +28,32 @@ export interface RunningBooks extends RunningFold {
   ): Promise<void>
 }
 
+/** What the fold worker needs. */
 export interface FoldParts extends FoldDeps {
   readonly registry: Registry
+  /** Milliseconds of the wall clock. */
   readonly now?: () => number
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt?: string | null
   /** States of wallets in memory. */
   readonly cache?: WalletCache
-  /** Told of the swaps of each flush once they are stored, some perhaps again. It does not wait and does not fail. */
+  /**
+   * Called with the swaps of each flush once they are stored. The same swap may come again. Must
+   * neither block nor throw.
+   */
   readonly onSwaps?: (swaps: readonly Swap[]) => void
 }
 
 /**
- * Starts the worker that stores what tracked wallets did and what follows from it: events, balances, prices, lots, disposals, positions,
- * metrics. Decisions C, K1, K4: whatever is delivered, how often, and wherever the process dies, the tables end up the same.
+ * Starts the worker that stores events, balances and prices of tracked wallets, and everything
+ * derived from them: lots, disposals, positions, metrics. Whatever the log delivers, how often, and
+ * wherever the process dies, the tables end up the same (rules C16, K1, K4).
  */
 export async function startFold(deps: FoldParts): Promise<RunningBooks> {
   const metrics = createFoldMetrics(deps.registry)
-  let worker: ReturnType<typeof createFold> | undefined
+  let worker: BookWorker | undefined
   const running = await runFold((store) => {
-    worker = createFold(store, metrics, deps)
+    worker = new BookWorker(store, metrics, deps)
     return worker
   }, deps)
   return {
@@ -62,213 +62,101 @@ export async function startFold(deps: FoldParts): Promise<RunningBooks> {
   }
 }
 
-function createFold(
-  store: Store,
-  metrics: FoldMetrics,
-  { log, now = Date.now, salt = null, onSwaps, cache = new WalletCache() }: FoldParts,
-): FoldWorker & Pick<RunningBooks, 'amend'> {
-  const books = new WalletBooks({ store, metrics, now, salt, cache })
-  let assigned: readonly number[] = []
-  let isRecovered = false
-  /** The pool's newest stored price: what is stored of a second stays, whoever comes again with another (rule J7). */
-  let priceTime = 0
-  /** No event, balance or transaction of a higher slot is stored, of a partition that is named of none higher than there: what comes of one need not be looked for. */
-  let newestSlot = Number.POSITIVE_INFINITY
-  const newestSlots = new Map<number, number>()
+class BookWorker implements FoldWorker {
+  readonly name = 'fold'
+  readonly #store: Store
+  readonly #metrics: FoldMetrics
+  readonly #deps: FoldParts
+  readonly #salt: string | null
+  readonly #books: WalletBooks
+  #assigned: readonly number[] = []
+  #isRecovered = false
+  /** Time of the newest stored pool price. The first price stored for a second stays (rule J7). */
+  #priceTime = 0
+  #newest = new NewestSlots(Number.POSITIVE_INFINITY)
 
-  const partitionOfRecord = ({ wallet }: WalletRecord) => partitionOf(wallet, log.partitions)
-  const isNewer = (record: WalletRecord) =>
-    record.slot > (newestSlots.get(partitionOfRecord(record)) ?? newestSlot)
-  const isMine = (wallet: number) => assigned.includes(partitionOf(wallet, log.partitions))
-  async function recover(): Promise<void> {
-    if (isRecovered) return
-    await addEmptyMetrics(store)
-    await adoptSalt(store, salt)
-    await books.recover(isMine)
-    priceTime = Math.max(priceTime, await newestPriceTime(store))
-    newestSlot = await newestStoredSlot(store)
-    newestSlots.clear()
-    isRecovered = true
+  constructor(store: Store, metrics: FoldMetrics, deps: FoldParts) {
+    const { now = Date.now, salt = null, cache = new WalletCache() } = deps
+    this.#store = store
+    this.#metrics = metrics
+    this.#deps = deps
+    this.#salt = salt
+    this.#books = new WalletBooks({ store, metrics, now, salt, cache })
   }
 
-  return {
-    name: 'fold',
-    assigned(partitions) {
-      books.forget()
-      assigned = partitions
-      isRecovered = false
-    },
-    async amend(wallets, write) {
-      await recover()
-      const mine = [...new Set(wallets)].filter(isMine)
-      await books.amend(mine, () => write(mine))
-    },
-    async apply({ records, markers, refolds, gaps }) {
-      const end = metrics.flushSeconds.startTimer()
-      await recover()
-      for (const [kind, count] of countByKind(records)) metrics.records.inc({ kind }, count)
-      const prices = newPrices(markers, priceTime)
-      await insertRows(store, 'slot_gaps', gaps.map(gapRow))
-      await storeRecords(store, books, { records, refolds, prices, isNewer })
-      for (const { record } of records)
-        if (isNewer(record)) newestSlots.set(partitionOfRecord(record), record.slot)
-      priceTime = Math.max(priceTime, ...prices.map((row) => Number(row.time)))
-      onSwaps?.(swapsOf(records))
-      metrics.slot.set(markers.at(-1)?.slot ?? 0)
-      end()
-    },
-    finish: () => books.save(),
+  assigned(partitions: readonly number[]): void {
+    this.#books.forget()
+    this.#assigned = partitions
+    this.#isRecovered = false
+  }
+
+  async amend(
+    wallets: readonly number[],
+    write: (wallets: readonly number[]) => Promise<void>,
+  ): Promise<void> {
+    await this.#recover()
+    const mine = [...new Set(wallets)].filter((wallet) => this.#isMine(wallet))
+    await this.#books.amend(mine, () => write(mine))
+  }
+
+  async apply({ records, markers, refolds, gaps }: Flush): Promise<void> {
+    const end = this.#metrics.flushSeconds.startTimer()
+    await this.#recover()
+    for (const [kind, count] of countByKind(records)) this.#metrics.records.inc({ kind }, count)
+    const prices = newPrices(markers, this.#priceTime)
+    await insertRows(this.#store, 'slot_gaps', gaps.map(gapRow))
+    const isNewer = (record: WalletRecord) =>
+      record.slot > this.#newest.of(this.#partitionOf(record.wallet))
+    await storeRecords(this.#store, this.#books, { records, refolds, prices, isNewer })
+    for (const { record } of records)
+      this.#newest.raise(this.#partitionOf(record.wallet), record.slot)
+    this.#priceTime = Math.max(this.#priceTime, ...prices.map((row) => Number(row.time)))
+    this.#deps.onSwaps?.(swapsOf(records))
+    this.#metrics.slot.set(markers.at(-1)?.slot ?? 0)
+    end()
+  }
+
+  finish(): Promise<void> {
+    return this.#books.save()
+  }
+
+  /** Brings storage to a state that flushes can build on; once after each assignment. */
+  async #recover(): Promise<void> {
+    if (this.#isRecovered) return
+    await addEmptyMetrics(this.#store)
+    await adoptSalt(this.#store, this.#salt)
+    await this.#books.recover((wallet) => this.#isMine(wallet))
+    this.#priceTime = Math.max(this.#priceTime, await newestPriceTime(this.#store))
+    this.#newest = new NewestSlots(await newestStoredSlot(this.#store))
+    this.#isRecovered = true
+  }
+
+  #partitionOf(wallet: number): number {
+    return partitionOf(wallet, this.#deps.log.partitions)
+  }
+
+  #isMine(wallet: number): boolean {
+    return this.#assigned.includes(this.#partitionOf(wallet))
   }
 }
 
-/** Stores the records that are new, and what follows from them; folds anew whom that is asked of. */
-async function storeRecords(
-  store: Store,
-  books: WalletBooks,
-  flush: {
-    readonly records: readonly LoggedRecord[]
-    readonly refolds: readonly RefoldRequest[]
-    readonly prices: readonly Row[]
-    /** Whether the record is beyond all that is stored of its partition. */
-    isNewer(record: WalletRecord): boolean
-  },
-): Promise<void> {
-  const { records, refolds, prices, isNewer } = flush
-  const batch = new Map<string, LoggedRecord>()
-  const turns = new Turns()
-  for (const logged of records) {
-    if (turns.isDue) await turns.take()
-    const text = recordKeyText(logged)
-    if (!batch.has(text)) batch.set(text, logged) // the first is what whoever follows the log has seen
+/** Highest slot stored per partition. A record above it is not stored, so no lookup is needed. */
+class NewestSlots {
+  readonly #start: number
+  readonly #slots = new Map<number, number>()
+
+  /** `start`: highest slot stored of any partition, before the first `raise`. */
+  constructor(start: number) {
+    this.#start = start
   }
-  const wallets = new Set<number>()
-  for (const { record } of records) if (isBooked(record)) wallets.add(record.wallet)
-  const preparation = await books.prepare(wallets, refolds)
-  // What is beyond all that is stored, or beyond a state in memory, is new; all else may be stored already.
-  const isSurelyNew = ({ record }: LoggedRecord): boolean => {
-    if (record.kind === 'undecoded' || isNewer(record)) return true
-    const state = books.stateOf(record.wallet)
-    if (state === undefined) return false
-    if (record.kind === 'kept') return books.isBeyond(keyOf(record), preparation)
-    if (record.kind !== 'balance') return books.isBeyond(record, preparation)
-    return (record.slot - state.balanceSlot || record.txIndex - state.balanceTxIndex) > 0
+
+  of(partition: number): number {
+    return this.#slots.get(partition) ?? this.#start
   }
-  const doubtful: LoggedRecord[] = []
-  for (const logged of batch.values()) if (!isSurelyNew(logged)) doubtful.push(logged)
-  for (const text of await storedAmong(store, doubtful)) batch.delete(text)
 
-  const fresh = [...batch.values()]
-  const news = newsByWallet(fresh)
-  await books.announce(news, preparation)
-  const eventsStored = (async () => {
-    // Before the swaps: who sees a late one stored sees its place, and whoever finds a swap finds the price that it has.
-    await Promise.all([
-      insertRows(store, 'late_swaps', lateRows(fresh)),
-      insertRows(store, 'sol_prices', prices),
-    ])
-    await Promise.all(
-      [...rowsByTable(fresh)].map(([table, rows]) => insertRows(store, table, rows)),
-    )
-  })()
-  // Whoever finds a transaction finds its events.
-  const keptStored = eventsStored.then(() => storeKept(store, keptRows(fresh)))
-  keptStored.catch(() => {}) // heard of below, when nothing is folded any more
-  await books.fold(news, preparation, eventsStored)
-  await keptStored
-}
-
-/** What goes into the books of its wallet. */
-function isBooked(record: WalletRecord): record is WalletEvent | BalanceRecord {
-  return record.kind !== 'undecoded' && record.kind !== 'kept'
-}
-
-const TABLE_OF = {
-  swap: 'swaps',
-  token_transfer: 'transfers',
-  sol_transfer: 'sol_transfers',
-  balance: 'sol_balances',
-} as const satisfies Record<string, DecodedTable>
-
-function keyOf(record: WalletRecord): StoredKey {
-  const { wallet, slot, txIndex } = record
-  return { wallet, slot, txIndex, eventIndex: 'eventIndex' in record ? record.eventIndex : 0 }
-}
-
-function recordKeyText(logged: LoggedRecord): string {
-  const { record } = logged
-  const { kind, wallet, slot, txIndex } = record
-  if (kind === 'kept') return keptKeyText(record)
-  if (kind === 'balance' || kind === 'undecoded') return `${kind}:${wallet}/${slot}/${txIndex}`
-  return `event:${wallet}/${slot}/${txIndex}/${record.eventIndex}`
-}
-
-/** Two wallets may have brought the same transaction. */
-const keptKeyText = ({ slot, txIndex }: TransactionPlace) => `kept:${slot}/${txIndex}`
-
-/** Those of `records` that are stored, as `recordKeyText`. */
-async function storedAmong(store: Store, records: readonly LoggedRecord[]): Promise<string[]> {
-  const found = await Promise.all(
-    Object.entries(TABLE_OF).map(async ([kind, table]) => {
-      const asked = records.filter(({ record }) => record.kind === kind)
-      if (asked.length === 0) return []
-      const stored = await findStored(
-        store,
-        table,
-        asked.map(({ record }) => keyOf(record)),
-      )
-      return asked.filter((logged) => stored.has(storedKeyText(keyOf(logged.record))))
-    }),
-  )
-  const places = records.flatMap(({ record }) => (record.kind === 'kept' ? [record] : []))
-  return [
-    ...found.flat().map(recordKeyText),
-    ...(await findKept(store, places)).map((place) => keptKeyText(place)),
-  ]
-}
-
-function newsByWallet(records: readonly LoggedRecord[]): Map<number, WalletNews> {
-  const news = new Map<
-    number,
-    { events: WalletEvent[]; balances: BalanceRecord[]; fetched: Set<WalletEvent> }
-  >()
-  for (const { record, late } of records) {
-    if (!isBooked(record)) continue
-    const found = news.get(record.wallet) ?? { events: [], balances: [], fetched: new Set() }
-    news.set(record.wallet, found)
-    if (record.kind === 'balance') found.balances.push(record)
-    else {
-      found.events.push(record)
-      if (late === 'backfill') found.fetched.add(record)
-    }
+  raise(partition: number, slot: number): void {
+    if (slot > this.of(partition)) this.#slots.set(partition, slot)
   }
-  for (const found of news.values()) found.events = inKeyOrder(found.events)
-  return news
-}
-
-function rowsByTable(records: readonly LoggedRecord[]): ReadonlyMap<DecodedTable, Row[]> {
-  const rows = new Map<DecodedTable, Row[]>()
-  for (const { record, late, decoderVersion } of records) {
-    if (record.kind === 'kept') continue
-    const [table, row] = rowOf(record, late, decoderVersion)
-    const found = rows.get(table)
-    if (found === undefined) rows.set(table, [row])
-    else found.push(row)
-  }
-  return rows
-}
-
-function lateRows(records: readonly LoggedRecord[]): Row[] {
-  const rows: Row[] = []
-  for (const { record, mark } of records)
-    if (record.kind === 'swap' && mark !== null) rows.push(lateRow(record, mark))
-  return rows
-}
-
-function keptRows(records: readonly LoggedRecord[]): Row[] {
-  const rows: Row[] = []
-  for (const { record, decoderVersion } of records)
-    if (record.kind === 'kept') rows.push(keptRow(record, decoderVersion))
-  return rows
 }
 
 function swapsOf(records: readonly LoggedRecord[]): Swap[] {
@@ -283,9 +171,9 @@ function countByKind(records: readonly LoggedRecord[]): Map<string, number> {
   return counts
 }
 
-/** The highest slot of which anything is stored that came over the log. */
+/** The highest slot stored in any table that is filled from the log; 0 when they are empty. */
 async function newestStoredSlot(store: Store): Promise<number> {
-  const tables = [...Object.values(TABLE_OF), 'transactions']
+  const tables = [...Object.values(EVENT_TABLES), 'transactions']
   const newest = tables.map((table) => `SELECT max(slot) AS slot FROM ${table}`)
   const [found] = await store.query<{ slot: string }>(
     `SELECT max(slot) AS slot FROM (${newest.join(' UNION ALL ')})`,
@@ -300,7 +188,7 @@ async function newestPriceTime(store: Store): Promise<number> {
   return newest?.time ?? 0
 }
 
-/** Rows of `sol_prices` for prices newer than `since` that slot markers carry; each second once. */
+/** Rows of `sol_prices` for prices in markers that are newer than `since`, one for each second. */
 function newPrices(markers: readonly SlotMarker[], since: number): Row[] {
   const prices = new Map<number, bigint>()
   for (const { solPrice } of markers)

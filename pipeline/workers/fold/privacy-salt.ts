@@ -1,14 +1,12 @@
 import type { Store } from '../../store/store.ts'
-import { markBroken, readRevisions } from './book-store.ts'
+import { markForRefold, readRevisions } from './book-store.ts'
 
-/** Wallets marked in one insert. */
-const WALLETS_AT_ONCE = 1000
+const WALLETS_PER_INSERT = 1000
 
 /**
- * Makes `PRIVACY_SALT` of this process the salt by which the analyst's views serve (table
- * `privacy_salt`). When another one, or none, was in force, every wallet is first marked to be
- * folded anew, because stored sums follow the salt too. A process that dies in between does both
- * again at its next start.
+ * Makes `PRIVACY_SALT` of this process the salt of the analyst's views (table `privacy_salt`). When
+ * it differs from the stored one, every wallet first gets a refold mark, because stored sums depend
+ * on the salt too. After a crash in between, the next start does both again.
  */
 export async function adoptSalt(store: Store, salt: string | null): Promise<void> {
   const [row] = await store.query<{ salt: string; newest: string }>(
@@ -20,9 +18,9 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
      ORDER BY wallet LIMIT 10000000`,
   )
   const wallets = stored.map(({ wallet }) => wallet)
-  for (let at = 0; at < wallets.length; at += WALLETS_AT_ONCE) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_AT_ONCE))
-    await markBroken(
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_INSERT) {
+    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_INSERT))
+    await markForRefold(
       store,
       new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
     )

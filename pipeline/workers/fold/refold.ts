@@ -2,22 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../domain/service-error.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Store } from '../../store/store.ts'
-import { findMarked, readRevisions } from './book-store.ts'
+import { findMarkedWallets, readRevisions } from './book-store.ts'
 
-/** Wallets asked for in one append, so that no append grows with the number of wallets. */
-const WALLETS_PER_APPEND = 1000
+/** Wallets in one append and one query; bounds both. */
+const WALLETS_PER_REQUEST = 1000
 
 /**
- * Asks the fold worker, wherever it runs, to fold these wallets anew from their stored events. Rows of changed events are stored before this is
- * called: a fold that begins afterwards sees them. Resolves when the requests are on the log, with the revision that each wallet is to reach.
+ * Requests the fold worker, in whatever process it runs, to refold these wallets from their stored
+ * events. Store the changed events before the call. Resolves when the requests are on the log, with
+ * the revision that each wallet will reach. Calling it twice is harmless.
  */
 export async function requestRefolds(
   parts: { readonly store: Store; readonly log: EventLog },
   wallets: readonly number[],
 ): Promise<Map<number, number>> {
   const targets = new Map<number, number>()
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_APPEND) {
-    const some = wallets.slice(at, at + WALLETS_PER_APPEND)
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
+    const some = wallets.slice(at, at + WALLETS_PER_REQUEST)
     const known = await readRevisions(parts.store, some)
     const refolds = some.map((wallet) => ({
       wallet,
@@ -29,16 +30,18 @@ export async function requestRefolds(
   return targets
 }
 
-/** How far the fold worker is with what it was asked for: wallets that it has taken up, and those whose books are whole again. */
-export async function readRefolds(
+/**
+ * Returns how many of the requested refolds (wallet to revision) have begun, and how many are done.
+ */
+export async function readRefoldProgress(
   store: Store,
   targets: ReadonlyMap<number, number>,
 ): Promise<{ readonly begun: number; readonly done: number }> {
   const wallets = [...targets.keys()]
   let begun = 0
   let done = 0
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_APPEND) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_APPEND))
+  for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
+    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_REQUEST))
     for (const [wallet, { revision, isWhole }] of known) {
       if (revision < (targets.get(wallet) ?? 0)) continue
       begun += 1
@@ -48,31 +51,34 @@ export async function readRefolds(
   return { begun, done }
 }
 
-/** What is on the log is stored within this long, however many wallets are folded again, if anybody does it. */
-const STORED_MS = 10 * 60_000
+/** A running fold worker stores everything on the log within this time. */
+const TIMEOUT_MS = 10 * 60_000
 const POLL_MS = 100
 
 /**
- * Waits until all that is on the log is stored, and what is late among it is in the books of these wallets: those whose fold is put off for more to come
- * (`WalletBooks`) are folded now. Rejects with `unavailable` when no fold worker does it, with `closed` after `stop`; either way it may be called again.
+ * Waits until everything on the log is stored and the books of these wallets include it. Deferred
+ * refolds of the wallets (`DeferredRefolds`) are requested now. Rejects with a retriable
+ * `unavailable` when no fold worker does it in ten minutes, with `closed` after `stop`.
  */
-export async function untilInBooks(
+export async function waitUntilFolded(
   parts: { readonly store: Store; readonly log: EventLog },
   wallets: readonly number[],
   stop: AbortSignal,
 ): Promise<void> {
   const over = new AbortController()
-  const give = () => over.abort()
-  const timer = setTimeout(give, STORED_MS)
-  stop.addEventListener('abort', give)
-  if (stop.aborted) give()
+  const abort = () => over.abort()
+  const timer = setTimeout(abort, TIMEOUT_MS)
+  stop.addEventListener('abort', abort)
+  if (stop.aborted) abort()
   try {
     await parts.log.settled('fold', over.signal)
     const marked: number[] = []
-    for (let at = 0; at < wallets.length; at += WALLETS_PER_APPEND)
-      marked.push(...(await findMarked(parts.store, wallets.slice(at, at + WALLETS_PER_APPEND))))
+    for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST)
+      marked.push(
+        ...(await findMarkedWallets(parts.store, wallets.slice(at, at + WALLETS_PER_REQUEST))),
+      )
     const targets = await requestRefolds(parts, marked)
-    while ((await readRefolds(parts.store, targets)).done < targets.size) {
+    while ((await readRefoldProgress(parts.store, targets)).done < targets.size) {
       if (over.signal.aborted) throw new ServiceError('closed', 'stopped while waiting for books')
       await delay(POLL_MS)
     }
@@ -85,6 +91,6 @@ export async function untilInBooks(
     )
   } finally {
     clearTimeout(timer)
-    stop.removeEventListener('abort', give)
+    stop.removeEventListener('abort', abort)
   }
 }

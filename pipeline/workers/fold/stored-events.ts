@@ -2,19 +2,23 @@ import type { FoldEvent, FoldKind } from '../../fold/fold-event.ts'
 import type { WalletPlace } from '../../fold/wallet-state.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Before every event. */
-export const START: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
+/** A place before every event. */
+export const START_PLACE: WalletPlace = { slot: -1, txIndex: 0, eventIndex: 0 }
 
-/** Wallets asked for in one query: those with long histories, and those of which little is expected. */
+/** Wallets in one query: those read from a long history, and those with few events expected. */
 const LONG_PER_QUERY = 64
 const SHORT_PER_QUERY = 1000
-/** Events that come with one answer. */
+/** Events in one response. */
 const EVENTS_PER_PAGE = 20_000
 
 /**
- * Stored events of wallets, each wallet's beyond its place, in event-key order within a wallet, each once; wallets one after the other. Comes
- * in pages of bounded size, of which the next is read while one is used: a long history never is in memory whole. `isLast` tells that the wallet is done. With
- * `onlyShort` little is expected of each: many are asked for together, and of one that has more than a page beyond its place nothing comes after that page.
+ * Yields stored events of wallets, wallet by wallet, each once, in event-key order within a wallet.
+ * `beyond`: wallet to the place after which its events are wanted. Pages have a bounded size, and
+ * the next one is read while one is used. `isLast` marks the last page of a wallet.
+ *
+ * With `onlyShort` few events are expected of each wallet, so one query asks for many wallets. A
+ * wallet with more than a page of events yields one page with `isLast` false, and then nothing
+ * more.
  */
 export async function* readEvents(
   store: Store,
@@ -24,19 +28,19 @@ export async function* readEvents(
   const perQuery = onlyShort ? SHORT_PER_QUERY : LONG_PER_QUERY
   const wallets = [...beyond.keys()].sort((a, b) => a - b)
   const places = new Map<number, WalletPlace>()
-  /** Asks for the next page; null when all is read. */
-  const ask = () => {
+  /** Requests the next page; null when everything is read. */
+  const request = () => {
     if (places.size === 0)
       for (const wallet of wallets.splice(0, perQuery))
-        places.set(wallet, beyond.get(wallet) ?? START)
+        places.set(wallet, beyond.get(wallet) ?? START_PLACE)
     if (places.size === 0) return null
     const answer = store.query<EventRow>(eventsQuery(places))
-    answer.catch(() => {}) // heard of by whoever waits for it; nobody does when the reader has stopped
+    answer.catch(() => {}) // nobody awaits it when the consumer stops early
     return answer
   }
-  for (let asked = ask(); asked !== null; ) {
-    const rows = await asked
-    const full = rows.length === EVENTS_PER_PAGE
+  for (let pending = request(); pending !== null; ) {
+    const rows = await pending
+    const isFull = rows.length === EVENTS_PER_PAGE
     const reached = rows.at(-1)?.wallet ?? 0
     const byWallet = new Map<number, EventRow[]>()
     for (const row of rows) {
@@ -46,17 +50,17 @@ export async function* readEvents(
     }
     const read: { readonly wallet: number; readonly isLast: boolean }[] = []
     for (const wallet of [...places.keys()]) {
-      // A full page ends within its last wallet; the wallets after it have not come yet.
-      if (full && wallet > reached) continue
-      const isLast = !(full && wallet === reached)
-      // The page of a wallet of which little is expected is its own from the beginning.
+      // A full page ends within its last wallet; later wallets are still to come.
+      if (isFull && wallet > reached) continue
+      const isLast = !(isFull && wallet === reached)
+      // A long wallet gets a page of its own, read from its first event.
       if (onlyShort && !isLast && byWallet.size > 1) continue
       const last = byWallet.get(wallet)?.at(-1)
       if (isLast || onlyShort) places.delete(wallet)
       else if (last) places.set(wallet, placeOf(last))
       read.push({ wallet, isLast })
     }
-    asked = ask()
+    pending = request()
     for (const { wallet, isLast } of read) {
       const found = byWallet.get(wallet) ?? []
       yield { wallet, events: found.filter((row) => !row.is_deleted).map(foldEventOf), isLast }
@@ -64,7 +68,7 @@ export async function* readEvents(
   }
 }
 
-/** Key, time and `FOLD_COLUMNS` of a stored event. */
+/** A stored event: its key, its block time in unix seconds, and `FOLD_COLUMNS`. */
 export interface FoldRow {
   readonly wallet: number
   readonly slot: string
@@ -106,14 +110,14 @@ function foldEventOf(row: FoldRow): FoldEvent {
 
 const NO_VALUE = `CAST(NULL, 'Nullable(UInt128)') AS value, CAST(NULL, 'Nullable(UInt64)') AS price`
 
-/** What each event table gives in the shape of the fold. */
+/** The columns of each event table, in the form that the fold takes. */
 export const FOLD_COLUMNS = {
   swaps: `toString(side) AS kind, base_mint AS mint, base_decimals AS decimals, base_amount AS amount, value_lamports AS value, sol_price_usd_e9 AS price`,
   transfers: `if(direction = 'in', 'token_in', 'token_out') AS kind, mint, decimals, amount, ${NO_VALUE}`,
   sol_transfers: `if(direction = 'in', 'sol_in', 'sol_out') AS kind, '' AS mint, toUInt8(9) AS decimals, toUInt128(lamports) AS amount, ${NO_VALUE}`,
 } as const
 
-/** Several rows of one key count as one, the highest version: right whether or not they have been merged. */
+/** Of several rows of one key the highest version counts, whether or not ClickHouse merged them. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
   const where = beyondPlaces(
     new Map(
@@ -133,8 +137,10 @@ function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
 }
 
 /**
- * The condition for what each wallet has beyond its place, a slot and what orders its rows (`columns`); everything when the slot is below 0. The first wallet may be in
- * the middle of a long history: its place is for the index, so that no page reads again what came before it. Of the others, together, the least slot is.
+ * Returns the SQL condition for rows of each wallet beyond its place. A place has a value for each
+ * of `columns`; a slot below 0 selects every row of the wallet. The first wallet may be in the
+ * middle of a long history, so its place is compared in a form that the primary index can use. For
+ * the others, the index uses their lowest slot.
  */
 function beyondPlaces(
   places: ReadonlyMap<number, readonly [slot: number, ...rest: number[]]>,
@@ -146,7 +152,8 @@ function beyondPlaces(
   const wallets = others.map(([wallet]) => wallet)
   const least = Math.min(...others.map(([, [slot]]) => slot))
   const known = others.filter(([, [slot]]) => slot >= 0)
-  // Column by column: ClickHouse refuses to transform to tuples that hold a 64-bit integer, as a slot beside -1 is.
+  // Column by column: ClickHouse refuses to transform to tuples that hold a 64-bit integer, as a
+  // slot beside -1 is.
   const placed = (column: number) =>
     `transform(wallet, [${known.map(([wallet]) => wallet)}], CAST([${known.map(([, other]) => other[column])}], 'Array(Int64)'), toInt64(-1))`
   const beyond =
@@ -154,7 +161,7 @@ function beyondPlaces(
   return `(${isFirst}) OR (wallet IN (${wallets})${least < 0 ? '' : ` AND slot >= ${least}`}${beyond})`
 }
 
-/** The newest balance record of each wallet beyond a place, and how many there are. */
+/** Returns each wallet's newest balance record beyond a place, and the number of such records. */
 export async function readBalances(
   store: Store,
   beyond: ReadonlyMap<number, { readonly slot: number; readonly txIndex: number }>,
@@ -190,17 +197,17 @@ export async function readBalances(
   return found
 }
 
-/** A key in a table that has wallet, slot and transaction index; `eventIndex` 0 where the table has none. */
+/** Key of a row of an event table; `eventIndex` is 0 where the table has no such column. */
 export interface StoredKey extends WalletPlace {
   readonly wallet: number
 }
 
-/** One text for one key. */
+/** Returns a key as text, to compare keys by. */
 export const storedKeyText = (key: StoredKey): string =>
   `${key.wallet}/${key.slot}/${key.txIndex}/${key.eventIndex}`
 
-/** Which of `keys` table `table` holds already, as `storedKeyText`. */
-export async function findStored(
+/** Returns, as `storedKeyText`, the keys stored in a table at the wallets and slots of `keys`. */
+export async function findStoredKeys(
   store: Store,
   table: 'swaps' | 'transfers' | 'sol_transfers' | 'sol_balances',
   keys: readonly StoredKey[],
@@ -218,7 +225,7 @@ export async function findStored(
   return found
 }
 
-/** Slot of the newest marker that a worker has stored of each partition. */
+/** Returns the slot of the newest marker that a worker has stored, by partition. */
 export async function readProgress(
   store: Store,
   worker: string,

@@ -6,7 +6,7 @@ import { createWalletState, takeChanges } from '../../fold/wallet-state.ts'
 import { aHistory } from '../../testing/histories.ts'
 import { WalletCache } from './wallet-cache.ts'
 
-test('a state comes back as it was kept, as long as it is kept', (t) => {
+test('a cached state comes back unchanged, and the least recently used are evicted first', (t) => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.integer({ min: 1, max: 5 }), aHistory), { maxLength: 12 }),
@@ -26,7 +26,11 @@ test('a state comes back as it was kept, as long as it is kept', (t) => {
           cache.trim()
         }
         const held = [...kept].filter(([wallet]) => cache.has(wallet))
-        t.deepEqual(held, [...kept].slice(kept.size - held.length), 'the oldest go first')
+        t.deepEqual(
+          held,
+          [...kept].slice(kept.size - held.length),
+          'the least recently used are evicted first',
+        )
         t.is(cache.size, held.length)
         const moved = cache.moved().sort()
         for (const [wallet, { text, saved }] of held) {

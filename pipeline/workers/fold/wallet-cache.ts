@@ -4,11 +4,11 @@ import type { WalletState } from '../../fold/wallet-state.ts'
 /** A wallet's state in memory. */
 export interface CachedWallet {
   readonly state: WalletState
-  /** Records folded when its last snapshot was stored. */
+  /** Number of records that its last stored snapshot includes. */
   saved: number
 }
 
-/** A state as the text of its snapshot: half the memory, and nothing that the collector has to walk through. */
+/** A state as snapshot text: half the memory, and a single object for the garbage collector. */
 interface Packed {
   readonly text: string
   readonly tokens: number
@@ -17,13 +17,14 @@ interface Packed {
 }
 
 /**
- * States of wallets in memory, the least recently used first to go: those that moved of late as they are, those before them packed, and beyond
- * that none. Positions are counted, a wallet as one more. What was changed in a state has been taken (`takeChanges`) before `trim`.
+ * A cache of wallet states in two tiers, both in order of use: recent states as objects, older ones
+ * as snapshot text. Sizes count positions, plus one a wallet. Only `trim` packs and evicts, because
+ * a state must not be packed before its changes are taken (`takeChanges`).
  */
 export class WalletCache {
   readonly #maxOpen: number
   readonly #maxPacked: number
-  /** Both in the order of use, least recently first. */
+  /** Both tiers are in order of use, least recently used first. */
   readonly #open = new Map<number, CachedWallet & { tokens: number }>()
   readonly #packed = new Map<number, Packed>()
   #openTokens = 0
@@ -35,15 +36,20 @@ export class WalletCache {
     this.#maxPacked = options.maxPacked ?? 2_500_000
   }
 
-  /** How many wallets are in memory. */
+  /** Number of cached wallets. */
   get size(): number {
     return this.#open.size + this.#packed.size
   }
 
+  /** Whether the wallet is cached, in either tier. */
   has(wallet: number): boolean {
     return this.#open.has(wallet) || this.#packed.has(wallet)
   }
 
+  /**
+   * Returns a cached wallet, as an object. Does not count as use, except that packed text is
+   * unpacked.
+   */
   get(wallet: number): CachedWallet | undefined {
     const open = this.#open.get(wallet)
     if (open !== undefined) return open
@@ -52,8 +58,11 @@ export class WalletCache {
     return this.keep(decodeSnapshot(packed.text), packed.saved)
   }
 
-  /** Keeps a state as the one used last. */
-  keep(state: WalletState, saved: number): CachedWallet {
+  /**
+   * Caches a state as the most recently used. `saved`: see `CachedWallet`; by default it stays as it
+   * was.
+   */
+  keep(state: WalletState, saved = this.#savedOf(state.wallet)): CachedWallet {
     const { wallet } = state
     this.#forget(wallet)
     const entry = { state, saved, tokens: 1 + state.tokens.size }
@@ -62,22 +71,22 @@ export class WalletCache {
     return entry
   }
 
-  /** Wallets that have moved since their last snapshot was stored. */
+  /** Returns the wallets that changed since their last snapshot was stored. */
   moved(): number[] {
     const wallets: number[] = []
     for (const [wallet, { records, saved }] of this.#packed)
       if (records > saved) wallets.push(wallet)
     for (const [wallet, { state, saved }] of this.#open)
-      if (recordsOf(state) > saved) wallets.push(wallet)
+      if (countRecords(state) > saved) wallets.push(wallet)
     return wallets
   }
 
-  /** Brings what is held back within its bounds. */
+  /** Packs and evicts the least recently used states until both tiers are within their limits. */
   trim(): void {
     for (const [wallet, { state, saved, tokens }] of this.#open) {
       if (this.#openTokens <= this.#maxOpen) break
       this.#forget(wallet)
-      const packed = { text: encodeSnapshot(state), tokens, records: recordsOf(state), saved }
+      const packed = { text: encodeSnapshot(state), tokens, records: countRecords(state), saved }
       this.#packed.set(wallet, packed)
       this.#packedTokens += tokens
     }
@@ -87,11 +96,16 @@ export class WalletCache {
     }
   }
 
+  /** Evicts everything. */
   clear(): void {
     this.#open.clear()
     this.#packed.clear()
     this.#openTokens = 0
     this.#packedTokens = 0
+  }
+
+  #savedOf(wallet: number): number {
+    return (this.#open.get(wallet) ?? this.#packed.get(wallet))?.saved ?? 0
   }
 
   #forget(wallet: number): void {
@@ -102,7 +116,7 @@ export class WalletCache {
   }
 }
 
-/** Events and balance records folded. */
-export function recordsOf(state: WalletState): number {
+/** Returns the number of events and balance records that a state includes. */
+export function countRecords(state: WalletState): number {
   return state.events + state.balances
 }

@@ -7,16 +7,19 @@ import type { MintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { retryUntilStopped } from '../../ingest/rpc/retry-until-stopped.ts'
 import type { Logger } from '../../runtime/logger.ts'
 
+/** What `decodeRecords` needs. */
 export interface DecodeDeps {
   readonly decimals: MintDecimals
   readonly logger: Logger
-  /** Ends what waits for decimals: the call then rejects with `StoppedError`. */
+  /** Ends a wait for decimals: the call then rejects with `StoppedError`. */
   readonly stop: AbortSignal
 }
 
 /**
- * The records of a transaction, whether it came live or from history, in event-key order; prices are not in them yet. The transaction itself comes last, when
- * it gave an event or could not be decoded (rule K4). A promise only where decimals that no transaction told have to be asked for (rule J8).
+ * Returns the records of a transaction in event-key order, without SOL prices. The transaction
+ * itself comes last when it gave an event or could not be decoded (rule K4). Live and fetched
+ * transactions decode alike. The result is a promise only when RPC has to be asked for decimals
+ * (rule J8).
  */
 export function decodeRecords(
   decoder: Decoder,
@@ -30,7 +33,10 @@ export function decodeRecords(
     : decodeWith(decoder, decoded.mints, tx, blockTime, deps)
 }
 
-/** Adds the bytes, where the transaction is one to be kept, under the lowest wallet that it gave something. */
+/**
+ * Adds the transaction itself, unless there are only balance records. It goes under the lowest
+ * wallet with an event, so that it is on the log once.
+ */
 function withKept(tx: Transaction, records: readonly DecodedRecord[]): readonly WalletRecord[] {
   const first = records.find(({ kind }) => kind !== 'balance')
   if (first === undefined || first.kind === 'balance') return records
@@ -67,8 +73,9 @@ async function decodeWith(
 }
 
 /**
- * What is left of a transaction with a mint of which nobody knows the decimals, not RPC either (it was closed): balances, and for each wallet
- * whose events cannot be told a record that says so (rule K7).
+ * Returns the records of a transaction with a mint whose decimals are unknown even to RPC, as for a
+ * closed mint: the balance records, and one `undecoded` record for each wallet with events (rule
+ * K7).
  */
 function withoutDecimals(decoder: Decoder, tx: Transaction, blockTime: number): DecodedRecord[] {
   const guessed = decoder.decode(tx, blockTime, () => 0)

@@ -17,12 +17,12 @@ import { startIngest } from './ingest.ts'
 
 const START = 405_000_000
 
-/** A log that keeps what is appended. */
+/** Returns a log that records what is appended. */
 function recordingLog() {
   const slots: SlotRecords[] = []
   const late: { records: readonly WalletRecord[]; origin: LateOrigin }[] = []
   const kept: KeptTransaction[] = []
-  /** Kept transactions stand apart: the market does not tell them. */
+  /** Transaction bytes are kept apart, because the market does not predict them. */
   const others = (records: readonly WalletRecord[]) =>
     records.filter((record) => {
       if (record.kind === 'kept') kept.push(record)
@@ -40,7 +40,7 @@ function recordingLog() {
     },
   }
   return {
-    log: log as EventLog, // ingest appends, nothing else
+    log: log as EventLog, // ingest only appends
     slots,
     late,
     kept,
@@ -54,7 +54,7 @@ function recordingLog() {
   }
 }
 
-/** The service's ingest on a simulator, from `head` on. */
+/** Starts the service's ingest on a simulator, from slot `head`. */
 function ingestOf(
   simulator: Simulator,
   log: EventLog,
@@ -79,7 +79,10 @@ function ingestOf(
   })
 }
 
-/** What the market meant to happen in a slot, and what was recorded of it; prices apart, they are the pool's. */
+/**
+ * Returns the records that the market intended in a slot, and those on the log, both without
+ * prices, which are the pool's.
+ */
 const meant = (simulator: Simulator, slot: number) => {
   const { events, balances } = simulator.truth(slot)
   return inOrder([...events, ...balances])
@@ -95,14 +98,14 @@ const inOrder = (records: readonly WalletRecord[]) =>
         ('eventIndex' in a ? a.eventIndex : 99) - ('eventIndex' in b ? b.eventIndex : 99),
     )
 
-/** Slots with a block, from RPC. */
+/** Returns the slots with a block, from RPC. */
 async function producedSlots(simulator: Simulator, from: number, to: number): Promise<number[]> {
   const rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
   return rpc.getBlocks(from, to)
 }
 
 test.serial(
-  'every slot of the chain arrives on the log in order, with exactly the records that the market meant',
+  'every slot of the chain reaches the log in order, with exactly the records that the market intended',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
     const recorded = recordingLog()
@@ -127,7 +130,7 @@ test.serial(
 )
 
 test.serial(
-  'with everything going wrong at once the log gets exactly the slots and records of the chain',
+  'with all faults at once the log gets exactly the slots and records of the chain',
   async (t) => {
     const simulator = await startSimulator({
       clock: { kind: 'manual', startSlot: START },
@@ -167,7 +170,7 @@ test.serial(
     t.deepEqual(slots, expected)
     const got = new Map(upToEnd().map((record) => [keyOf(record), record]))
     const wanted = new Map(truth.map((record) => [keyOf(record), record]))
-    // Only what differs: a whole history is no message.
+    // Only differences: a whole history is too long for a message.
     t.deepEqual(
       [...got]
         .filter(([key, record]) => !isDeepStrictEqual(record, wanted.get(key)))
@@ -180,7 +183,8 @@ test.serial(
     )
     t.true(recorded.late.length > 0)
 
-    // Of everything that gave an event the bytes are there, and give the same records again (rule K4).
+    // Every transaction with an event has its bytes on the log, which decode to the same records
+    // (rule K4).
     const decoder = createDecoder(createWallets(simulator.wallets))
     const bytes = new Map(recorded.kept.map((one) => [`${one.slot}/${one.txIndex}`, one]))
     const again = [...bytes.values()].flatMap(({ slot, blockTime, bytes }) => {
@@ -197,7 +201,7 @@ test.serial(
 )
 
 test.serial(
-  'a checkpoint that the server cannot replay is reached over RPC, in order; past the longest gap live data goes on',
+  'slots that the server cannot replay come over RPC, in order; past the longest gap live data continues',
   async (t) => {
     const simulator = await startSimulator({
       clock: { kind: 'manual', startSlot: START },
@@ -234,7 +238,7 @@ test.serial(
 )
 
 test.serial(
-  'a log that is down makes ingest wait with bounded memory, and gets everything in order when it is back',
+  'while the log is down ingest waits with bounded memory; afterwards the log gets everything in order',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
     const recorded = recordingLog()
@@ -276,7 +280,7 @@ test.serial(
 )
 
 test.serial(
-  'prices of the pool go with the markers, one a second, and with every swap against a quote coin',
+  'pool prices go with the markers, one a second, and with every swap that has a quote coin',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual', startSlot: START } })
     const recorded = recordingLog()
@@ -305,7 +309,7 @@ test.serial(
 )
 
 test.serial(
-  'what comes over RPC, where no pool is, has the newest price that is stored, also one beyond the checkpoint (C1)',
+  'slots that come over RPC, without a pool account, use the newest stored price, even beyond the checkpoint (C1)',
   async (t) => {
     const simulator = await startSimulator({
       clock: { kind: 'manual', startSlot: START },
@@ -330,7 +334,7 @@ test.serial(
 )
 
 test.serial(
-  'what a start cannot reach, or is refused by, is named with its variable',
+  'a server that a start cannot reach, or that refuses it, is named with its variable',
   async (t) => {
     const simulator = await startSimulator({ clock: { kind: 'manual' }, xToken: 'right' })
     const config = {

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { createDecoder } from '../../decode/decoder.ts'
 import type { Address } from '../../domain/address.ts'
-import type { SlotMarker, SolPrice, WalletRecord } from '../../domain/slot.ts'
+import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
 import type { FollowLimits } from '../../ingest/follow-limits.ts'
@@ -16,8 +15,10 @@ import type { Logger } from '../../runtime/logger.ts'
 import type { OnStage } from '../../runtime/slot-stage.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
 import type { DepositIndex } from '../deposits/deposits.ts'
-import { decodeRecords } from './decode-records.ts'
+import { OutputAppender } from './append-output.ts'
+import { createAppendWindow } from './append-window.ts'
 
+/** Where ingest gets its data. */
 export interface IngestConfig {
   /** `YELLOWSTONE_ENDPOINT`, `YELLOWSTONE_X_TOKEN`. */
   readonly endpoint: string
@@ -29,151 +30,109 @@ export interface IngestConfig {
   readonly priceMaxAgeSeconds: number
 }
 
+/** What ingest needs. */
 export interface IngestDeps {
   readonly config: IngestConfig
   readonly wallets: Wallets
   readonly log: EventLog
-  /** The newest slot that needs not be ingested again: of the log, or of the store when the log forgets (rule K3). */
+  /**
+   * The newest slot that is already ingested: from the log, or from the store when the log is in
+   * memory (rule K3).
+   */
   readonly checkpoint: () => Promise<SlotMarker | null>
-  /** History of SOL/USD (`SOL_PRICES_FILE`). */
+  /** SOL/USD prices of `SOL_PRICES_FILE`, in order of time. */
   readonly prices?: readonly SolPrice[]
   /**
-   * The pool's prices of the last hour or so that are stored. What died may have stored prices of slots beyond the checkpoint; when those slots then
-   * come over RPC, which has no pool account, they are the newest there are.
+   * Reads the pool prices of about the last hour from the store. A process that died may have
+   * stored prices beyond the checkpoint. Those slots now come over RPC, which has no pool account.
    */
   readonly poolPrices?: () => Promise<readonly SolPrice[]>
-  /** Called when slots were passed over; the wallets are to be backfilled (rule K2). */
+  /** Called with slots that were skipped, before anything later is appended (rule K2). */
   readonly onGap?: (gap: { readonly fromSlot: number; readonly toSlot: number }) => Promise<void>
-  /** Told of every transaction that comes, those of payments among them (rule E5). */
+  /** Receives every transaction, and names the payment accounts to subscribe to (rule E5). */
   readonly deposits?: Pick<DepositIndex, 'note' | 'accounts'> | null
   readonly logger: Logger
   readonly registry: Registry
-  /** Where what is fetched is counted together; made of `registry` unless given. */
+  /** Metrics shared with backfills; by default new ones in `registry`. */
   readonly metrics?: IngestMetrics
   readonly limits?: Partial<FollowLimits>
-  /** Told of the stages from `received` to `appended`. */
+  /** Called when a slot reaches a stage, from `received` to `appended`. */
   readonly onStage?: OnStage | undefined
 }
 
+/** Running ingest. */
 export interface Ingest {
   /** The newest slot that the log has acknowledged since the start; null before the first. */
   status(): { readonly slot: number; readonly blockTime: number } | null
-  /** Resolves with the first of them (rule J4). */
+  /** Resolves when the log has acknowledged the first slot (rule J4). */
   readonly ready: Promise<void>
-  /** Resolves after `stop`; rejects on a bug or when the log is broken for good: the process is to end. */
+  /** Resolves after `stop`. Rejects on a bug or when the log is broken: the process has to end. */
   readonly done: Promise<void>
-  /** Follows these wallets from now on; their numbers stay. */
+  /** Follows these wallets from now on. Numbers of wallets must not change. */
   updateWallets(wallets: Wallets): void
-  /** Takes nothing more, hands what is sealed to the log and resolves when that has it. */
+  /** Stops reading the stream, appends the sealed slots, and resolves when the log has them. */
   stop(): Promise<void>
 }
 
+/** Most appends that the log has not acknowledged. */
+const UNACKNOWLEDGED = 16
+/** A backlog is worked off in stretches of this length, so that the event loop stays responsive. */
+const LONGEST_TURN_MS = 8
+/** How long `stop` waits for decimals from RPC. */
+const STOP_MS = 3000
+
 /**
- * Follows the chain from the checkpoint on and appends each sealed slot to the log: stream -> sealed slots -> decoded records -> log, in the order
- * of the chain, a few slots at a time unacknowledged. Rejects with `unreachable` or `bad_config`, naming the variable, when a server cannot be had.
+ * Follows the chain from the checkpoint and appends each sealed slot to the log in chain order:
+ * stream, sealed slots, decoded records, log. A few slots at a time are unacknowledged. Rejects
+ * with `unreachable` or `bad_config`, naming the variable, when a server cannot be used.
  */
 export async function startIngest(deps: IngestDeps): Promise<Ingest> {
-  const { config, log, logger, limits, onStage } = deps
+  const { config, log, logger, limits, onStage, deposits = null } = deps
   const metrics = deps.metrics ?? createIngestMetrics(deps.registry)
   const stopping = new AbortController()
   const rpc = createRpc({ url: config.rpcUrl, metrics })
-  const decimals = createMintDecimals(rpc)
   const [checkpoint, stored] = await Promise.all([
     deps.checkpoint(),
     deps.poolPrices?.() ?? [],
     rpc.ping(),
   ])
-  const prices = createSolPrices(deps.prices)
-  for (const price of stored) prices.add(price)
-  if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
-  let decoder = createDecoder(deps.wallets)
-  const decoding = { decimals, logger, stop: stopping.signal }
+  const prices = knownPrices(deps.prices, stored, checkpoint)
+  const newest = createNewestSlot()
+  const appender = new OutputAppender({
+    wallets: deps.wallets,
+    log,
+    decimals: createMintDecimals(rpc),
+    prices,
+    priceMaxAgeSeconds: config.priceMaxAgeSeconds,
+    deposits,
+    onGap: deps.onGap,
+    onStage,
+    onAppended: newest.set,
+    metrics,
+    logger,
+    stop: stopping.signal,
+  })
   const chain = followChain(
     {
       ...config,
       wallets: deps.wallets,
       head: checkpoint?.slot ?? null,
-      payments: deps.deposits ? deps.deposits.accounts.bind(deps.deposits) : undefined,
+      payments: deposits ? deposits.accounts.bind(deposits) : undefined,
     },
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
-
-  let newest: { slot: number; blockTime: number } | null = null
-  let resolveReady: () => void = () => {}
-  const ready = new Promise<void>((resolve) => {
-    resolveReady = resolve
-  })
-
-  async function run(): Promise<void> {
-    const window = createWindow(UNACKNOWLEDGED)
-    let lastTurn = performance.now()
-    for (;;) {
-      const output = await chain.next()
-      if (output === null) break
-      await window.room()
-      window.add(await append(output))
-      // A backlog is worked off without starving whatever else this process does.
-      if (performance.now() - lastTurn > LONGEST_TURN_MS) {
-        await nextTurn()
-        lastTurn = performance.now()
-      }
-    }
-    await window.empty()
-  }
-
-  /** Decodes, then hands over; `acknowledged` settles with the log's answer. */
-  async function append(output: IngestOutput): Promise<{ readonly acknowledged: Promise<void> }> {
-    const sealedAt = performance.now()
-    if (output.kind === 'gap') {
-      // Remembered before anything later can be: a crash in between meets the same gap again.
-      await deps.onGap?.(output)
-      return { acknowledged: Promise.resolve() }
-    }
-    const { slot, blockTime } = output
-    const transactions = output.kind === 'slot' ? output.transactions : [output.transaction]
-    const records: WalletRecord[] = []
-    for (const transaction of transactions) {
-      deps.deposits?.note(transaction, blockTime)
-      const decoded = decodeRecords(decoder, transaction, blockTime, decoding)
-      const found = decoded instanceof Promise ? await decoded : decoded
-      for (const record of found) records.push(priced(record, blockTime))
-    }
-    for (const record of records) count(metrics, record)
-    if (output.kind === 'late') {
-      return { acknowledged: log.appendLate(records, output.origin) }
-    }
-    const { parent, solPrice } = output
-    const marker = { slot, parent, blockTime, solPrice }
-    onStage?.('decoded', slot)
-    const acknowledged = log.appendSlot({ marker, records }).then(() => {
-      onStage?.('appended', slot)
-      newest = { slot, blockTime }
-      metrics.slot.set(slot)
-      metrics.appendSeconds.observe((performance.now() - sealedAt) / 1000)
-      resolveReady()
-    })
-    return { acknowledged }
-  }
-
-  /** The price at a swap's time goes with it, whatever the quote coin (rules C1, C15). */
-  function priced(record: WalletRecord, blockTime: number): WalletRecord {
-    if (record.kind !== 'swap' || record.quoteMint === null) return record
-    const price = prices.at(blockTime, config.priceMaxAgeSeconds)
-    return price === null ? record : { ...record, solPriceUsdE9: price.usdE9 }
-  }
-
-  const done = Promise.all([run(), chain.done])
+  const done = Promise.all([appendAll(chain, appender), chain.done])
     .then(() => {})
     .catch((error: unknown) => {
       if (!(error instanceof StoppedError)) throw error
     })
     .finally(() => rpc.close())
-  done.catch(() => {}) // a start that fails tells it itself
+  done.catch(() => {}) // a start that fails rejects by itself
 
   async function stop(): Promise<void> {
     await chain.close()
-    // What is sealed is still decoded and appended; only a look-up that does not end is given up.
+    // Sealed slots are still decoded and appended; only a lookup that does not end is abandoned.
     const giveUp = setTimeout(() => stopping.abort(), STOP_MS)
     await done.finally(() => clearTimeout(giveUp))
   }
@@ -185,51 +144,60 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     throw error
   }
   return {
-    status: () => newest,
-    ready,
+    status: newest.get,
+    ready: newest.first,
     done,
     updateWallets(wallets) {
-      decoder = createDecoder(wallets)
+      appender.updateWallets(wallets)
       chain.updateWallets(wallets)
     },
     stop,
   }
 }
 
-function count({ records, unknown }: IngestMetrics, record: WalletRecord): void {
-  records.inc({ kind: record.kind })
-  if (record.kind === 'undecoded') unknown.inc({ kind: 'undecoded' })
-  if (record.kind === 'swap' && record.confidence === 'delta_only') {
-    unknown.inc({ kind: 'delta_only' })
+function knownPrices(
+  file: readonly SolPrice[] | undefined,
+  stored: readonly SolPrice[],
+  checkpoint: SlotMarker | null,
+) {
+  const prices = createSolPrices(file)
+  for (const price of stored) prices.add(price)
+  if (checkpoint?.solPrice) prices.add(checkpoint.solPrice)
+  return prices
+}
+
+/** Appends everything that the chain brings, in order, until it ends. */
+async function appendAll(
+  chain: { next(): Promise<IngestOutput | null> },
+  appender: OutputAppender,
+): Promise<void> {
+  const window = createAppendWindow(UNACKNOWLEDGED)
+  let turnStartedAt = performance.now()
+  for (;;) {
+    const output = await chain.next()
+    if (output === null) break
+    await window.room()
+    window.add(await appender.append(output))
+    if (performance.now() - turnStartedAt > LONGEST_TURN_MS) {
+      await nextTurn()
+      turnStartedAt = performance.now()
+    }
   }
+  await window.empty()
 }
 
-/** Slots handed to the log and not acknowledged yet. */
-const UNACKNOWLEDGED = 16
-const LONGEST_TURN_MS = 8
-/** How long a stop waits for decimals from RPC. */
-const STOP_MS = 3000
-
-interface Window {
-  /** Resolves when another may be added; rejects when one was rejected. */
-  room(): Promise<void>
-  add(task: { readonly acknowledged: Promise<void> }): void
-  empty(): Promise<void>
-}
-
-/** At most `size` appends under way. */
-function createWindow(size: number): Window {
-  const open: Promise<void>[] = []
+function createNewestSlot() {
+  let newest: { slot: number; blockTime: number } | null = null
+  let resolveFirst: () => void = () => {}
+  const first = new Promise<void>((resolve) => {
+    resolveFirst = resolve
+  })
   return {
-    async room() {
-      while (open.length >= size) await open.shift()
-    },
-    add({ acknowledged }) {
-      acknowledged.catch(() => {}) // told when its turn comes
-      open.push(acknowledged)
-    },
-    async empty() {
-      while (open.length > 0) await open.shift()
+    first,
+    get: () => newest,
+    set(slot: number, blockTime: number) {
+      newest = { slot, blockTime }
+      resolveFirst()
     },
   }
 }

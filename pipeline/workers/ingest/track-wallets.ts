@@ -3,19 +3,25 @@ import { checkWalletsKept } from '../../ingest/wallets-file.ts'
 import type { Store } from '../../store/store.ts'
 import { addTrackedWallets, readTrackedWallets } from '../../store/tracked-wallets.ts'
 
+/** How `trackWallets` adds wallets. */
 export interface TrackOptions {
-  /** Lines of the addresses in the file. */
+  /** The line of each address in the file, for error messages. */
   readonly lines?: readonly number[]
+  /** Milliseconds of the wall clock. */
   readonly now?: () => number
-  /** Whether the first wallets of an installation join too: else nobody fetches their history unasked. */
+  /**
+   * Whether the first wallets of an installation count as joining too, so that their history is
+   * fetched.
+   */
   readonly allJoin?: boolean
-  /** Told, before they are tracked, of wallets that join others. */
+  /** Called with wallets that join others, before they are tracked. */
   readonly onJoining?: (wallets: readonly number[]) => Promise<void>
 }
 
 /**
- * Makes the addresses the tracked wallets, `W1` first: those that table `tracked_wallets` does not know yet are added. Rejects with `bad_wallets_file`, and
- * with nothing written, when a wallet that it knows has changed or is gone (rule J2). Gives how many were added.
+ * Adds to table `tracked_wallets` the addresses that it does not have; the first address is `W1`.
+ * Returns how many were added. Rejects with `bad_wallets_file`, and writes nothing, when a stored
+ * wallet has another address in the file or is missing there (rule J2).
  */
 export async function trackWallets(
   store: Store,
@@ -31,7 +37,7 @@ export async function trackWallets(
   return added.length
 }
 
-/** Rejects as `trackWallets` would, and writes nothing: fit for a database whose schema is still to be made or brought up to date. */
+/** Rejects as `trackWallets` would, and writes nothing. Works before the schema is migrated. */
 export async function checkWallets(
   store: Store,
   addresses: readonly Address[],

@@ -1,7 +1,7 @@
 import type { Row } from '../../store/store.ts'
 import type { Signal } from '../../trending/strategy-signal.ts'
 
-/** A signal as table `signals` has it. */
+/** Row of table `signals`. */
 export function signalRow(signal: Signal): Row {
   return {
     fired_at: signal.firedAt,

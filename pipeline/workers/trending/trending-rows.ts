@@ -53,15 +53,16 @@ export function watchlistRow({ event, token, reasons }: WatchlistChange): Row {
   }
 }
 
+/** Bounds a query; never reached. */
 const MOST_ROWS = 1_000_000
 
-/** What was told of each token that is on the list as of tick `at`: its newest row. */
-export async function readTold(store: Store, at: number): Promise<WatchedToken[]> {
+/** Returns the newest row of each token that is on the list as of tick `at`. */
+export async function readListedTokens(store: Store, at: number): Promise<WatchedToken[]> {
   const rows = await readWatchlist(store, at)
   return rows.map((row) => changeOf(row).token)
 }
 
-/** Rows after tick `after` and up to tick `through`, in the order of `(at, mint)`. */
+/** Returns the rows after tick `after` and up to tick `through`, ordered by `(at, mint)`. */
 export async function readChanges(
   store: Store,
   after: number,
@@ -128,7 +129,10 @@ export function poolStateRow(picture: PoolSnapshot & { readonly slot: number }):
   }
 }
 
-/** What pools of these tokens held, after tick `after` and up to tick `through`, in the order of `at`. */
+/**
+ * Returns the pool states of these tokens (null: of all) after tick `after` and up to tick
+ * `through`, ordered by `at`.
+ */
 export async function readPoolStates(
   store: Store,
   mints: readonly string[] | null,

@@ -6,57 +6,70 @@ import { MOST_EARLIER_SECONDS } from '../../trending/trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
 import { TrendingSource } from './trending-source.ts'
 
+/** How the watchlist is computed. */
 export interface TrendingConfig {
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
   readonly solPriceMaxAgeSeconds: number
 }
 
-/** An engine with what it reads from. */
+/** An engine, and the source that feeds it. */
 export interface OpenEngine {
   readonly engine: TrendingEngine
   readonly source: TrendingSource
 }
 
-/** Brings an engine to where it stands before tick `from`. `told`: what is written of the tokens that are listed then; empty: nothing is. */
+/**
+ * Opens an engine as it stands before tick `from`. `listed`: the stored rows of the tokens that are
+ * on the list then; empty when nothing is stored.
+ */
 export async function openEngine(
   store: Store,
   { salt, solPriceMaxAgeSeconds }: TrendingConfig,
   from: number,
-  told: readonly WatchedToken[] = [],
+  listed: readonly WatchedToken[] = [],
 ): Promise<OpenEngine> {
   const perturb = createPerturb(salt)
   const engine = createEngine({ from, solPriceMaxAgeSeconds, perturb })
   const lagSeconds = lagOf(salt)
   const source = new TrendingSource({ store, engine, lagSeconds, solPriceMaxAgeSeconds })
-  await source.open(told)
+  await source.open(listed)
   return { engine, source }
 }
 
-/** How far storage is: up to which slot everything is stored, and the newest tick that it has passed. Null before the first slot. */
-export async function readReach(
+/** How far storage is. */
+export interface StorageReach {
+  /** Everything up to this slot is stored. */
+  readonly slot: number
+  /** The newest tick that storage has passed. */
+  readonly tick: number
+}
+
+/** Returns how far storage is; null before the first slot is stored. */
+export async function readStorageReach(
   store: Store,
   salt: string | null,
-): Promise<{ readonly slot: number; readonly tick: number } | null> {
+): Promise<StorageReach | null> {
   const marker = await readStorageMarker(store)
   if (marker === null) return null
-  // The slots of the marker's second may not all have come.
+  // Further slots of the marker's second may still come.
   const passed = marker.blockTime - 1 - lagOf(salt)
   return { slot: marker.slot, tick: passed - (passed % TICK_SECONDS) }
 }
 
 /**
- * Computes the watchlist at each tick from `from` to `through` anew from what is stored, a range at a time, without writing anything. Both are rounded up to a
- * tick; what storage has not passed is left out. Gives each tick in order; its `listed` is valid until the next is asked for.
+ * Yields the watchlist at each tick from `from` to `through`, computed from storage without writing
+ * anything. Both are unix seconds, `from` rounded up to a tick. Ticks that storage has not passed
+ * are left out. `listed` of a tick is valid until the next tick is requested.
  *
- * What is on the list before `from` comes as `entered` with the first tick, with the time at which it really entered.
+ * Tokens listed before `from` are `entered` at the first tick, with their true time of entry.
  */
 export async function* replayTicks(
   store: Store,
   config: TrendingConfig,
   range: { readonly from: number; readonly through: number },
 ): AsyncGenerator<ComputedTick> {
-  const reach = await readReach(store, config.salt)
+  const reach = await readStorageReach(store, config.salt)
   if (reach === null) return
   const from = Math.ceil(range.from / TICK_SECONDS) * TICK_SECONDS
   const through = Math.min(range.through, reach.tick)
@@ -69,10 +82,14 @@ export async function* replayTicks(
   }
 }
 
-/** Six hours. */
-const TICKS_PER_READ = 2160
+/**
+ * Ticks read together while catching up: six hours. A query costs more than the rows that it reads.
+ */
+export const TICKS_PER_READ = 2160
 
-/** How long after a tick things happen that count by it. */
+/**
+ * Seconds after a tick in which events happen that count at it, because the salt moves times back.
+ */
 function lagOf(salt: string | null): number {
   return salt === null ? 0 : MOST_EARLIER_SECONDS
 }

@@ -13,9 +13,10 @@ import { readStoredHistory } from '../../testing/stored-history.ts'
 import { openTestStore, type TestStore } from '../../testing/test-store.ts'
 import type { WatchedToken } from '../../trending/watched-token.ts'
 import { createTrendingMetrics } from '../telemetry.ts'
-import { type PoolSource, startTrending } from './trending.ts'
-import { readChanges, readPoolStates, readTold } from './trending-rows.ts'
-import { readReach, replayTicks } from './trending-ticks.ts'
+import type { PoolSource } from './pool-recorder.ts'
+import { startTrending } from './trending.ts'
+import { readChanges, readListedTokens, readPoolStates } from './trending-rows.ts'
+import { readStorageReach, replayTicks } from './trending-ticks.ts'
 
 const CONFIG = { salt: null, solPriceMaxAgeSeconds: 3600 }
 const logger = createLogger('silent')
@@ -27,7 +28,10 @@ test.before(async () => {
 })
 test.after.always(() => testStore.remove())
 
-/** Runs a worker until it has reached tick `until`, or is killed: at its insert number `killAt`, before or after it is done. Tells which. */
+/**
+ * Runs a worker until it has reached tick `until`, or dies at its insert number `killAt`, before or
+ * after that insert. Returns which.
+ */
 async function run(
   store: Store,
   until: number,
@@ -62,7 +66,7 @@ async function run(
         bug = error
         tell('killed')
       },
-      // What is not there yet does not come.
+      // Storage holds nothing later.
       sleep: (_ms, signal) =>
         new Promise((resolve) => {
           if (signal.aborted) resolve()
@@ -77,9 +81,9 @@ async function run(
   return end
 }
 
-/** Storage passes a tick. */
+/** Moves the storage marker past a tick. */
 async function passTick(store: Store, tick: number): Promise<void> {
-  const reach = await readReach(store, null)
+  const reach = await readStorageReach(store, null)
   const [stands] = await store.query<{ partitions: number }>(
     "SELECT max(partitions) AS partitions FROM progress WHERE worker = 'fold'",
   )
@@ -96,7 +100,10 @@ async function passTick(store: Store, tick: number): Promise<void> {
   )
 }
 
-/** A process with a worker that does one turn when it is told to; tells of its ticks. `mine` may be changed at any time. */
+/**
+ * Starts a worker that runs one round of its loop on request, and records its ticks. `mine` may
+ * change at any time.
+ */
 function startByTurns(
   store: Store,
   onTick: () => void = () => {},
@@ -149,11 +156,11 @@ const byMint = <T extends { readonly mint: string }>(tokens: readonly T[]) =>
   tokens.toSorted((a, b) => (a.mint < b.mint ? -1 : 1))
 
 test.serial(
-  'over a simulated day the rows are those of the plain rule, whenever the worker is killed',
+  'over a simulated day the rows match a plain implementation of the rules, whenever the worker is killed',
   async (t) => {
     const { store } = testStore
     const { lastTime } = await fillWithHistory(store, { hours: 26 })
-    const reach = await readReach(store, null)
+    const reach = await readStorageReach(store, null)
     const through = reach?.tick ?? 0
     t.true(through < lastTime && lastTime - through <= 70)
     const from = through - 86_400
@@ -170,12 +177,13 @@ test.serial(
       expected,
     )
     t.true(new Set(changes.map(({ token }) => token.mint)).size > 20)
-    // A run over the same history without writing tells the same, and so do the books of the wallets of what is held.
+    // A run over the same history without writing gives the same rows, and holdings match the books
+    // of the wallets.
     const replayed = []
     for await (const tick of replayTicks(store, CONFIG, { from, through }))
       for (const change of tick.changes) replayed.push(change)
     t.deepEqual(replayed, changes)
-    const listed = await readTold(store, through)
+    const listed = await readListedTokens(store, through)
     const books = await store.query<{ mint: string; wallet: number; cost: string }>(
       `SELECT mint, wallet, toString(sum(cost)) AS cost FROM (
        SELECT mint, wallet, toInt256(cost_lamports) AS cost FROM lots FINAL WHERE block_time <= {at:UInt32}
@@ -190,7 +198,7 @@ test.serial(
           .reduce((sum, { cost }) => sum + BigInt(cost), 0n),
         heldLamports,
       )
-    // What the API keeps up to date from tick to tick is the list as it reads it anew.
+    // The list that the API updates from tick to tick equals the list as read from storage.
     const read = createWatchlistReader(store, () => 0)
     t.deepEqual(await read(), { at: through, rows: await readWatchlist(store, through) })
     t.deepEqual(byMint(listed).length, (await read()).rows.length)
@@ -198,15 +206,15 @@ test.serial(
 )
 
 test.serial(
-  'what has changed of the past shows from the next tick on, and a stay that was told of keeps its entry',
+  'a change of the past shows from the next tick on, and a stay that was stored keeps its time of entry',
   async (t) => {
     const { store } = testStore
-    const before = await readReach(store, null)
-    const listed = await readTold(store, before?.tick ?? 0)
+    const before = await readStorageReach(store, null)
+    const listed = await readListedTokens(store, before?.tick ?? 0)
     const [token] = listed.filter(({ walletsHolding }) => walletsHolding > 1)
     const wallet = token?.wallets[0] ?? 0
     t.truthy(token)
-    // Its first holder turns out never to have bought it: a later decoding took the swaps back, and the wallet's books were made anew.
+    // Its first holder never bought it: a redecode deleted the swaps, and the wallet was refolded.
     await store.command(
       `INSERT INTO swaps SELECT * EXCEPT (version, is_deleted), 1 AS version, 1 AS is_deleted FROM swaps FINAL
      WHERE wallet = {wallet:UInt32} AND base_mint = {mint:String}`,
@@ -218,7 +226,7 @@ test.serial(
     const until = (before?.tick ?? 0) + 60
     await passTick(store, until)
     t.is(await run(store, until), 'reached')
-    const after = await readTold(store, until)
+    const after = await readListedTokens(store, until)
     const anew = slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), {
       from: until,
       through: until,
@@ -233,13 +241,13 @@ test.serial(
 )
 
 test.serial(
-  'of two processes each goes on from what the other wrote, and one that is no longer to compute stops after a stretch of ticks',
+  'two processes resume from what the other wrote, and one that loses its partition stops after a range of ticks',
   async (t) => {
     const { store } = testStore
-    const first = (await readReach(store, null))?.tick ?? 0
+    const first = (await readStorageReach(store, null))?.tick ?? 0
     const after = (ticks: readonly number[]) => ticks.map((at) => at - first)
     const one = startByTurns(store, () => {
-      // Partitions move while it catches up.
+      // Partitions move while the worker catches up.
       if (one.ticks.length === 5) one.mine = false
     })
     await one.started
@@ -266,10 +274,10 @@ test.serial(
 )
 
 test.serial(
-  'what a process knew of pools ends with the first tick of one that follows none, also what it wrote of a tick before it died',
+  'pool states of a process end with the first tick of a process that follows no pools, also those of a tick that it did not finish',
   async (t) => {
     const { store } = testStore
-    const first = (await readReach(store, null))?.tick ?? 0
+    const first = (await readStorageReach(store, null))?.tick ?? 0
     let watched: readonly { readonly mint: string; readonly pool: string }[] = []
     const known = new Set<string>()
     const state = { slot: 1, quoteMint: WSOL, quoteReserve: 5n, price: { quote: 1n, base: 2n } }

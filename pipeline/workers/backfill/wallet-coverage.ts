@@ -1,30 +1,33 @@
 import type { Store } from '../../store/store.ts'
-import { insertRows } from '../fold/book-store.ts'
+import { insertRows } from '../insert-rows.ts'
 
-/** Since when everything that a wallet did is stored. */
-export interface Since {
+/** The start of a wallet's coverage: everything that it did since then is stored. */
+export interface CoverageStart {
   readonly slot: number
   /** Unix seconds of that slot's block, or a little later. */
   readonly time: number
 }
 
-/** Table `wallet_coverage`. Changes of one process come one after the other. */
-export interface Coverage {
-  of(wallets: readonly number[]): Promise<ReadonlyMap<number, Since>>
-  /** Says that wallets without coverage are covered from here on. */
-  begin(wallets: readonly number[], since: Since): Promise<void>
-  /** History from `from` up to slot `to` has been stored: coverage that it reaches begins there. */
-  extend(wallet: number, from: Since, to: number): Promise<void>
-  /** What lies before is not all stored, and will not be. */
-  cut(wallet: number, since: Since): Promise<void>
+/** Table `wallet_coverage`. Changes by one process are made one after the other. */
+export interface WalletCoverage {
+  /** Returns the coverage of wallets; a wallet without coverage has no entry. */
+  of(wallets: readonly number[]): Promise<ReadonlyMap<number, CoverageStart>>
+  /** Returns the coverage of one wallet. */
+  ofWallet(wallet: number): Promise<CoverageStart | undefined>
+  /** Starts the coverage of those wallets that have none. */
+  begin(wallets: readonly number[], since: CoverageStart): Promise<void>
+  /** Moves the start back to `from`, when the stored history from there to slot `to` reaches it. */
+  extend(wallet: number, from: CoverageStart, to: number): Promise<void>
+  /** Moves the start forward to `since`: something before it is lost. */
+  cut(wallet: number, since: CoverageStart): Promise<void>
 }
 
-/** Over a store that waits. */
-export function createCoverage(store: Store): Coverage {
+/** Creates the table's access over a store that waits while the server is down. */
+export function createWalletCoverage(store: Store): WalletCoverage {
   let version = 0
   let last: Promise<unknown> = Promise.resolve()
 
-  function inTurn<T>(change: () => Promise<T>): Promise<T> {
+  function serially<T>(change: () => Promise<T>): Promise<T> {
     const done = last.then(change)
     last = done.catch(() => {})
     return done
@@ -44,7 +47,7 @@ export function createCoverage(store: Store): Coverage {
     )
   }
 
-  async function save(wallets: readonly number[], since: Since): Promise<void> {
+  async function save(wallets: readonly number[], since: CoverageStart): Promise<void> {
     version = Math.max(version + 1, Date.now())
     const row = { since_slot: since.slot, since_time: since.time, version }
     await insertRows(
@@ -54,24 +57,29 @@ export function createCoverage(store: Store): Coverage {
     )
   }
 
+  async function ofWallet(wallet: number): Promise<CoverageStart | undefined> {
+    return (await of([wallet])).get(wallet)
+  }
+
   return {
     of,
+    ofWallet,
     begin: (wallets, since) =>
-      inTurn(async () => {
+      serially(async () => {
         const known = await of(wallets)
         const begun = wallets.filter((wallet) => !known.has(wallet))
         await save(begun, since)
       }),
     extend: (wallet, from, to) =>
-      inTurn(async () => {
-        const since = (await of([wallet])).get(wallet)
-        // Between what was fetched and what is covered nothing may be left out.
+      serially(async () => {
+        const since = await ofWallet(wallet)
+        // No slot may be left out between the fetched history and the coverage.
         if (since === undefined || to < since.slot - 1 || from.slot >= since.slot) return
         await save([wallet], { slot: from.slot, time: Math.min(from.time, since.time) })
       }),
     cut: (wallet, at) =>
-      inTurn(async () => {
-        const since = (await of([wallet])).get(wallet)
+      serially(async () => {
+        const since = await ofWallet(wallet)
         if (since !== undefined && at.slot > since.slot)
           await save([wallet], { slot: at.slot, time: Math.max(at.time, since.time) })
       }),

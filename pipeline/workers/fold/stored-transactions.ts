@@ -1,14 +1,14 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
 import type { Row, Store } from '../../store/store.ts'
 
-/** Where a transaction is on the chain. */
+/** Where a transaction is on the chain: `txIndex` is its index in the block. */
 export interface TransactionPlace {
   readonly slot: number
   readonly txIndex: number
 }
 
-/** Those of `places` of which the bytes are stored. */
-export async function findKept(
+/** Returns those of `places` that table `transactions` has. */
+export async function findStoredTransactions(
   store: Store,
   places: readonly TransactionPlace[],
 ): Promise<TransactionPlace[]> {
@@ -23,8 +23,8 @@ export async function findKept(
   return found
 }
 
-/** Stores rows of `keptRow` in inserts of bounded size. */
-export async function storeKept(store: Store, rows: readonly Row[]): Promise<void> {
+/** Stores rows made by `keptRow`, in inserts of bounded size. */
+export async function insertTransactions(store: Store, rows: readonly Row[]): Promise<void> {
   let some: Row[] = []
   let size = 0
   for (const [at, row] of rows.entries()) {
@@ -39,7 +39,9 @@ export async function storeKept(store: Store, rows: readonly Row[]): Promise<voi
 
 const BASE64_PER_INSERT = 4 * 1024 * 1024
 
-/** `base64` is a column of inserts alone, which ClickHouse takes only where the columns are named. */
+/**
+ * `base64` is an EPHEMERAL column: ClickHouse accepts it only in inserts that name their columns.
+ */
 const KEPT_COLUMNS = [
   'slot',
   'tx_index',
@@ -50,26 +52,27 @@ const KEPT_COLUMNS = [
   'decoder_version',
 ] as const
 
-/** A stored transaction. */
-export interface KeptRow extends TransactionPlace {
+/** A row of table `transactions`. */
+export interface StoredTransaction extends TransactionPlace {
   /** Unix seconds of the block. */
   readonly blockTime: number
-  /** Null when there are none: the transaction was too large. */
+  /** Null for a transaction that was too large to store. */
   readonly bytes: Uint8Array | null
 }
 
 /**
- * The stored transactions up to slot `to`, in the order of the chain, each once, in pages; with `naming` only those that name the address, as a key or as the
- * owner of a token balance (and perhaps some that do not). `passed` of `total` tells how far it is.
+ * Yields the stored transactions up to slot `to` in pages, in chain order, each once. With
+ * `naming`, only those whose bytes contain the address, as a key or as the owner of a token
+ * balance; a few others may be among them. `passed` counts the rows looked at, of `total`.
  */
-export async function* readKept(
+export async function* readStoredTransactions(
   store: Store,
   options: {
     readonly to: number
     readonly naming: Address | null
     readonly rowsPerPage: number
   },
-): AsyncGenerator<{ rows: KeptRow[]; passed: number; total: number | null }> {
+): AsyncGenerator<{ rows: StoredTransaction[]; passed: number; total: number | null }> {
   const { to, naming, rowsPerPage } = options
   const [count] = await store.query<{ total: string }>(
     'SELECT uniqExact(slot, tx_index) AS total FROM transactions WHERE slot <= {to:UInt64}',

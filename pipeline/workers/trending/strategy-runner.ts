@@ -12,17 +12,24 @@ import {
 import { createSignalsMetrics } from '../telemetry.ts'
 import { signalRow } from './signal-rows.ts'
 
-/** What fires filter strategies (rule G5). */
-export interface Signals {
-  /** Stores what fires at this tick; resolves when it is stored. Ticks come in order; one that is done again after a crash stores nothing anew. */
+/** Fires filter strategies (rule G5). */
+export interface StrategyRunner {
+  /**
+   * Stores the signals of this tick. Ticks come in order. A tick that comes again stores nothing
+   * new.
+   */
   onTick(tick: WatchlistTick): Promise<void>
-  /** From the next tick on these are in force. One that is new fires for every listed token of which its conditions hold then; one that keeps its name does not fire again where it has. */
+  /**
+   * Puts these strategies in force from the next tick on. A new one fires for every listed token
+   * that meets its conditions then. One that keeps its name does not fire again where it has fired.
+   */
   replace(strategies: readonly Strategy[]): void
-  /** Waits for no lost store any more: a tick that is under way rejects with `closed`. */
+  /** Stops waiting for the store: a running `onTick` rejects with `closed`. */
   stop(): void
 }
 
-export interface SignalsDeps {
+/** What signals need. */
+export interface StrategyRunnerDeps {
   readonly store: Store
   readonly strategies: readonly Strategy[]
   readonly logger: Logger
@@ -30,10 +37,12 @@ export interface SignalsDeps {
 }
 
 /**
- * Evaluates the strategies on every listed token at each tick and stores what fires in table `signals`; a lost store is waited for. What has fired for the stays on
- * the list is kept in memory, and read from the table at the first tick and after ticks that another process did: killed at any moment, nothing fires twice.
+ * Evaluates the strategies on every listed token at each tick, and stores what fires in table
+ * `signals`. While the store is down it waits. What has fired for each stay on the list is in
+ * memory, and read from the table at the first tick and after ticks of another process. So nothing
+ * fires twice, wherever the process dies.
  */
-export function createSignals(deps: SignalsDeps): Signals {
+export function createStrategyRunner(deps: StrategyRunnerDeps): StrategyRunner {
   const { logger } = deps
   const metrics = createSignalsMetrics(deps.registry)
   const stopping = new AbortController()
@@ -61,7 +70,10 @@ export function createSignals(deps: SignalsDeps): Signals {
   }
 }
 
-/** What has fired for the stays of this tick, and for those that begin after it: those of ticks that were not done to their end. */
+/**
+ * Reads what has fired for the stays that are on the list at this tick, and for stays that begin
+ * later: an earlier process stored those for ticks that it did not finish.
+ */
 async function readFirings(
   store: Store,
   at: number,
@@ -69,7 +81,7 @@ async function readFirings(
 ): Promise<SignalDetector> {
   const entryOf = new Map(listed.map((token) => [token.mint, token.enteredAt]))
   const since = listed.reduce((first, token) => Math.min(first, token.enteredAt), at)
-  // Nothing fires before it is listed, so the sort key bounds what is read.
+  // A token fires only while it is listed, so `since` bounds the rows by the sort key.
   const rows = await store.query<SignalKey>(
     'SELECT DISTINCT strategy, mint, entry FROM signals WHERE fired_at >= {since:UInt32} AND entry >= {since:UInt32}',
     { since },

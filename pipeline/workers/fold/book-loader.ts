@@ -1,0 +1,122 @@
+import type { Perturb } from '../../domain/perturbation.ts'
+import { createWalletState, type WalletState } from '../../fold/wallet-state.ts'
+import { Turns } from '../../runtime/turns.ts'
+import type { Store } from '../../store/store.ts'
+import type { FoldMetrics } from '../telemetry.ts'
+import { deleteStaleRows, markForRefold, type StoredBooks, saveSnapshots } from './book-store.ts'
+import { BookWriter } from './book-writer.ts'
+import type { DeferredRefolds } from './deferred-refolds.ts'
+import { foldAllEvents, foldBalancesBeyond, foldEventsBeyond } from './fold-stored-events.ts'
+import { type CachedWallet, countRecords, type WalletCache } from './wallet-cache.ts'
+
+/** What has to be done for the wallets of a flush. Made before anything of the flush is stored. */
+export interface FoldPlan {
+  /** What is stored of wallets that are not in memory. */
+  readonly books: ReadonlyMap<number, StoredBooks>
+  /** Wallets to be folded from their first event, and the revision that they get. */
+  readonly refolds: Map<number, number>
+}
+
+/** What the loader works with. */
+export interface BookLoaderOptions {
+  readonly store: Store
+  readonly metrics: FoldMetrics
+  /** Milliseconds of the wall clock. */
+  readonly now: () => number
+  /** Null without a salt. */
+  readonly perturb: Perturb | null
+  /** Format of snapshots, which depends on the salt. */
+  readonly format: number
+  readonly cache: WalletCache
+  readonly deferred: DeferredRefolds
+}
+
+/** Makes books from stored events, and stores snapshots of cached ones. */
+export class BookLoader {
+  readonly #store: Store
+  readonly #metrics: FoldMetrics
+  readonly #now: () => number
+  readonly #perturb: Perturb | null
+  readonly #format: number
+  readonly #cache: WalletCache
+  readonly #deferred: DeferredRefolds
+
+  constructor(options: BookLoaderOptions) {
+    this.#store = options.store
+    this.#metrics = options.metrics
+    this.#now = options.now
+    this.#perturb = options.perturb
+    this.#format = options.format
+    this.#cache = options.cache
+    this.#deferred = options.deferred
+  }
+
+  /** Loads wallets that were not in memory: the snapshot, and the stored events beyond it. */
+  async load({ books, refolds }: FoldPlan, writer: BookWriter): Promise<void> {
+    const states = new Map<number, WalletState>()
+    for (const [wallet, { snapshot, revision }] of books)
+      if (!refolds.has(wallet)) {
+        const state = snapshot ?? createWalletState(wallet, revision)
+        states.set(wallet, state)
+        this.#cache.keep(state, snapshot ? countRecords(snapshot) : 0)
+      }
+    // A wallet with many events beyond its snapshot is refolded: that needs little memory.
+    const tooLong = new Map<number, number>()
+    for (const wallet of await foldEventsBeyond(this.#store, states, this.#perturb))
+      tooLong.set(wallet, (states.get(wallet)?.revision ?? 0) + 1)
+    await markForRefold(this.#store, tooLong)
+    for (const [wallet, revision] of tooLong) {
+      refolds.set(wallet, revision)
+      states.delete(wallet)
+    }
+    await foldBalancesBeyond(this.#store, states)
+    const turns = new Turns()
+    for (const state of states.values()) {
+      if (turns.isDue) await turns.take()
+      writer.add(state)
+      this.#cache.keep(state)
+    }
+  }
+
+  /** Folds wallets from their first event. Rows that only an earlier revision has are deleted. */
+  async refold(revisions: ReadonlyMap<number, number>): Promise<void> {
+    const writer = this.createWriter()
+    const states = new Map(
+      [...revisions].map(([wallet, revision]) => [wallet, createWalletState(wallet, revision)]),
+    )
+    await foldAllEvents(this.#store, states, this.#perturb, writer)
+    await foldBalancesBeyond(this.#store, states)
+    for (const state of states.values()) {
+      this.#metrics.refolds.inc()
+      state.changes.metrics = true
+      writer.add(state)
+      this.#cache.keep(state, 0)
+    }
+    await writer.store()
+    await deleteStaleRows(this.#store, revisions)
+    for (const wallet of states.keys()) this.#deferred.delete(wallet)
+    await this.save(states.keys(), () => true)
+  }
+
+  /** Stores snapshots. A wallet with a deferred refold keeps its refold mark instead. */
+  async save(
+    wallets: Iterable<number>,
+    isWanted: (entry: CachedWallet, wallet: number) => boolean,
+  ): Promise<void> {
+    const entries = [...new Set(wallets)].flatMap((wallet) => {
+      const entry = this.#cache.get(wallet)
+      return entry && !this.#deferred.has(wallet) && isWanted(entry, wallet) ? [entry] : []
+    })
+    await saveSnapshots(
+      this.#store,
+      entries.map((entry) => entry.state),
+      this.#format,
+    )
+    for (const entry of entries) entry.saved = countRecords(entry.state)
+  }
+
+  /** Creates a writer for the changes of one flush. */
+  createWriter(): BookWriter {
+    return new BookWriter(this.#store, Math.floor(this.#now() / 1000), this.#perturb !== null)
+  }
+}

@@ -1,0 +1,80 @@
+import { stateVersion } from '../../fold/wallet-metrics.ts'
+import { type StateChanges, takeChanges, type WalletState } from '../../fold/wallet-state.ts'
+import type { Row, Store } from '../../store/store.ts'
+import { insertRows, ROWS_PER_INSERT } from '../insert-rows.ts'
+import { disposalRow, firstBuyRow, lotRow, metricsRow, positionRow } from './book-rows.ts'
+
+/** Collects the changed rows of wallets' books and stores them in the order that recovery needs. */
+export class BookWriter {
+  readonly #metrics: Row[] = []
+  #positions: Row[] = []
+  #lots: Row[] = []
+  #disposals: Row[] = []
+  #firstBuys: Row[] = []
+  readonly #store: Store
+  readonly #computedAt: number
+  readonly #isSalted: boolean
+
+  /**
+   * `computedAt`: unix seconds of the wall clock. `isSalted`: whether there is a `PRIVACY_SALT`
+   * (rule I2a).
+   */
+  constructor(store: Store, computedAt: number, isSalted: boolean) {
+    this.#store = store
+    this.#computedAt = computedAt
+    this.#isSalted = isSalted
+  }
+
+  /** Takes the changes of a state that is complete, and so may be served. */
+  add(state: WalletState): void {
+    const version = stateVersion(state)
+    const changes = takeChanges(state)
+    this.#addDetails(state.wallet, version, changes)
+    for (const token of changes.tokens)
+      this.#positions.push(positionRow(state.wallet, version, token))
+    if (changes.metrics)
+      this.#metrics.push(metricsRow(state, version, this.#computedAt, this.#isSalted))
+  }
+
+  /**
+   * Bounds memory during a long refold: stores lots, first buys and disposals of a state once there
+   * are many. Positions and metrics stay as they were until `add` and `store`.
+   */
+  async addPartial(state: WalletState): Promise<void> {
+    const { changes } = state
+    if (changes.lots.length + changes.disposals.length < ROWS_PER_INSERT) return
+    this.#addDetails(state.wallet, stateVersion(state), takeChanges(state))
+    for (const token of changes.tokens) token.dirty = true
+    state.changes.tokens.push(...changes.tokens)
+    state.changes.metrics = changes.metrics
+    await this.#storeDetails()
+  }
+
+  /**
+   * Stores everything. Metrics go first: after a crash they bound how far derived rows may reach.
+   */
+  async store(): Promise<void> {
+    await insertRows(this.#store, 'wallet_metrics', this.#metrics)
+    await Promise.all([insertRows(this.#store, 'positions', this.#positions), this.#storeDetails()])
+  }
+
+  #addDetails(wallet: number, version: number, changes: StateChanges): void {
+    for (const { mint, lot } of changes.lots) this.#lots.push(lotRow(wallet, version, mint, lot))
+    for (const disposal of changes.disposals)
+      this.#disposals.push(disposalRow(wallet, version, disposal))
+    for (const buy of changes.firstBuys)
+      this.#firstBuys.push(firstBuyRow(wallet, version, buy, this.#isSalted))
+  }
+
+  async #storeDetails(): Promise<void> {
+    const [lots, disposals, firstBuys] = [this.#lots, this.#disposals, this.#firstBuys]
+    this.#lots = []
+    this.#disposals = []
+    this.#firstBuys = []
+    await Promise.all([
+      insertRows(this.#store, 'lots', lots),
+      insertRows(this.#store, 'disposals', disposals),
+      insertRows(this.#store, 'first_buys', firstBuys),
+    ])
+  }
+}

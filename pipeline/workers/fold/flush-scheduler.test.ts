@@ -1,0 +1,95 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import test from 'ava'
+import type { LogBatch } from '../../log/log.ts'
+import { createFlushScheduler, type FlushSchedulerOptions } from './flush-scheduler.ts'
+
+const batch = (partition: number): LogBatch => ({ partition, records: [] })
+
+/** A scheduler over two partitions whose flushes end when the test says so. */
+function aScheduler(options: Partial<FlushSchedulerOptions> = {}) {
+  const flushed: number[][] = []
+  const ends: ((error?: Error) => void)[] = []
+  const scheduler = createFlushScheduler({
+    windowMs: 60_000,
+    partitionCount: () => 2,
+    flush: (batches) => {
+      flushed.push(batches.map(({ partition }) => partition))
+      return new Promise((resolve, reject) => {
+        ends.push((error) => (error === undefined ? resolve() : reject(error)))
+      })
+    },
+    ...options,
+  })
+  return { scheduler, flushed, ends }
+}
+
+test('a flush starts when every partition has a batch; later batches gather for the next', async (t) => {
+  const { scheduler, flushed, ends } = aScheduler()
+  const first = scheduler.add(batch(0))
+  t.deepEqual(flushed, [])
+  const second = scheduler.add(batch(1))
+  t.deepEqual(flushed, [[0, 1]])
+  const third = [scheduler.add(batch(1)), scheduler.add(batch(0))]
+  t.deepEqual(flushed, [[0, 1]])
+  ends[0]?.()
+  await Promise.all([first, second])
+  await nextTurn()
+  t.deepEqual(flushed, [
+    [0, 1],
+    [1, 0],
+  ])
+  ends[1]?.()
+  await Promise.all(third)
+})
+
+test('a flush starts without the other partitions when the window is over', async (t) => {
+  const { scheduler, flushed } = aScheduler({
+    windowMs: 1,
+    flush: async (batches) => void flushed.push(batches.map(({ partition }) => partition)),
+  })
+  await scheduler.add(batch(0))
+  t.deepEqual(flushed, [[0]])
+})
+
+test('a failed flush rejects each of its batches, and the next one runs', async (t) => {
+  const { scheduler, flushed, ends } = aScheduler({ partitionCount: () => 1 })
+  const failed = scheduler.add(batch(0))
+  const next = scheduler.add(batch(1))
+  ends[0]?.(new Error('store broken'))
+  await t.throwsAsync(failed, { message: 'store broken' })
+  await nextTurn()
+  t.deepEqual(flushed, [[0], [1]])
+  ends[1]?.()
+  await next
+})
+
+test('exclusive work runs between two flushes, before batches that wait', async (t) => {
+  const { scheduler, flushed, ends } = aScheduler({ partitionCount: () => 1 })
+  const first = scheduler.add(batch(0))
+  const second = scheduler.add(batch(1))
+  const seen: number[] = []
+  const work = scheduler.runBetween(async () => void seen.push(flushed.length))
+  const failing = scheduler.runBetween(() => Promise.reject(new Error('lost')))
+  t.deepEqual(seen, [])
+  ends[0]?.()
+  await Promise.all([first, work, t.throwsAsync(failing, { message: 'lost' })])
+  t.deepEqual(seen, [1])
+  await nextTurn()
+  ends[1]?.()
+  await second
+})
+
+test('after refuseWork, work that has not started rejects with closed', async (t) => {
+  const { scheduler, ends } = aScheduler({ partitionCount: () => 1 })
+  const flush = scheduler.add(batch(0))
+  const waiting = scheduler.runBetween(async () => t.fail())
+  scheduler.refuseWork()
+  ends[0]?.()
+  await flush
+  await t.throwsAsync(waiting, { code: 'closed' })
+  await t.throwsAsync(
+    scheduler.runBetween(async () => t.fail()),
+    { code: 'closed' },
+  )
+  await scheduler.drain()
+})

@@ -1,0 +1,101 @@
+import { ServiceError } from '../../domain/service-error.ts'
+import type { LogBatch } from '../../log/log.ts'
+
+/** Decides when batches are flushed, and runs flushes and other exclusive work one at a time. */
+export interface FlushScheduler {
+  /** Adds a batch of one partition. Settles as its flush does. */
+  add(batch: LogBatch): Promise<void>
+  /** Runs `work` between two flushes, before waiting batches. Rejects as `work` does. */
+  runBetween(work: () => Promise<void>): Promise<void>
+  /** Resolves when the flush or work that runs at the time of the call has ended. Never rejects. */
+  current(): Promise<void>
+  /** From now on `runBetween` rejects with `closed`, also for work that has not started. */
+  refuseWork(): void
+  /** Resolves when nothing runs and nothing is ready to run. Never rejects. */
+  drain(): Promise<void>
+}
+
+/** How flushes are scheduled. */
+export interface FlushSchedulerOptions {
+  /** Stores the batches. A rejection reaches every one of them. */
+  readonly flush: (batches: readonly LogBatch[]) => Promise<void>
+  /** How long a flush waits for the other partitions once one has a batch. */
+  readonly windowMs: number
+  /** How many partitions are assigned; a flush starts as soon as that many batches wait. */
+  readonly partitionCount: () => number
+}
+
+interface WaitingBatch {
+  readonly batch: LogBatch
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Creates a scheduler. While a flush runs, the batches that arrive gather for the next one. */
+export function createFlushScheduler(options: FlushSchedulerOptions): FlushScheduler {
+  let waiting: WaitingBatch[] = []
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let isRefusing = false
+  const exclusive: (() => Promise<void>)[] = []
+
+  /** Starts the next piece of work, unless one is running. */
+  function wake(isWindowOver = false): void {
+    if (running) return
+    const work = exclusive.shift()
+    if (work) {
+      start(work())
+      return
+    }
+    if (waiting.length === 0) return
+    if (!isWindowOver && waiting.length < options.partitionCount()) {
+      timer ??= setTimeout(() => wake(true), options.windowMs)
+      return
+    }
+    clearTimeout(timer)
+    timer = undefined
+    const taken = waiting
+    waiting = []
+    start(flush(taken))
+  }
+
+  /** `work` never rejects. */
+  function start(work: Promise<void>): void {
+    running = work.finally(() => {
+      running = undefined
+      wake()
+    })
+  }
+
+  async function flush(taken: readonly WaitingBatch[]): Promise<void> {
+    try {
+      await options.flush(taken.map(({ batch }) => batch))
+      for (const { resolve } of taken) resolve()
+    } catch (error) {
+      for (const { reject } of taken) reject(error)
+    }
+  }
+
+  return {
+    add: (batch) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ batch, resolve, reject })
+        wake()
+      }),
+    runBetween: (work) =>
+      new Promise((resolve, reject) => {
+        exclusive.push(async () => {
+          if (isRefusing) reject(new ServiceError('closed', 'the worker stops'))
+          else await work().then(resolve, reject)
+        })
+        wake()
+      }),
+    current: async () => running,
+    refuseWork() {
+      isRefusing = true
+    },
+    async drain() {
+      while (running) await running
+    },
+  }
+}

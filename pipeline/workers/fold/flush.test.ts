@@ -1,0 +1,68 @@
+import test from 'ava'
+import { DECODER_VERSION } from '../../domain/decoder-version.ts'
+import type { BalanceRecord } from '../../domain/event.ts'
+import { LateOrder } from '../../log/late-order.ts'
+import type { LogRecord } from '../../log/log.ts'
+import { joinBatches } from './flush.ts'
+
+const marker = (offset: bigint, slot: number, parent: number): LogRecord => ({
+  offset,
+  kind: 'marker',
+  marker: { slot, parent, blockTime: slot, solPrice: null },
+})
+
+const balance: BalanceRecord = {
+  kind: 'balance',
+  slot: 12,
+  txIndex: 0,
+  wallet: 1,
+  blockTime: 12,
+  lamports: 5n,
+}
+
+test('batches are joined in order, with the newest marker of each partition', (t) => {
+  const order = new LateOrder(0, [
+    [0, 10],
+    [1, 10],
+  ])
+  const record: LogRecord = { offset: 2n, kind: 'record', record: balance, late: null }
+  const refold = { wallet: 2, revision: 3 }
+  const { flush, reached } = joinBatches(
+    [
+      { partition: 0, records: [marker(1n, 11, 10), record, marker(3n, 12, 11)] },
+      { partition: 1, records: [{ offset: 1n, kind: 'refold', refold }, marker(2n, 11, 10)] },
+    ],
+    order,
+  )
+  t.deepEqual(flush.records, [
+    { record: balance, late: null, decoderVersion: DECODER_VERSION, mark: null },
+  ])
+  t.deepEqual(
+    flush.markers.map(({ slot }) => slot),
+    [11, 12, 11],
+  )
+  t.deepEqual(flush.refolds, [refold])
+  t.deepEqual(flush.gaps, [])
+  t.deepEqual(
+    [...reached].map(([partition, { slot }]) => [partition, slot]),
+    [
+      [0, 12],
+      [1, 11],
+    ],
+  )
+  t.deepEqual(
+    [...order.all()],
+    [
+      [0, 12],
+      [1, 11],
+    ],
+  )
+})
+
+test('a marker whose parent is beyond the marker before it reveals a gap', (t) => {
+  const batches = [{ partition: 0, records: [marker(1n, 20, 15), marker(2n, 21, 20)] }]
+  t.deepEqual(joinBatches(batches, new LateOrder(0, [[0, 10]])).flush.gaps, [
+    { fromSlot: 10, toSlot: 15 },
+  ])
+  t.deepEqual(joinBatches(batches, new LateOrder(0)).flush.gaps, [])
+})

@@ -1,0 +1,10 @@
+import type { Row, Store } from '../store/store.ts'
+
+/** Most rows of one insert. */
+export const ROWS_PER_INSERT = 20_000
+
+/** Stores any number of rows, in order, in inserts of at most `ROWS_PER_INSERT` rows. */
+export async function insertRows(store: Store, table: string, rows: readonly Row[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
+    await store.insert(table, rows.slice(at, at + ROWS_PER_INSERT))
+}
