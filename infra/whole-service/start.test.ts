@@ -647,7 +647,11 @@ test.serial(
     )
     t.is(applied?.name, SCHEMA_FILE)
     await store.insert('schema_migrations', [
-      { name: SCHEMA_FILE, checksum: 'statements-sha256:of another text', applied_at: 1_700_000_000 },
+      {
+        name: SCHEMA_FILE,
+        checksum: 'statements-sha256:of another text',
+        applied_at: 1_700_000_000,
+      },
     ])
     await store.close()
   },
