@@ -8,7 +8,7 @@ import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
-import { SLOT_MS } from '../simulator/market/market.ts'
+import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import {
   outcomeOf,
   type ServiceProcess,

@@ -8,7 +8,7 @@ import {
 } from '@triton-one/yellowstone-grpc'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
-import { GENESIS_MS, SLOT_MS } from './market/market.ts'
+import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
 import { callRpc, collect, connect, followWallets, NOTHING } from './testing/client.ts'

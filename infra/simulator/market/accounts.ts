@@ -4,6 +4,7 @@ import { bytes } from './bytes.ts'
 import { type Key, keyOfBytes } from './key.ts'
 import { poolAccounts } from './pool-accounts.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT, USDT_MINT, WSOL_MINT } from './programs.ts'
+import { blockTimeOf } from './slot-time.ts'
 import type { Coin, Universe } from './universe.ts'
 
 const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
@@ -14,7 +15,6 @@ const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518
  */
 export function createAccounts(
   universe: Universe,
-  timeOf: (slot: number) => number,
 ): ReadonlyMap<string, (slot: number) => AccountState> {
   const accounts = new Map<string, (slot: number) => AccountState>()
   for (const [key, decimals] of [
@@ -46,7 +46,7 @@ export function createAccounts(
       accounts.set(key.address, (slot) => ({
         lamports: lamports(slot),
         owner: owner.address,
-        data: data(slot, timeOf(slot)),
+        data: data(slot, blockTimeOf(slot)),
       }))
   return accounts
 }

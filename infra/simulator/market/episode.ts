@@ -1,12 +1,13 @@
 import { createRandom, type Random } from '../random.ts'
 import { DeskLedger } from './desk-ledger.ts'
-import { associatedTokenAccount, type Key } from './key.ts'
+import { associatedTokenAccount } from './key.ts'
 import { wsolAccount } from './native.ts'
-import { TOKEN, USDC_MINT, WSOL_MINT } from './programs.ts'
+import { USDC_MINT, WSOL_MINT } from './programs.ts'
 import type { Action, Scene } from './scene.ts'
+import { blockTimeOf } from './slot-time.ts'
 import { convert, fillRequest, rotate, routeOverSol, swapInPrivate, swapOnVenue } from './trades.ts'
 import { closeHolding, handSol, moveSol, receiveToken, sendToken, wrapSol } from './transfers.ts'
-import { type Coin, priceAt, type Universe, USDC, type Wallet } from './universe.ts'
+import { type Coin, priceAt, type Universe, USDC, usdcAccountOf, type Wallet } from './universe.ts'
 import type { PoolAccount } from './venues/pool.ts'
 
 /** Some wallets that trade the same coins and now and then with each other. */
@@ -48,7 +49,6 @@ export interface EpisodePlan {
   readonly start: number
   /** This slot, or the next one with a block. */
   atOrAfter(slot: number): number
-  timeOf(slot: number): number
   readonly habits: Habits
 }
 
@@ -92,17 +92,17 @@ export function playEpisode(plan: EpisodePlan): Episode {
   ].sort((a, b) => a.at - b.at)
   const actions = new Map<number, Action[]>()
   const history = new Map<string, { slot: number; amount: bigint }[]>()
-  const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccount(wallet.key)])
+  const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccountOf(wallet.key)])
   for (const wallet of desk.wallets) {
     const token = { mint: USDC, owner: wallet.key, amount: 0n }
-    ledger.grant(usdcAccount(wallet.key), 2_039_280n, token)
+    ledger.grant(usdcAccountOf(wallet.key), 2_039_280n, token)
   }
   let last = end - 1
   while (plan.atOrAfter(last) > last) last -= 1
   for (const step of steps) {
     const slot = Math.min(plan.atOrAfter(start + Math.floor(step.at * scale.slots)), last)
     ledger.slot = slot
-    const scene = { universe, ledger, slot, time: plan.timeOf(slot), random }
+    const scene = { universe, ledger, slot, time: blockTimeOf(slot), random }
     const action = step.act(scene)
     if (action !== null) {
       const list = actions.get(slot)
@@ -252,7 +252,7 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
     at: 0.974,
     wallet,
     act(scene) {
-      const surplus = scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount
+      const surplus = scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount
       if (surplus > 0n) return sendToken(scene, wallet, USDC, surplus, null)
       return surplus < 0n ? receiveToken(scene, wallet, USDC, -surplus) : null
     },
@@ -261,10 +261,6 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
 }
 
 const SIGNATURE_FEE = 5_000n
-
-function usdcAccount(wallet: Key): Key {
-  return associatedTokenAccount(wallet, USDC_MINT, TOKEN)
-}
 
 /** Money moved without a trade: SOL in and out, from hand to hand, wrapped for a while, changed into USDC and back. */
 function moneyStory(
@@ -311,7 +307,7 @@ function moneyStory(
 function isRich(scene: Scene, wallet: Wallet): boolean {
   return (
     scene.ledger.lamports(wallet.key) > -wallet.baseLamports / 3n &&
-    scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount > -wallet.baseUsdc / 3n
+    scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount > -wallet.baseUsdc / 3n
   )
 }
 

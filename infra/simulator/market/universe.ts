@@ -1,5 +1,11 @@
 import { createRandom, hash32 } from '../random.ts'
-import { derivedKey, derivedPumpMint, derivedSigner, type Key } from './key.ts'
+import {
+  associatedTokenAccount,
+  derivedKey,
+  derivedPumpMint,
+  derivedSigner,
+  type Key,
+} from './key.ts'
 import { WSOL } from './native.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT } from './programs.ts'
 import type { Mint } from './transaction-builder.ts'
@@ -15,6 +21,11 @@ export type VenueName =
 
 /** USD Coin on mainnet. */
 export const USDC: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
+
+/** The associated USDC account of a wallet. */
+export function usdcAccountOf(wallet: Key): Key {
+  return associatedTokenAccount(wallet, USDC.key, USDC.program)
+}
 
 /** A coin of the market with its one pool. */
 export interface Coin {
