@@ -9,7 +9,9 @@ import type { Address } from '../../../pipeline/domain/address.ts'
 import { createWallets } from '../../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../../pipeline/ingest/wire/normalize-grpc.ts'
 import { createChainShape } from '../chain-shape.ts'
-import { infoFromJson, type TransactionJson, wireBytes } from '../rpc/transaction-json.ts'
+import { infoFromJson } from '../rpc/info-from-json.ts'
+import type { TransactionJson } from '../rpc/transaction-json.ts'
+import { wireBytes } from '../rpc/wire-bytes.ts'
 import { createMarket, type Market } from './market.ts'
 
 const START = 405_000_000

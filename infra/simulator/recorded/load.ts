@@ -3,7 +3,8 @@ import { gunzipSync } from 'node:zlib'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
 import { readFault } from '../../../pipeline/runtime/read-fault.ts'
-import { infoFromJson, type TransactionJson } from '../rpc/transaction-json.ts'
+import { infoFromJson } from '../rpc/info-from-json.ts'
+import type { TransactionJson } from '../rpc/transaction-json.ts'
 
 /** A block as it was recorded. */
 export interface RecordedBlock {

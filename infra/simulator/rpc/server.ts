@@ -2,7 +2,8 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Trouble } from '../options.ts'
 import { hash32 } from '../random.ts'
-import { RpcError, type RpcMethods } from './methods.ts'
+import type { RpcMethods } from './parameters.ts'
+import { RpcError } from './rpc-error.ts'
 
 /** Solana JSON-RPC over HTTP. */
 export interface RpcServer {
