@@ -1,4 +1,5 @@
 import { SubscribeRequest } from '@triton-one/yellowstone-grpc'
+import { readVarint, writeVarint } from './varint.ts'
 
 /**
  * Decodes a subscription. The native client leaves an empty filter (`{}`) out of its map entry, and the package's decoder then drops the entry:
@@ -48,29 +49,4 @@ function hasField(entry: Buffer, field: number): boolean {
     at = length.end + length.value
   }
   return false
-}
-
-function readVarint(bytes: Buffer, start: number): { value: number; end: number } {
-  let value = 0
-  let scale = 1
-  let at = start
-  for (;;) {
-    const byte = bytes[at] ?? 0
-    at += 1
-    value += (byte & 0x7f) * scale
-    if (byte < 0x80) return { value, end: at }
-    scale *= 128
-  }
-}
-
-/** Protobuf's variable-length integer. */
-export function writeVarint(value: number): Buffer {
-  const out: number[] = []
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  out.push(rest)
-  return Buffer.from(out)
 }

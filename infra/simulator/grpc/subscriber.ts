@@ -2,6 +2,7 @@ import type { CommitmentLevel } from '@triton-one/yellowstone-grpc'
 import { type DuplexCall, frame, GrpcCode } from './server.ts'
 import type { Subscription } from './subscription.ts'
 import type { Update } from './updates.ts'
+import { writeVarint } from './varint.ts'
 
 /** One client's end of a subscription: what waits for it, in order, and how far it may fall behind. */
 export interface Subscriber {
@@ -50,34 +51,11 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
     ) {
       const { updates, subscription: filters, count } = queue.shift()!
       queued -= count
-      send(updates(), filters)
+      sendWanted(call, updates(), filters)
     }
     if (call.closed) return
     if (queue.length > 0) timer ??= setTimeout(pump, 2)
     else if (cutting) call.cut()
-  }
-
-  const send = (updates: readonly Update[], filters: Subscription) => {
-    const created = createdAt()
-    let parts: Buffer[] = []
-    let size = 0
-    for (const update of updates) {
-      const names = filters.namesFor(update)
-      if (names === null) continue
-      const { body } = update
-      const length = names.length + body.length + created.length
-      const prefix = Buffer.allocUnsafe(5)
-      prefix.writeUInt8(0, 0)
-      prefix.writeUInt32BE(length, 1)
-      parts.push(prefix, names, body, created)
-      size += length + 5
-      if (size >= JOIN_BYTES) {
-        call.send(Buffer.concat(parts, size))
-        parts = []
-        size = 0
-      }
-    }
-    if (size > 0) call.send(Buffer.concat(parts, size))
   }
 
   call.onClose(() => {
@@ -115,23 +93,40 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
   }
 }
 
+/** Sends the updates that the filters want, many to a write. */
+function sendWanted(call: DuplexCall, updates: readonly Update[], filters: Subscription): void {
+  const created = createdAt()
+  let parts: Buffer[] = []
+  let size = 0
+  for (const update of updates) {
+    const names = filters.namesFor(update)
+    if (names === null) continue
+    const { body } = update
+    const length = names.length + body.length + created.length
+    const prefix = Buffer.allocUnsafe(5)
+    prefix.writeUInt8(0, 0)
+    prefix.writeUInt32BE(length, 1)
+    parts.push(prefix, names, body, created)
+    size += length + 5
+    if (size >= JOIN_BYTES) {
+      call.send(Buffer.concat(parts, size))
+      parts = []
+      size = 0
+    }
+  }
+  if (size > 0) call.send(Buffer.concat(parts, size))
+}
+
 /** Field 11 of `SubscribeUpdate`: `Timestamp {1: seconds, 2: nanos}` of now. */
 function createdAt(): Buffer {
   const now = Date.now()
   const seconds = Math.floor(now / 1_000)
   const nanos = (now - seconds * 1_000) * 1_000_000
-  const inner: number[] = [0x08]
-  pushVarint(inner, seconds)
-  inner.push(0x10)
-  pushVarint(inner, nanos)
-  return Buffer.from([0x5a, inner.length, ...inner])
-}
-
-function pushVarint(out: number[], value: number): void {
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  out.push(rest)
+  const inner = Buffer.concat([
+    Buffer.of(0x08),
+    writeVarint(seconds),
+    Buffer.of(0x10),
+    writeVarint(nanos),
+  ])
+  return Buffer.concat([Buffer.of(0x5a, inner.length), inner])
 }

@@ -11,8 +11,8 @@ import {
 import bs58 from 'bs58'
 import { keyId } from '../market/key.ts'
 import { createCuckooMatcher } from './cuckoo.ts'
-import { writeVarint } from './subscribe-request.ts'
 import type { KeysOfTransaction, Update } from './updates.ts'
+import { writeVarint } from './varint.ts'
 
 /** What one client follows: tells for each update under which filter names it gets it. */
 export interface Subscription {
@@ -36,7 +36,6 @@ export function compileSubscription(request: SubscribeRequest): Subscription {
   add('transaction', request.transactions, transactionTest)
   add('account', request.accounts, accountTest)
   add('blockMeta', request.blocksMeta, () => () => true)
-  add('raw', request.transactions, () => () => true)
   const encoded = new Map<string, Buffer>()
   return {
     commitment,

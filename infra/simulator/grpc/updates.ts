@@ -8,7 +8,7 @@ import type { Block } from '../block.ts'
 import { keyId } from '../market/key.ts'
 
 /** An update of the stream before it is known whose it is: filters look at the facts, the body is encoded once for all. */
-export type Update = SlotUpdate | TransactionUpdate | AccountUpdate | BlockMetaUpdate | RawUpdate
+export type Update = SlotUpdate | TransactionUpdate | AccountUpdate | BlockMetaUpdate
 
 export interface SlotUpdate {
   readonly kind: 'slot'
@@ -34,13 +34,6 @@ export interface AccountUpdate {
 
 export interface BlockMetaUpdate {
   readonly kind: 'blockMeta'
-  readonly slot: number
-  readonly body: Buffer
-}
-
-/** Bytes sent to everybody who follows transactions, as they are. */
-export interface RawUpdate {
-  readonly kind: 'raw'
   readonly slot: number
   readonly body: Buffer
 }
