@@ -10,7 +10,7 @@ import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STILL_MS, within } from './patience.ts'
-import type { Part, ServerName, Step } from './script.ts'
+import type { Part, ScriptStep, ServerName } from './script.ts'
 
 export interface DeployedOptions {
   readonly simulator: Simulator
@@ -50,7 +50,7 @@ export class Deployed {
   }
 
   /** Does what a step says. What takes long goes on meanwhile; `settle` waits for it. */
-  async do(step: Step): Promise<void> {
+  async do(step: ScriptStep): Promise<void> {
     const { simulator, deployment, laterWallet } = this.#options
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)

@@ -6,7 +6,7 @@ export type Part = Role | 'all'
 export type ServerName = 'kafka' | 'clickhouse' | 'redis'
 
 /** One thing that the run does to the service, at a slot of the market (counted from its beginning). */
-export type Step = {
+export type ScriptStep = {
   readonly at: number
   /** Not before storage has caught up with the market: what is disturbed then is a service at work, not one that is starting. */
   readonly caughtUp?: boolean
@@ -43,10 +43,10 @@ const BETWEEN = { least: 20, most: 45 }
 const DEALT = 3
 
 /** What is done to the service during a run, in order: a function of its options alone. */
-export function createScript(options: ScriptOptions): Step[] {
+export function createScript(options: ScriptOptions): ScriptStep[] {
   const { seed, slots } = options
   const random = createRandom(seed, 'script')
-  const steps: Step[] = []
+  const steps: ScriptStep[] = []
   let longAbsence = options.longAbsence
   let addsWallet = options.addsWallet
   let dealt = 0
@@ -84,7 +84,7 @@ function disturbance(
   at: number,
   card: Card,
   isLong: boolean,
-): readonly Step[] {
+): readonly ScriptStep[] {
   const { parts } = options
   const goesFor = (slots: number) => at + slots
   if (isLong) {
@@ -135,9 +135,9 @@ function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card
 }
 
 /** In the order of their slots; of what is ended again while it is away only the first absence stays. */
-function ordered(steps: readonly Step[]): Step[] {
+function ordered(steps: readonly ScriptStep[]): ScriptStep[] {
   const away = new Map<string, number>()
-  const kept: Step[] = []
+  const kept: ScriptStep[] = []
   for (let place = 0; place < steps.length; place += 1) {
     const step = steps[place]
     if (step === undefined || step.act === 'start') continue
@@ -157,13 +157,13 @@ function ordered(steps: readonly Step[]): Step[] {
     .map(({ step }) => step)
 }
 
-function nameOf(step: Step): string | null {
+function nameOf(step: ScriptStep): string | null {
   if ('part' in step) return step.part
   return 'server' in step ? step.server : null
 }
 
 /** A step in words. */
-export function tellStep(step: Step): string {
+export function tellStep(step: ScriptStep): string {
   if (step.act === 'operator') return `operator ${step.args.join(' ')}`
   const how = { kill: 'kill -9', stop: 'stop', start: 'start' } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`
