@@ -4,15 +4,18 @@ import type { Subscription } from './subscription.ts'
 import type { Update } from './updates.ts'
 import { writeVarint } from './varint.ts'
 
-/** One client's end of a subscription: what waits for it, in order, and how far it may fall behind. */
+/** One client's subscription: a queue of updates, and a limit on its length. */
 export interface Subscriber {
-  /** Null until it has asked for something. */
+  /** The commitment of the subscription; null before the first request. */
   readonly commitment: CommitmentLevel | null
-  /** Takes new filters from here on. */
+  /** Applies new filters to the updates that are enqueued from now on. */
   follow(subscription: Subscription): void
-  /** Puts updates at the end of the queue. Replayed ones are made when their turn comes and count for nothing. */
+  /**
+   * Enqueues updates. Replayed ones are computed when they are sent, and do not count towards the
+   * limit.
+   */
   enqueue(updates: () => readonly Update[], replayed: boolean, count?: number): void
-  /** Sends one message past the queue. */
+  /** Sends one message ahead of the queue. */
   sendNow(message: Buffer): void
   cut(): void
   /** Cuts the connection once the queue is empty. */
@@ -25,14 +28,20 @@ interface Waiting {
   readonly count: number
 }
 
-/** Bytes handed to the network at most before it has taken some. */
+/** Bytes given to the network before it must drain. */
 const HIGH_WATER = 4 * 1_048_576
-/** Blocks are made when they are sent; a long replay leaves turns to whatever else this process does, the service itself in the demo. */
+/**
+ * Longest time that sending blocks the event loop. Blocks are computed when they are sent, and in
+ * the demo the service runs in the same process.
+ */
 const LONGEST_TURN_MS = 10
-/** Messages are joined up to about this size. */
+/** Messages are joined into writes of about this size. */
 const JOIN_BYTES = 256 * 1_024
 
-/** Serves a call. A client that is more than `maxQueuedUpdates` behind is dropped with the plugin's words. */
+/**
+ * Serves a call. A client that is more than `maxQueuedUpdates` behind is dropped, with the error
+ * text of the plugin.
+ */
 export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Subscriber {
   let subscription: Subscription | null = null
   const queue: Waiting[] = []

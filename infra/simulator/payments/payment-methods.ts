@@ -5,7 +5,10 @@ import { RpcError, RpcErrorCode } from '../rpc/rpc-error.ts'
 import { Refused } from './bank.ts'
 import type { Payments } from './paid-chain.ts'
 
-/** RPC methods by which people pay: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it, and the simulator's own `requestUsdtAirdrop [owner, raw amount]`. */
+/**
+ * RPC methods for payments: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it,
+ * and the simulator's own `requestUsdtAirdrop [owner, raw amount]`.
+ */
 export function paymentMethods(payments: Payments): RpcMethods {
   return {
     sendTransaction([text, config]) {
@@ -52,6 +55,6 @@ function amount(value: unknown): bigint {
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-  // Of an object any key may be asked.
+  // Any key may be read from an object.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

@@ -65,7 +65,10 @@ function accountJson(state: AccountState, config: RpcConfig): unknown {
   }
 }
 
-/** A token account with its data as SPL Token lays it out: 32 mint, 32 owner, u64 amount, delegate, state, ... (165 bytes). */
+/**
+ * A token account in SPL Token's layout: 32 mint, 32 owner, u64 amount, delegate, state, ... (165
+ * bytes).
+ */
 function tokenAccountJson(found: OwnedTokenAccount, config: RpcConfig): unknown {
   if (config.encoding === 'jsonParsed') {
     const text = uiAmount(found.amount, found.decimals)

@@ -91,7 +91,10 @@ function optional(value: number | null | undefined): string | undefined {
   return value == null ? undefined : String(value)
 }
 
-/** A vote as the validator counts it: one instruction, of the vote program, signed once or twice. */
+/**
+ * Whether a transaction is a vote by the validator's rule: one instruction, of the vote program,
+ * signed once or twice.
+ */
 function isSimpleVote(json: TransactionJson): boolean {
   const { accountKeys, instructions } = json.transaction.message
   const first = instructions[0]

@@ -81,11 +81,11 @@ interface RewardJson {
   readonly commission: number | null
 }
 
-/** A transaction as RPC answers it with encoding `json`. */
+/** Converts a transaction to the JSON that RPC answers with encoding `json`. */
 export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
   const transaction = info.transaction!
   const message = transaction.message!
-  // Nodes that did not tell the cost did not tell the height of top-level instructions either.
+  // Old nodes that answer no `costUnits` answer no stack height of top-level instructions either.
   const topHeight = info.meta?.costUnits === undefined ? undefined : 1
   const instruction = (from: {
     programIdIndex: number
@@ -124,7 +124,7 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
   }
 }
 
-/** A transaction's outcome as RPC answers it, whatever the transaction's encoding. */
+/** The outcome of a transaction, the same for all encodings. */
 function metaJson(
   info: SubscribeUpdateTransactionInfo,
   instruction: (from: {
@@ -186,7 +186,7 @@ function tokenBalanceJson(
   }
 }
 
-/** The base58 text of a key; the market's keys are the same bytes for ever. */
+/** The base58 text of a key, cached by the key's bytes object: the market reuses these objects. */
 function keyText(key: Uint8Array): string {
   let text = keyTexts.get(key)
   if (text === undefined) {
