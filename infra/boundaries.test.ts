@@ -1,10 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import test from 'ava'
 import { z } from 'zod'
 
 /** The project's root, two folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../..')
+
+/** The dashboard's browser code, which has a configuration of its own in both builds. */
+const PAGE = 'api/dashboard/page'
 
 /** What each room may import besides itself; the longest matching prefix speaks. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -49,6 +52,12 @@ const imports = sources.flatMap((file) =>
   ].map((match) => ({ file, specifier: match[1] ?? '' })),
 )
 
+const literalImports = sources.flatMap((file) =>
+  [...readFileSync(join(ROOT, file), 'utf8').matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g)].map(
+    (match) => ({ file, specifier: match[1] ?? '' }),
+  ),
+)
+
 const room = (file: string) =>
   Object.keys(MAY_IMPORT)
     .filter((prefix) => file === prefix || file.startsWith(`${prefix}/`))
@@ -69,6 +78,29 @@ test('imports point one way', (t) => {
         !allowed.some((prefix) => target === prefix || target.startsWith(`${prefix}/`))
       )
     })
+    .map(({ file, target }) => `${file} imports ${target}`)
+  t.deepEqual(wrong, [])
+})
+
+test('production code imports nothing that the production build leaves out', (t) => {
+  const { exclude } = z
+    .object({ exclude: z.array(z.string()) })
+    .parse(JSON.parse(readFileSync(join(ROOT, 'tsconfig.production.json'), 'utf8')))
+  const rooms = exclude.filter((pattern) => !pattern.includes('*'))
+  t.deepEqual(
+    rooms.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  )
+  const isLeftOut = (file: string) =>
+    isTest(file) || rooms.some((path) => path !== PAGE && file.startsWith(`${path}/`))
+  // The compiler also follows `import type` and `import('./literal.ts')`.
+  const wrong = [...imports, ...literalImports]
+    .filter(({ file, specifier }) => specifier.startsWith('.') && !isLeftOut(file))
+    .map(({ file, specifier }) => ({
+      file,
+      target: relative(ROOT, resolve(ROOT, dirname(file), specifier)),
+    }))
+    .filter(({ target }) => isLeftOut(target))
     .map(({ file, target }) => `${file} imports ${target}`)
   t.deepEqual(wrong, [])
 })

@@ -5,16 +5,16 @@ export interface Asked {
   readonly path: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** JSON. */
+  /** A JSON text. */
   readonly body?: string
-  /** Keeps connections; without one the connection is closed after the answer. */
+  /** Keeps connections open; without it, the connection is closed after the answer. */
   readonly agent?: Agent
   /** The client address; null: any. */
   readonly localAddress?: string | null
 }
 
 export interface Got {
-  /** 0: no answer came within 20 s, or the connection broke. */
+  /** 0 when no answer came within 20 s, or the connection broke. */
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
   readonly body: string

@@ -5,9 +5,9 @@
 export type Kind = 'requests' | 'feed' | 'connections' | 'slow'
 
 /**
- * One hostile act and the outcomes that the contract allows. A case is plain data, so that the same
- * seed gives the same cases. Secrets and values that only the running service knows stand in it as
- * placeholders (`{{key}}`).
+ * One hostile act, and the outcomes that the contract allows. A case is plain data, so that the
+ * same seed gives the same cases. Placeholders (`{{key}}`) stand for secrets and for values that
+ * only the running service has.
  */
 export interface AbuseCase {
   readonly kind: Kind
@@ -16,7 +16,7 @@ export interface AbuseCase {
   readonly title: string
   readonly act: Exchange | Talk
   readonly expect: Expectation
-  /** The case must have ended by then. */
+  /** Longest duration of the case. */
   readonly limitMs: number
 }
 
@@ -42,7 +42,7 @@ export interface Exchange {
   readonly waitsForClose?: boolean
 }
 
-/** A conversation on the feed's socket, after a good handshake. */
+/** A conversation on the feed's socket, after a valid handshake. */
 export interface Talk {
   readonly via: 'feed'
   readonly steps: readonly TalkStep[]
@@ -50,13 +50,13 @@ export interface Talk {
 
 export type TalkStep =
   | { readonly frame: Frame; readonly times?: number }
-  /** Bytes that are no frame, as Latin-1. */
+  /** Raw bytes instead of a frame, as Latin-1. */
   | { readonly bytes: string }
   | { readonly pauseMs: number }
   /** The client closes its half, or resets the connection. */
   | { readonly cut: 'end' | 'reset' }
 
-/** A WebSocket frame (RFC 6455 section 5.2) with any of its fields wrong. */
+/** A WebSocket frame (RFC 6455 section 5.2), in which any field may be wrong. */
 export interface Frame {
   readonly opcode: number
   /** As Latin-1, one byte per character. */
@@ -65,26 +65,25 @@ export interface Frame {
   readonly isMasked?: boolean
   /** The three reserved bits. */
   readonly reserved?: number
-  /** The payload length that the frame declares; default: the real one. */
+  /** The payload length that the frame declares; by default the real one. */
   readonly declares?: number
 }
 
 export interface Expectation {
-  /** Allowed statuses of each answer; 0 allows that the server closes without an answer. */
+  /** Allowed statuses of each answer; 0 allows closing without an answer. */
   readonly statuses?: readonly number[]
   /**
-   * Allowed codes of refusals, and of `error` messages on the feed; default: any that the documents
-   * name.
+   * Allowed codes of refusals, and of `error` messages on the feed; by default any documented one.
    */
   readonly codes?: readonly string[]
-  /** How many answers come; default 1. */
+  /** Number of answers; 1 by default. */
   readonly answers?: number
   /**
-   * Close codes with which the feed must end the connection; without them it must still answer a
+   * Close codes with which the feed must end the connection; without them, it must still answer a
    * ping.
    */
   readonly closes?: readonly number[]
-  /** The client cut the connection itself: nothing more is asked of it. */
+  /** Whether the client cut the connection itself, so that nothing more is checked. */
   readonly isCut?: boolean
 }
 
@@ -117,7 +116,7 @@ export function request(
   ].join('\r\n')
 }
 
-/** Bytes of UTF-8 as text to send. */
+/** UTF-8 bytes as text to send. */
 export function utf8(text: string): string {
   return Buffer.from(text).toString('latin1')
 }

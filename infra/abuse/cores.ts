@@ -2,23 +2,22 @@ import { readFileSync } from 'node:fs'
 import { cpuSeconds } from '../bench/kit/cpu.ts'
 
 /**
- * Measures how much of the machine other processes use while a run lasts: then delays are theirs,
- * too.
+ * Measures how much of the machine other processes use during a run: then they cause delays too.
  */
 export class Cores {
   readonly #pids: readonly number[]
   readonly #before = readSeconds()
   readonly #ownBefore: number
 
-  /** `pids`: the processes of the run beside this one. */
+  /** `pids` are the processes of the run beside this one. */
   constructor(pids: readonly number[]) {
     this.#pids = [process.pid, ...pids]
     this.#ownBefore = this.#own()
   }
 
   /**
-   * The part of all cores that other processes, or other virtual machines, had so far; 0 where it
-   * is not known.
+   * Fraction of all cores that other processes, or other virtual machines, have used so far; 0
+   * where it is unknown.
    */
   get othersPart(): number {
     const now = readSeconds()
@@ -33,7 +32,7 @@ export class Cores {
 }
 
 /**
- * Seconds of all cores since the machine started. Source: proc(5), first line of /proc/stat, in
+ * CPU seconds of all cores since the machine started. Source: proc(5), first line of /proc/stat, in
  * ticks of 10 ms.
  */
 function readSeconds(): { readonly all: number; readonly busy: number } | null {

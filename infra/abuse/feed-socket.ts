@@ -5,16 +5,16 @@ import { encodeFrame, readFrames } from './frames.ts'
 import { readAnswers } from './read-answers.ts'
 import { NOTHING_SEEN, open, type Seen, type Target } from './wire.ts'
 
-/** A client of the feed that sends frames as they are given. */
+/** A client of the feed that sends given frames. */
 export class FeedSocket {
   readonly socket: Socket
-  /** Types of messages and codes of errors, in order; of trades only their number. */
+  /** Message types and error codes, in order; of trades only their number. */
   readonly told: string[] = []
   trades = 0
   pongs = 0
   closeCode: number | null = null
   isClosed = false
-  /** Texts of messages beside trades. */
+  /** Texts of messages but trades. */
   text = ''
   /** The answer to the handshake. */
   answers: Seen['answers'] = []
@@ -55,7 +55,7 @@ export class FeedSocket {
 
   /**
    * Resolves with true when the condition holds, with false when the socket closed or the time is
-   * over before.
+   * up.
    */
   async until(condition: () => boolean, limitMs: number): Promise<boolean> {
     const deadline = performance.now() + limitMs
@@ -113,7 +113,7 @@ export class FeedSocket {
   }
 }
 
-/** Carries a case of the feed out, with a connection of its own. */
+/** Carries out a case of the feed on its own connection. */
 export async function converse(
   { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Talk },
   target: Target,

@@ -1,8 +1,8 @@
 import type { Frame } from './case.ts'
 
 /**
- * A frame as bytes (RFC 6455 section 5.2), faults and all. The mask is zero: the payload goes as it
- * is.
+ * The bytes of a frame (RFC 6455 section 5.2), with its faults. The mask is zero, so that the
+ * payload stays as it is.
  */
 export function encodeFrame({
   opcode,
@@ -32,7 +32,7 @@ export interface ServerFrame {
   readonly payload: Buffer
 }
 
-/** Reads whole frames; returns them and the bytes that are left. */
+/** Reads whole frames; returns them and the remaining bytes. */
 export function readFrames(bytes: Buffer): {
   readonly frames: ServerFrame[]
   readonly rest: Buffer

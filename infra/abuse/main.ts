@@ -30,7 +30,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const
 interface Options {
   readonly count: number
   readonly seed: number
-  /** Only cases and bursts whose title contains it. */
+  /** Runs only cases and bursts whose title contains this text. */
   readonly only: string
 }
 
@@ -79,8 +79,8 @@ async function generate({ url }: World, options: Options): Promise<AbuseCase[]> 
 }
 
 /**
- * Lets the service warm up, attacks it, waits until its memory is back, and ends it. What is seen
- * is added to the run.
+ * Warms the service up, attacks it, waits until its memory is back, and stops it. Adds the results
+ * to the run.
  */
 async function attack(
   world: World,
@@ -125,8 +125,8 @@ async function attack(
 }
 
 /**
- * Attacks with a part of a run and forgets what came of it: so that caches, the heap's young
- * generation and the thread pools of the store have the size that they keep under attack.
+ * Runs a part of the attack and discards the results, so that caches, the heap's young generation
+ * and the store's thread pools reach the size that they keep under attack.
  */
 async function warmUp(world: World, options: Options): Promise<void> {
   const part = { ...options, seed: 0, count: Math.min(SHORT, options.count) / 2 }
@@ -141,7 +141,7 @@ async function warmUp(world: World, options: Options): Promise<void> {
   await sleep(SETTLE_MS)
 }
 
-/** Polls until memory is back within 10% of what it was at `since`, for at most a minute. */
+/** Polls, for at most a minute, until memory is within 10% of what it was at `since`. */
 async function recover(
   monitor: Monitor,
   before: Memory,

@@ -6,7 +6,7 @@ import { type Memory, readSample, type Sample } from './samples.ts'
 import type { World } from './service.ts'
 import { targetOf } from './wire.ts'
 
-/** A call of the customer who does no harm. */
+/** A call of the harmless customer. */
 export interface Call {
   readonly kind: string
   readonly ms: number
@@ -19,7 +19,7 @@ const CALL_MS = 250
 const PATHS = ['/trades', '/wallets/W1/metrics']
 
 /**
- * Watches the service while it is attacked: scrapes its metrics every second, and asks it as a
+ * Watches the service while it is attacked: scrapes its metrics every second, and calls it as a
  * quiet customer does.
  */
 export class Monitor {
@@ -34,7 +34,7 @@ export class Monitor {
   #scrapedAt = performance.now()
   #waitedMs: number
 
-  /** `onKind` is called with each kind that is entered. */
+  /** `onKind` is called with each kind of cases that begins. */
   constructor(world: World, onKind: (kind: string) => void = () => {}) {
     this.#world = world
     this.#onKind = onKind
@@ -57,14 +57,14 @@ export class Monitor {
     this.#metricsAgent.destroy()
   }
 
-  /** What is seen from now on belongs to this kind of case. */
+  /** Assigns what is measured from now on to this kind of cases. */
   async enter(kind: string): Promise<void> {
     await this.#scrape()
     this.#kind = kind
     this.#onKind(kind)
   }
 
-  /** Memory after a collection of garbage; null: not known. */
+  /** Memory after a garbage collection; null: unknown. */
   async memory(): Promise<Memory | null> {
     await this.#world.collectGarbage()
     const isKnown = this.#world.metricsUrl !== null
@@ -103,7 +103,7 @@ export class Monitor {
 }
 
 /**
- * How long a process's main thread has waited for a core so far: proc(5), second field of
+ * How long a process's main thread has waited for a core. Source: proc(5), second field of
  * /proc/PID/schedstat.
  */
 function cpuWaitMs(pid: number | undefined): number | null {

@@ -1,4 +1,4 @@
-/** An answer of HTTP as it came. */
+/** An HTTP answer as it was received. */
 export interface Answer {
   readonly status: number
   /** By name in lower case; the last one of several. */
@@ -7,8 +7,8 @@ export interface Answer {
 }
 
 /**
- * Reads the answers that bytes hold, without interim ones (100 Continue). After `isEnded` the last
- * one may lack its end. Answers to HEAD have no body.
+ * Reads the HTTP answers in bytes, without interim ones (100 Continue). After `isEnded`, the last
+ * one may be incomplete. Answers to HEAD have no body.
  */
 export function readAnswers(bytes: Buffer, isHead: boolean, isEnded: boolean): Answer[] {
   const text = bytes.toString('latin1')
@@ -34,7 +34,7 @@ export function readAnswers(bytes: Buffer, isHead: boolean, isEnded: boolean): A
   }
 }
 
-/** The body that begins there and where it ends; null: it has not come to its end. */
+/** The body at a position, and its end; null when it is incomplete. */
 function readBody(
   text: string,
   from: number,

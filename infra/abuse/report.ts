@@ -4,19 +4,20 @@ import type { Call, Monitor } from './monitor.ts'
 import type { Result } from './run.ts'
 import { type Memory, mergedP99 } from './samples.ts'
 
-/** Aims of a run. */
+/** Targets of a run. */
 const MAX_LOOP_P99_MS = 50
 /**
- * Where other processes have more of the machine, the event-loop delay is reported and not judged.
+ * Where other processes use more of the machine than this, the event-loop delay is reported but not
+ * judged.
  */
 const MAX_OTHERS_PART = 0.2
 
-/** What a run came to. */
+/** The results of a run. */
 export interface Run {
   readonly results: readonly Result[]
   readonly samples: Monitor['samples']
   readonly calls: readonly Call[]
-  /** The part of all cores that other processes had while each service was attacked. */
+  /** Fraction of all cores that other processes used while each service was attacked. */
   readonly othersParts: readonly number[]
   /** Memory before and after, of each service that was started. */
   readonly memory: readonly {
@@ -29,8 +30,8 @@ export interface Run {
 const MIB = 1024 * 1024
 
 /**
- * The report of a run as Markdown, and the aims that were missed. `judgesFigures`: whether the
- * delay of the event loop and the memory count too; a short run says too little of them.
+ * The report of a run as Markdown, and the missed targets. `judgesFigures`: whether event-loop
+ * delay and memory count; a short run measures them too roughly.
  */
 export function report(
   { results, samples, calls, memory, othersParts }: Run,
@@ -120,8 +121,8 @@ function row(
 }
 
 /**
- * The part of the time in which the service's main thread was ready to run and had no core: the
- * machine's delay, not the service's.
+ * Fraction of the time in which the service's main thread was ready but had no core: a delay of the
+ * machine, not of the service.
  */
 function waits(samples: Monitor['samples']): string {
   const seconds = samples.reduce((sum, one) => sum + one.seconds, 0)

@@ -4,8 +4,8 @@ import type { Target } from './wire.ts'
 const MOST = 400
 
 /**
- * A line for a shell that repeats a case of HTTP, or what a case of the feed says. Secrets are
- * placeholders in it.
+ * A shell line that repeats an HTTP case, or the messages of a feed case. Secrets are placeholders
+ * in it.
  */
 export function reproduce({ act }: Pick<AbuseCase, 'act'>, { host, port }: Target): string {
   if (act.via === 'http') {

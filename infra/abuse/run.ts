@@ -10,27 +10,27 @@ import type { World } from './service.ts'
 import { judge } from './verdict.ts'
 import { carryOut, open, type Seen } from './wire.ts'
 
-/** How one case went. */
+/** The outcome of one case. */
 export interface Result {
   readonly kind: string
   readonly title: string
   readonly faults: readonly string[]
   readonly serverErrors: number
   readonly ms: number
-  /** A line that repeats it, or figures of a burst. */
+  /** A line that repeats it, or the figures of a burst. */
   readonly note: string
 }
 
-/** What a call costs at most; one whose answer was cut may have been charged. */
+/** Most credits of a call; one whose answer was cut may have been charged. */
 const MAX_COST = 3
-/** How many generated cases begin each second. */
+/** Number of generated cases that begin each second. */
 const PER_SECOND = 50
 
-/** What is to be run, and who observes it. */
+/** The cases to run, and their observer. */
 export interface Plan {
   readonly cases: readonly AbuseCase[]
   readonly bursts: readonly Burst[]
-  /** Of the bursts: 1 for a run of 1,000 cases. */
+  /** Scale of the bursts: 1 for a run of 1,000 cases. */
   readonly scale: number
   /** Called before each kind of case. */
   enter(kind: string): Promise<void>
@@ -39,8 +39,7 @@ export interface Plan {
 }
 
 /**
- * Runs the generated cases, kind by kind, then the bursts; beside them everything that mostly
- * waits.
+ * Runs the generated cases, kind by kind, then the bursts; cases that mostly wait run beside them.
  */
 export async function runAll(world: World, plan: Plan): Promise<void> {
   const { cases, bursts, enter, onResult } = plan
@@ -63,8 +62,8 @@ export async function runAll(world: World, plan: Plan): Promise<void> {
 }
 
 /**
- * Runs cases of one kind, each attacker one at a time; afterwards each account has been charged
- * what its answers said.
+ * Runs cases of one kind; each attacker runs one at a time. Afterwards, each account must have been
+ * charged what its answers said.
  */
 async function runKind(
   world: World,
@@ -103,7 +102,7 @@ async function runKind(
   )
 }
 
-/** A case on an account that all cases share: its limits may refuse it. */
+/** A case on the account that all cases share, whose limits may refuse it. */
 function limited(one: AbuseCase): AbuseCase {
   const { statuses, codes } = one.expect
   return {
@@ -116,7 +115,7 @@ function limited(one: AbuseCase): AbuseCase {
   }
 }
 
-/** What an account has left, asked by a call of one credit. */
+/** The credits left on an account, read by a call of one credit. */
 async function creditsLeft({ target }: World, { key }: Placeholders): Promise<number> {
   const headers = { authorization: `Bearer ${key}` }
   const { fields } = await ask(target, { path: '/wallets?page=10000', headers })
@@ -155,7 +154,7 @@ async function runBurst(world: World, { name, title, run }: Burst, plan: Plan): 
 }
 
 /**
- * Ends the service while strangers hold upgrades open: it has to exit with 0 within ten seconds
+ * Stops the service while strangers hold upgrades open: it must exit with 0 within ten seconds
  * (rule J5).
  */
 export async function runStop(world: World): Promise<Result | null> {

@@ -1,4 +1,4 @@
-/** Event-loop delay between two scrapes, in milliseconds, and memory at the second one. */
+/** Event-loop delay between two scrapes in milliseconds, and memory at the second one. */
 export interface Sample {
   /** Seconds between the scrapes. */
   readonly seconds: number
@@ -7,7 +7,7 @@ export interface Sample {
   readonly p90: number
   readonly p99: number
   readonly max: number
-  /** How long the service's main thread was ready to run and had no core; null: not known. */
+  /** Milliseconds for which the service's main thread was ready but had no core; null: unknown. */
   readonly cpuWaitMs: number | null
   readonly memory: Memory
 }
@@ -15,20 +15,20 @@ export interface Sample {
 /** In bytes. */
 export interface Memory {
   readonly resident: number
-  /** Of V8's heap and outside it: what JavaScript holds. */
+  /** Memory of JavaScript: on V8's heap and outside it. */
   readonly held: number
 }
 
 const MAX_GROWTH = 1.1
 /**
- * Resident memory of the embedded service without any request: 20 MiB a minute in its first
- * minutes, the store's.
+ * Growth of the embedded service's resident memory without requests: 20 MiB a minute in its first
+ * minutes, by the store.
  */
 const IDLE_GROWTH_PER_SECOND = (20 * 1024 * 1024) / 60
 
 /**
- * Whether memory is back within 10% of what it was that many seconds before: what JavaScript holds,
- * and resident memory beyond what the store takes by itself.
+ * Whether memory is within 10% of what it was that many seconds before: JavaScript's, and resident
+ * memory without the store's own growth.
  */
 export function isBack(before: Memory, after: Memory, seconds: number): boolean {
   const idle = seconds * IDLE_GROWTH_PER_SECOND
@@ -38,7 +38,7 @@ export function isBack(before: Memory, after: Memory, seconds: number): boolean 
 }
 
 /**
- * Reads a scrape of `/metrics`; null when it lacks a figure, as when the event loop had no tick
+ * Reads a scrape of `/metrics`; null when a figure is missing, as when the event loop had no tick
  * since the last one.
  */
 export function readSample(

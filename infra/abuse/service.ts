@@ -16,31 +16,31 @@ import { type Target, targetOf } from './wire.ts'
 export interface World {
   readonly url: string
   readonly target: Target
-  /** Null: its metrics are not known. */
+  /** URL of its metrics; null: unknown. */
   readonly metricsUrl: string | null
-  /** Accounts that attack, one for each connection at a time; each has its own key. */
+  /** Attacking accounts, each with its own key and used by one connection at a time. */
   readonly attackers: readonly Placeholders[]
-  /** The key of a customer who does no harm. */
+  /** The key of the harmless customer. */
   readonly customerKey: string
-  /** Its process, and those that it works with; none: it runs elsewhere. */
+  /** Its process and the processes that it works with; empty when it runs elsewhere. */
   readonly pids: readonly number[]
   /**
-   * A client address of loopback that no case had before; null: the service is elsewhere, all cases
-   * share one.
+   * A loopback client address that no case has used; null when the service is elsewhere, and all
+   * cases share one address.
    */
   address(): string | null
-  /** Has the service collect all garbage, so that what is left is held. */
+  /** Makes the service collect all garbage, so that what is left is in use. */
   collectGarbage(): Promise<void>
-  /** Ends it as an operator does; null: it is not ours to end. */
+  /** Stops it as an operator does; null when it is not ours to stop. */
   stop(): Promise<{ readonly code: number | string; readonly ms: number } | null>
   remove(): Promise<void>
 }
 
-/** Attackers of generated cases; one more is left to bursts that use up an account. */
+/** Attackers of generated cases; one more is left for bursts that use up an account. */
 const ATTACKERS = 7
 const CREDITS = '90000'
 const PATIENCE_MS = 90_000
-/** As in `npm start`, and a signal that collects garbage. */
+/** The options of `npm start`, and a signal that collects garbage. */
 const NODE_OPTIONS = [
   '--max-semi-space-size=64',
   '--initial-old-space-size=256',
@@ -51,7 +51,7 @@ const NODE_OPTIONS = [
 
 /**
  * Starts the service with its embedded parts and default limits, over a market in a process of its
- * own. `env` comes on top.
+ * own. `env` overrides the defaults.
  */
 export async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'abuse-'))
@@ -110,7 +110,7 @@ export async function startWorld(env: Readonly<Record<string, string>> = {}): Pr
   }
 }
 
-/** A service that runs already; `key` is used by attackers and customer alike. */
+/** A service that runs already; attackers and customer share `key`. */
 export async function attachWorld(
   url: string,
   metricsUrl: string | null,
@@ -133,7 +133,7 @@ function worldAt(url: string, metricsUrl: string | null, address: World['address
   return { url, target: targetOf(url), metricsUrl, address }
 }
 
-/** Addresses of 127.0.0.0/8, from 127.16.0.1 on: Linux lets every one of them be a client's. */
+/** Addresses from 127.16.0.1 on: on Linux, a client may use all of 127.0.0.0/8. */
 function nextAddress(): () => string {
   let next = 0
   return () => {
@@ -155,8 +155,8 @@ async function createAccount(dataDir: string): Promise<string> {
 }
 
 /**
- * Waits for some pages of trades; learns what cases need of the running service. Each key gets a
- * token of its own.
+ * Waits for some pages of trades; returns the values of the running service that cases need. Each
+ * key gets its own token.
  */
 async function learn(
   url: string,
@@ -202,7 +202,7 @@ async function logIn(target: Target, address: string | null): Promise<string> {
   return token
 }
 
-/** Posts a JSON body and reads the answer's. */
+/** Posts a JSON body; returns the JSON of the answer. */
 export async function post(
   target: Target,
   path: string,

@@ -2,13 +2,13 @@ import type { AbuseCase } from './case.ts'
 import type { Answer } from './read-answers.ts'
 import type { Seen } from './wire.ts'
 
-/** What would tell a stranger how the service is built, in a refusal. */
+/** Texts that would tell a stranger how the service is built. */
 const INTERNAL =
   /clickhouse|chdb|kafka|redis|DB::|Code: \d|\bSELECT\b|node:|node_modules|\/dist\/|\.[jt]s\b|\n\s+at |ECONN|EPIPE|TypeError|SyntaxError|undefined is/i
 
 /**
- * What a case did wrong, in words; empty: it went as the contract says. `secrets` must be in no
- * answer.
+ * Faults of a case, in words; empty when it went as the contract says. No answer may contain one of
+ * `secrets`.
  */
 export function judge(
   { act, expect, limitMs }: Pick<AbuseCase, 'act' | 'expect' | 'limitMs'>,
@@ -71,7 +71,7 @@ const ERRORS = new Set([
   ...['wallet_not_found', 'pro_required', 'rate_limited'],
 ])
 
-/** What holds for every answer (rules D1, D5). */
+/** Checks of every answer (rules D1, D5). */
 export function judgeAnswer(
   { status, fields, body }: Answer,
   isHead: boolean,

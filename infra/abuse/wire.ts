@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type AbuseCase, type Exchange, fill, type Placeholders } from './case.ts'
 import { type Answer, readAnswers } from './read-answers.ts'
 
-/** Where the service is. */
+/** Host and port of the service. */
 export interface Target {
   readonly host: string
   readonly port: number
@@ -15,16 +15,16 @@ export function targetOf(url: string): Target {
   return { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
 }
 
-/** What came of a case. */
+/** The outcome of a case. */
 export interface Seen {
   readonly answers: readonly Answer[]
-  /** Error codes and types that the feed told, in order. */
+  /** Error codes and message types of the feed, in order. */
   readonly told: readonly string[]
   /** The feed's close code; null: none came. */
   readonly closeCode: number | null
-  /** The feed answered a ping at the end. */
+  /** Whether the feed answered a ping at the end. */
   readonly isAlive: boolean
-  /** Text that came beside answers of HTTP. */
+  /** Text that came beside HTTP answers. */
   readonly text: string
   readonly ms: number
   readonly isTimedOut: boolean
@@ -41,8 +41,8 @@ export const NOTHING_SEEN: Seen = {
 }
 
 /**
- * Opens a connection from a client address of loopback; from any address when it is null. Errors
- * end it silently.
+ * Opens a connection from a loopback client address, or from any when it is null. Errors close it
+ * silently.
  */
 export function open(target: Target, address: string | null, allowHalfOpen = false): Socket {
   const local = address === null ? {} : { localAddress: address }
@@ -53,8 +53,7 @@ export function open(target: Target, address: string | null, allowHalfOpen = fal
 }
 
 /**
- * Carries a case of HTTP out; resolves when its answers came, the server closed, or its time is
- * over.
+ * Carries out an HTTP case; resolves when its answers came, the server closed, or its time is up.
  */
 export async function carryOut(
   { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Exchange },
@@ -84,8 +83,7 @@ export async function carryOut(
       if (answers.length >= (expect.answers ?? 1)) done()
     })
     socket.on('close', done)
-    // The server has closed its half; whether it has let go of the connection shows when it is
-    // written to.
+    // The server has closed its half; only a write shows whether it has closed the connection.
     socket.on('end', () => {
       const probe = setInterval(() => socket.write('\r\n'), 250)
       socket.on('close', () => clearInterval(probe))

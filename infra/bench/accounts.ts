@@ -15,9 +15,11 @@ const USAGE = `npm run bench -- accounts [options]
   --clients N      customers at once (16)`
 
 /**
- * Logins a second (nonce, signature, login), and what is asked with a token: the account, a check of credits that finds nothing new. As readings of the chain are a second apart,
- * checks are measured alone and of many customers at once, too. The whole service in one process over the simulated market, limits off; the client is this process, on the same cores,
- * and makes the signatures. CPU is the service's own, less what it takes while nobody asks.
+ * Logins a second (nonce, signature, login), and requests with a token: the account, and a check of
+ * credits that finds nothing new. As readings of the chain are a second apart, checks are also
+ * measured alone and of many customers at once. The whole service runs in one process over the
+ * simulated market, without limits. The client is this process, on the same cores, and makes the
+ * signatures. CPU is the service's own, less what it takes when idle.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -70,7 +72,7 @@ export async function run(args: readonly string[]): Promise<void> {
       ['GET /billing/credits/topups', withToken('GET', '/billing/credits/topups'), load],
       [checks, check, load],
       [`${checks}, ${CROWD} customers at once`, check, { ...load, clients: CROWD }],
-      // Each long after the reading before.
+      // Each starts long after the previous reading.
       [`${checks}, one customer alone`, check, { ...load, clients: 1, restMs: 1100 }],
     ] as const
     for (const [what, once, how] of lines) print(await measure(service, what, once, how))
@@ -79,7 +81,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
 }
 
-/** Customers who have paid and ask all at once. */
+/** Customers who have paid and all check at once. */
 const CROWD = 400
 
 /** A customer's wallet. */
@@ -114,14 +116,14 @@ async function measure(
   await Promise.all(Array.from({ length: clients }, client))
   const wall = (performance.now() - started) / 1000
   const each = ((cpuSeconds(service) - cpu - idle * wall) * 1000) / took.length
-  // Of a few it cannot be told from what the service does by itself.
+  // With few requests, their CPU cannot be told from that of the idle service.
   const cost = took.length < 50 ? '' : each.toFixed(2)
   const sorted = took.toSorted((a, b) => a - b)
   const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)]
   return `| ${what} | ${(took.length / wall).toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${cost} |`
 }
 
-/** What part of a core the service takes by itself. */
+/** Fraction of a core that the idle service takes. */
 async function measureIdle(service: ServiceProcess, seconds: number): Promise<number> {
   const cpu = cpuSeconds(service)
   const started = performance.now()
@@ -136,7 +138,7 @@ function cpuSeconds({ child }: ServiceProcess): number {
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
 
-/** Asks over connections that stay open; rejects for what is not 2xx. */
+/** Sends requests over kept connections; rejects for any answer but 2xx. */
 function createAsk(url: string, connections: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   return (

@@ -25,11 +25,11 @@ const USAGE = `npm run bench -- api [PART ...] [options]
   --minutes N     how long memory is watched (10)`
 
 /**
- * What the API answers a second and how fast, authentication, credits and limits on, beside a bare
- * Koa route that serves the same bytes in the same run; a page of swaps that no cache has; a walk
- * of all trades while 1,000 a second are stored; charges a second of the meter on Redis alone; what
- * other customers wait while one floods; memory under load. The client is this process, the service
- * another one on the same cores.
+ * Answers of the API a second and their latency, with authentication, credits and limits on. Beside
+ * it: a bare Koa route that serves the same bytes in the same run; a page of swaps that no cache
+ * has; a walk of all trades while 1,000 a second are stored; charges a second of the meter on Redis
+ * alone; the latency of other customers while one floods; memory under load. The client is this
+ * process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -87,13 +87,13 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 const MOST_WALKED = 200_000
-/** Nobody reaches them, and they cost what limits cost. */
+/** Limits so high that no client reaches them, at the cost of real ones. */
 const HIGH_LIMITS = {
   RATE_LIMIT_PER_MINUTE: '10000000',
   ACCOUNT_RATE_LIMIT_PER_MINUTE: '10000000',
   ACCOUNT_CONCURRENT_REQUESTS: '10000',
 }
-/** Both servers have the options that `npm start` gives. */
+/** Both servers have the options of `npm start`. */
 const NODE_OPTIONS = startOptions()
 
 function startOptions(): string[] {
@@ -111,7 +111,10 @@ interface Service {
   readonly folder: string
 }
 
-/** A service over a store of its own, with so many swaps in it and so many more each 400 ms. */
+/**
+ * Starts a service over its own store with a number of swaps, which stores more of them every 400
+ * ms.
+ */
 async function withService(
   mode: string,
   swaps: { readonly stored: number; readonly perSlot: number },
@@ -146,11 +149,11 @@ async function withService(
   }
 }
 
-/** As the rows are made (`seed.ts`). */
+/** As the rows are generated (`seed.ts`). */
 const mints = SOME_MINTS.map(mintOf)
 
 async function ask({ url, key }: Service, path: string): Promise<string> {
-  // As the mix is asked: compressing a page of 40 KB takes the service, and unpacking it this process, 2 ms.
+  // Not compressed, as in the mix: a page of 40 KB costs the service, and this process, 2 ms.
   const headers = { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' }
   const answer = await fetch(`${url}${path}`, { headers })
   const body = await answer.text()
@@ -198,7 +201,7 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   await bare.stop()
   const [ours, theirs] = [mediansOf(measured.ours), mediansOf(measured.theirs)]
   const atHalf = { ...turn, url: service.url, perSecond: ours.perSecond / 2 }
-  await arrivals({ ...atHalf, seconds: 3 }) // each connection above began with the first path again, so that few have been asked for the last
+  await arrivals({ ...atHalf, seconds: 3 }) // each connection above began with the first path again, so that few asked for the last
   const half = await arrivals(atHalf)
   if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`
@@ -236,7 +239,10 @@ function mediansOf(turns: readonly Turn[]) {
   }
 }
 
-/** Pages of `/tokens/{mint}/swaps`, one after the other, each of another mint: none is in a cache. */
+/**
+ * Pages of `/tokens/{mint}/swaps`, one after the other, each of another mint, so that none is
+ * cached.
+ */
 async function measurePage(service: Service): Promise<void> {
   const times: number[] = []
   for (const mint of mints.slice(0, 500)) {

@@ -19,9 +19,10 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { print } from './kit/figures.ts'
 
 /**
- * Calls a second that a backfill makes of an RPC server in another process, decoding what comes and appending it to the log in memory, beside a bare
- * client (fetch, as many at once) that then makes the same calls of a fresh server and looks at no answer. `--seconds` bounds each of the two;
- * `--fold` has the fold worker store the records in the same process, as one process of the service does.
+ * RPC calls a second of a backfill, which decodes the answers and appends them to the log in
+ * memory. Beside it, a bare client (fetch, as many at once) makes the same calls of a fresh server
+ * and ignores the answers. `--seconds` bounds each of the two. With `--fold`, the fold worker
+ * stores the records in the same process, as in one process of the service.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -66,7 +67,10 @@ interface Turn {
   readonly seconds: number
 }
 
-/** CPU that a turn took of this process, its start and end outside the seconds included, and of the server. */
+/**
+ * CPU that a round took of this process and of the server; start and end of the round are outside
+ * its seconds.
+ */
 interface Cost {
   readonly cpuMs: number
   readonly serverCpuMs: number
@@ -78,7 +82,7 @@ interface Limits {
 }
 
 const SLOT = 405_000_000
-/** Transactions of tracked wallets in a slot; each names one of them, give or take. */
+/** Transactions of tracked wallets in a slot; each names about one of them. */
 const PER_SLOT = 50
 
 async function withCpu<T>(
@@ -113,7 +117,10 @@ async function serve(size: { wallets: number; transactions: number }): Promise<v
   process.once('disconnect', () => process.exit(0))
 }
 
-/** A server of its own, once it has made the history: it does that at the first question, which takes half a minute or more for 250,000 transactions. */
+/**
+ * A fresh server that has computed its history: it does so at the first call, which takes half a
+ * minute or more for 250,000 transactions.
+ */
 async function openSource(size: { wallets: number; transactions: number }) {
   const [, main = ''] = process.argv
   const flags = ['--wallets', String(size.wallets), '--transactions', String(size.transactions)]
@@ -142,7 +149,7 @@ async function openSource(size: { wallets: number; transactions: number }) {
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
-/** Backfills all wallets, or as many as the time is enough for, and notes what was asked. */
+/** Backfills all wallets, or as many as there is time for, and records the calls. */
 async function backfill(source: Source, limits: Limits, fold: boolean, bodies: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'bench-backfill-'))
   const logger = createLogger('error')
@@ -198,7 +205,7 @@ async function backfill(source: Source, limits: Limits, fold: boolean, bodies: s
   return { calls: bodies.length, seconds, rssMiB, ...progress }
 }
 
-/** The same calls in their order, as many at once, for as long. */
+/** The same calls in order, as many at once, for as long. */
 async function replay(source: Source, limits: Limits, bodies: readonly string[]): Promise<Turn> {
   let next = 0
   const began = performance.now()

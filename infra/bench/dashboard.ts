@@ -13,8 +13,9 @@ const USAGE = `npm run bench -- dashboard [options]
   --files          also what was loaded, file by file`
 
 /**
- * What somebody's first visit costs: bytes as served (compressed, bodies alone) and the time until the first button can be used, in headless Chromium on the same cores as the
- * service, without anything kept from before. The test wallet, which real customers never load, is counted apart.
+ * Cost of a first visit to the dashboard: bytes as served (compressed, bodies alone), and the time
+ * until the first button is usable, in headless Chromium on the same cores as the service, without
+ * a cache. The test wallet, which real customers never load, is counted apart.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -29,7 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.help) return print(USAGE)
   const chromium = findChromium()
   if (chromium === null) return print('no Chromium: apt-get install chromium, or set CHROMIUM_PATH')
-  // Without a history to fetch: the cores are the browser's.
+  // Without a history to fetch, so that the browser has the cores.
   const deployment = values.url === undefined ? await deploy('embedded', []) : null
   const browser = await launchChromium(chromium)
   try {
@@ -44,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
       await visit(browser, `${url}${path}`) // what the service reads from disk, it reads once
       for (let n = 0; n < Number(values.visits); n++)
         visits.push(await visit(browser, `${url}${path}`))
-      const [{ files }] = visits as [Visit] // as many as asked for
+      const [{ files }] = visits as [Visit] // as many as requested
       const bytes = (which: (file: File) => boolean) => sum(files.filter(which).map((f) => f.bytes))
       const figures = [
         files.length,
@@ -78,7 +79,7 @@ interface Visit {
 
 const isTestWallet = ({ path }: File) => path.startsWith('/dashboard/test-wallet')
 
-/** Opens a page in a browser that has seen nothing, until its first button can be used. */
+/** Opens a page in a fresh browser and waits until its first button is usable. */
 async function visit(browser: Browser, url: string): Promise<Visit> {
   const { page, close } = await openVisitor(browser, { allowed: [new URL(url).origin] })
   await page.addInitScript(FIRST_BUTTON)
@@ -94,7 +95,10 @@ async function visit(browser: Browser, url: string): Promise<Visit> {
   return { files: loaded.filter((file) => file !== null), contentMs, buttonMs }
 }
 
-/** Milliseconds from the start of the visit to the first frame in which a button, or a link that looks like one, is there to be pressed. */
+/**
+ * Milliseconds from the start of the visit to the first frame that has an enabled button, or a link
+ * that looks like one.
+ */
 const FIRST_BUTTON = `
   globalThis.firstButton = new Promise((found) => {
     const look = () => {
@@ -105,7 +109,7 @@ const FIRST_BUTTON = `
     requestAnimationFrame(look)
   })`
 
-/** What the page loads, as it comes; null of a request that was not answered in full. */
+/** The resources that the page loads; null for an incomplete answer. */
 function filesOf(page: Page): Promise<File | null>[] {
   const files: Promise<File | null>[] = []
   page.on('requestfinished', (request) => {

@@ -7,13 +7,14 @@ import { normalizeGrpc } from '../../pipeline/ingest/wire/normalize-grpc.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { toGrpcUpdate } from '../corpus/to-grpc-update.ts'
 
-/** Rounds over all recorded transactions, every contender once a round. */
+/** Rounds over all recorded transactions; each contender runs once a round. */
 const ROUNDS = 30
 
 /**
- * `npm run bench -- decode [rounds]`: recorded transactions as decoded gRPC updates, from there to events, normalisation included; ours with every fee payer tracked and
- * with 250, 10,000 and 1,000,000 wallets, beside `solana-dex-parser` 2.6.7, interleaved in one process. Prints the median round of each, in CPU time of the process, collection of
- * garbage included.
+ * `npm run bench -- decode [rounds]`: decodes recorded transactions from gRPC updates to events,
+ * normalisation included. Our decoder runs with every fee payer tracked and with 250, 10,000 and
+ * 1,000,000 wallets, interleaved with `solana-dex-parser` 2.6.7 in one process. Prints the median
+ * round of each, in CPU time of the process with garbage collection.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const rounds = Number(args[0] ?? ROUNDS)
@@ -64,15 +65,18 @@ function ours(wallets: Wallets): (update: SubscribeUpdateTransaction) => void {
   }
 }
 
-/** In the shape that its adapter reads of a Yellowstone update: slot, block time, transaction and meta side by side. */
+/**
+ * In the shape that its adapter reads from a Yellowstone update: slot, block time, transaction and
+ * meta side by side.
+ */
 function theirs(parser: DexParser): (update: SubscribeUpdateTransaction) => void {
   return (update) => {
     const tx = { ...update.transaction, slot: Number(update.slot), blockTime: 1_700_000_000 }
-    parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0]) // its types know RPC answers alone
+    parser.parseAll(tx as unknown as Parameters<DexParser['parseAll']>[0]) // its types describe RPC answers alone
   }
 }
 
-/** The given wallets and as many strangers as make `count`. */
+/** The given wallets, and strangers up to `count`. */
 function withStrangers(some: readonly Address[], count: number): Wallets {
   const strangers = Array.from({ length: count - some.length }, (_, i) => {
     const key = Buffer.alloc(32, 1)

@@ -17,8 +17,10 @@ const USAGE = `npm run bench -- feed [PART ...] [options]
   --swaps N      swaps stored for resume (300000)`
 
 /**
- * What the live feed delivers, charging on, beside a bare \`ws\` server that sends the same bytes to as many sockets; how long a trade takes at 500 a second; what 10,000 connections
- * cost; how fast a client catches up from storage. Server, clients and this process are three processes on the same cores.
+ * Delivery of the live feed with charging, beside a bare `ws` server that sends the same bytes to
+ * as many sockets; the latency of a trade at 500 a second; the cost of 10,000 connections; how fast
+ * a client catches up from storage. Server, clients and this process are three processes on the
+ * same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -113,7 +115,7 @@ async function withPair(
   })
 }
 
-/** A slot's trades go to a socket in one piece, so the fewer they are, the more each costs. */
+/** A slot's trades are one write to a socket, so that fewer trades cost more each. */
 async function measureDeliveries(
   { sockets, trades }: { readonly sockets: number; readonly trades: number },
   rounds: number,

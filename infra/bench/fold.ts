@@ -25,7 +25,10 @@ const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N]
 const PARTS = ['alone', 'stored', 'recompute', 'restart', 'memory'] as const
 type Part = (typeof PARTS)[number]
 
-/** What the fold costs, part by part, each beside its aim. Parts that need servers use those of the environment, else they are started here and stopped at the end. */
+/**
+ * Cost of the fold, part by part, each beside its target. Parts that need servers use those of the
+ * environment; otherwise they are started here and stopped at the end.
+ */
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = parseArgs({
     args: [...args],
@@ -101,7 +104,7 @@ const MEASURES: Readonly<
     }),
   async memory(scale) {
     const [main = ''] = process.argv.slice(1)
-    // Without a bound the collector lets garbage grow with the memory of the machine.
+    // Without a limit, garbage grows with the memory of the machine.
     const execArgv = ['--max-old-space-size=1536', '--max-semi-space-size=64']
     const args = ['fold', '--resident', '--scale', String(scale)]
     const child = fork(main, args, { execArgv })

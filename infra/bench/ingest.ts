@@ -17,8 +17,9 @@ import { startSimulator } from '../simulator/simulator.ts'
 import { median, print } from './kit/figures.ts'
 
 /**
- * Transactions a second from a gRPC server in another process through decode to the log in memory, beside the package's own client that only
- * receives and counts, in turns within one run. Prints each turn and the ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
+ * Transactions a second from a gRPC server in another process through decode to the log in memory,
+ * in turn with the package's own client that only receives and counts. Prints each round and the
+ * ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -46,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
     const received = await receive(source)
     const left = await receiveEncoded(source)
     const ingested = await ingest(source)
-    // The first turn of each warms the compiler and the server's cache.
+    // The first round of each warms the compiler and the server's cache.
     if (turn === 0) continue
     bare.push(received)
     encoded.push(left)
@@ -83,7 +84,7 @@ interface Turn {
   readonly cpuUs: number
 }
 
-/** The process that serves: a market whose slots are all over and encoded, so that it only sends. */
+/** The server process: a market whose slots are all over and encoded, so that it only sends. */
 async function serve(size: { slots: number; perSlot: number }): Promise<void> {
   const first = 405_000_000
   const simulator = await startSimulator({
@@ -94,7 +95,7 @@ async function serve(size: { slots: number; perSlot: number }): Promise<void> {
     replaySlots: size.slots * 2,
   })
   simulator.advance(size.slots)
-  // Asked once, to see that it answers; a run without trouble fetches nothing.
+  // Called once to check that it answers; a run without trouble fetches nothing.
   const rpc = createServer((_, response) => response.end('{"jsonrpc":"2.0","id":1,"result":1}'))
   await once(rpc.listen(0, '127.0.0.1'), 'listening')
   const rpcUrl = `http://127.0.0.1:${(rpc.address() as AddressInfo).port}`
@@ -112,7 +113,7 @@ async function startSource(size: { slots: number; perSlot: number }) {
   return { ...source, stop: () => child.disconnect() }
 }
 
-/** What ingest reads from: every update counted, its bytes left alone. */
+/** The source of ingest: counts every update and leaves its bytes alone. */
 async function receiveEncoded(source: Source): Promise<Turn> {
   const meter = startMeter()
   let transactions = 0
@@ -147,9 +148,10 @@ function requestOf(source: Source) {
   })
 }
 
-/** The client as its README shows it: every update decoded and counted. */
+/** The client as its README shows it: decodes and counts every update. */
 async function receive(source: Source): Promise<Turn> {
-  // The package's types are those of its CommonJS build, where the class is the namespace's `default`; what is loaded is its ES build.
+  // The package's types describe its CommonJS build, where the class is the `default` of the
+  // namespace; Node loads its ES build.
   const Client = yellowstone as unknown as typeof yellowstone.default
   const client = new Client(source.endpoint, undefined, {
     grpcMaxDecodingMessageSize: 256 * 1024 * 1024,

@@ -25,12 +25,13 @@ import { print, sum } from './kit/figures.ts'
 const START = 405_000_000
 const SLOTS = 400
 const ROUNDS = 20
-/** What the column might be compressed with; the schema's is the first. */
+/** Candidate codecs of the column; the schema's own is the first. */
 const CODECS = ['ZSTD(3)', 'ZSTD(1)', 'ZSTD(9)', 'LZ4']
 
 /**
- * What it costs to keep the bytes of transactions: microseconds of CPU each to take them, to put them on the log and to read them there, and bytes each on the log
- * and in the store, by the codec of the column; recorded transactions of the corpus where it is there, and the simulator's.
+ * Cost of keeping the bytes of transactions: microseconds of CPU to take, to log and to read each,
+ * and bytes of each on the log and in the store, by codec of the column. Measures recorded
+ * transactions of the corpus, where it is there, and the simulator's.
  */
 export async function run(): Promise<void> {
   const corpus = readCorpus()
@@ -46,7 +47,7 @@ export async function run(): Promise<void> {
   await report("the simulator's", await keptOf(txs, tracked))
 }
 
-/** Transactions as the stream brings them, of those that are kept. */
+/** Transactions as the stream sends them, of those that are kept. */
 async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof createWallets>) {
   const decoder = createDecoder(wallets)
   const decimals = { of: () => 6, load: async () => {} } satisfies ReturnType<
@@ -55,7 +56,7 @@ async function keptOf(txs: readonly Transaction[], wallets: ReturnType<typeof cr
   const deps = { decimals, logger: createLogger('silent'), stop: new AbortController().signal }
   const kept: { tx: Transaction; record: KeptTransaction }[] = []
   for (const [at, original] of txs.entries()) {
-    // In the place of its number: of some recorded ones nobody knows the slot.
+    // At the slot of its number, because some recorded transactions have no known slot.
     const tx = normalize({ kind: 'kept', slot: at + 1, bytes: original.encoded() })
     if (tx.kind === 'malformed') continue
     for (const record of await decodeRecords(decoder, tx, at, deps))
@@ -122,7 +123,7 @@ function cpuUs<T>(items: readonly T[], run: (item: T) => unknown): number {
   return least
 }
 
-/** Bytes on disk of column `bytes` a transaction, by codec; of one part, as it is after merging. */
+/** Bytes on disk of column `bytes` a transaction, by codec, in one part as after merging. */
 async function storedBytes(records: readonly KeptTransaction[]): Promise<[string, number][]> {
   const path = mkdtempSync(join(tmpdir(), 'bench-kept-'))
   const store = await createStore({ kind: 'chdb', path })

@@ -8,7 +8,7 @@ import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
 import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
-import { SLOT_MS } from '../simulator/market/market.ts'
+import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import {
   outcomeOf,
   type ServiceProcess,
@@ -25,13 +25,15 @@ const USAGE = `npm run bench -- latency [options]
   --per-slot N      transactions of tracked wallets a slot (5)
   --mode M          embedded or servers (both, one after the other)`
 
-/** Slots that pass before any is measured: the compiler is warm then. */
+/** Slots before the first measured one, which warm the compiler. */
 const WARM_UP = 50
 
 /**
- * Milliseconds from the later of a slot's block meta and `confirmed` received to its trades written to the socket of a client that takes everything,
- * and where they go. The market is a process of its own; the service, all its roles and the client are this process, so that one clock is read:
- * embedded, and with Kafka, ClickHouse and Redis (those of the environment, else servers started here and stopped at the end).
+ * Milliseconds from receiving a slot's block meta and `confirmed`, whichever is later, to its
+ * trades written to the socket of a client that takes everything, stage by stage. The market is a
+ * process of its own. The service with all its roles and the client are this process, so that one
+ * clock is read. Runs embedded, and with Kafka, ClickHouse and Redis (those of the environment, or
+ * servers started here and stopped at the end).
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -103,7 +105,7 @@ async function measure(
   }
 }
 
-/** A market with slots of another length is one whose clock runs at another speed. */
+/** Another length of slots is another speed of the market's clock. */
 function startMarket({ slotMs, perSlot }: Market, walletsFile: string): ServiceProcess {
   const flags = {
     speed: SLOT_MS / slotMs,
@@ -144,7 +146,9 @@ async function follow(url: string, key: string) {
   return { trades: () => trades, closed, close: () => socket.close() }
 }
 
-/** Keeps the times of slots until so many with trades are complete, those of the warm-up left out. */
+/**
+ * Collects the times of slots until so many with trades are complete, without those of the warm-up.
+ */
 function createRecorder(slots: number) {
   const open = new Map<number, Times>()
   const complete: Required<Times>[] = []
@@ -156,7 +160,7 @@ function createRecorder(slots: number) {
     const now = performance.now()
     const times = open.get(slot) ?? {}
     open.set(slot, times)
-    // What is told again of a slot that is sealed is a repetition.
+    // Stages of a slot that is sealed already are repetitions.
     if (stage !== 'received' || times.sealed === undefined) times[stage] = now
     if (!isComplete(times)) return
     open.delete(slot)
@@ -172,7 +176,7 @@ function isComplete(times: Times): times is Required<Times> {
   return STAGES.every((stage) => times[stage] !== undefined)
 }
 
-/** Of the time between two stages; the relay may have a slot before its writer has heard that it is acknowledged. */
+/** Time between two stages; the relay may get a slot before its writer is acknowledged. */
 const SPANS: Readonly<Record<string, (times: Required<Times>) => number>> = {
   'received -> sealed': ({ received, sealed }) => sealed - received,
   'sealed -> decoded': ({ sealed, decoded }) => decoded - sealed,

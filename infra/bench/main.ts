@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** What each file of this folder named after its bench exports. Prints its table to stdout. */
+/** A bench: exported by the file of its name. Prints its table to stdout. */
 export interface Bench {
   run(args: readonly string[]): Promise<void>
 }

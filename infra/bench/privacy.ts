@@ -12,7 +12,7 @@ const USAGE = `npm run bench -- privacy [options]
   --slots N       length of the chain, in slots of 400 ms (1500: ten minutes)
   --wallets N     wallets that trade, any of which may be the one behind an alias (250)`
 
-/** Markets from quiet to crowded: coins, and transactions a slot over all of them. */
+/** Markets from quiet to crowded, by coins and transactions a slot. */
 const MARKETS = [
   { name: 'quiet', coins: 200, perSlot: 2 },
   { name: 'busy', coins: 50, perSlot: 8 },
@@ -22,17 +22,18 @@ const MARKETS = [
 
 const SALT = 'a salt for this bench alone'
 
-/** Older trades than this are not looked at: who is not found by then counts as not found. */
+/** Number of trades that are looked at; a wallet that is not found by then counts as not found. */
 const MOST_TRADES = 200
 
 /**
- * An attack on aliases: whoever reads the whole chain joins the trades served of an alias with true ones (mint, side, amounts, time) and keeps the wallets
- * that fit every one of them, until one is left. Prints how many trades that takes (median over the aliases), with `PRIVACY_SALT` off and on, by how
- * crowded the market is: for history, for a live socket, where the time of arrival tells the time of the trade, and for history when the price of
- * the trade (base to quote, which one factor for both leaves as it is) is compared too.
- *
- * Then the same without trades, in the busy market: joins by balance, by sums of transfers, by
- * counts, by rows of analysts' views.
+ * An attack on aliases. The attacker reads the whole chain, joins the served trades of an alias
+ * with true ones (mint, side, amounts, time), and keeps the wallets that fit every trade, until one
+ * is left. Prints the number of trades that this takes (median over the aliases), with
+ * `PRIVACY_SALT` off and on, by how crowded the market is. It does so for history, for a live
+ * socket (where the time of arrival gives the time of the trade), and for history when prices are
+ * compared too (one factor for base and quote leaves the price as it is).
+ * Then joins without trades in the busy market: by balance, by sums of transfers, by counts, by
+ * rows of analysts' views.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -70,7 +71,7 @@ interface Chain {
   readonly perSlot: number
 }
 
-/** What the tracked wallets of the simulated chain do, in order. */
+/** The events of the tracked wallets of the simulated chain, in order. */
 function readHistory({ slots, wallets, coins, perSlot }: Chain): History {
   const seed = 1
   const options = { seed, wallets, coins, trackedPerSlot: perSlot, othersPerSlot: 0 }
@@ -83,9 +84,14 @@ function readHistory({ slots, wallets, coins, perSlot }: Chain): History {
   }
 }
 
-/** What an attacker compares beside mint and side, and amounts within what the salt may change them by. */
+/**
+ * What an attacker compares beside mint and side, and by how much amounts may differ with the salt.
+ */
 interface Attack {
-  /** Seconds by which the time of the trade may lie from the served one, as far as the attacker knows. */
+  /**
+   * Seconds by which the true time of a trade may differ from the served one, as far as the
+   * attacker knows.
+   */
   window(salted: boolean): readonly [from: number, to: number]
   readonly byPrice: boolean
 }
@@ -98,7 +104,10 @@ const ATTACKS: readonly Attack[] = [
   { ...HISTORY, byPrice: true },
 ]
 
-/** Median number of trades after which an alias is one wallet; those that are not found count as more than were looked at. */
+/**
+ * Median number of trades after which an alias fits one wallet; an alias that is not found counts
+ * as more than were looked at.
+ */
 function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack): string {
   const perturb = createPerturb(salt)
   const known = groupBy(swaps, (swap) => `${swap.baseMint} ${swap.side}`)
@@ -108,7 +117,7 @@ function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack):
     let candidates = [...byWallet.keys()]
     for (const [place, swap] of newest.entries()) {
       const served = serveSwap(swap, perturb)
-      // The socket tells when it happened, whatever the trade says.
+      // Arrival on the socket gives the time of the trade, whatever the trade says.
       const seen =
         attack.byPrice || attack === HISTORY ? served : { ...served, blockTime: swap.blockTime }
       const fitting = fittingWallets(seen, known.get(`${swap.baseMint} ${swap.side}`) ?? [], {
@@ -144,7 +153,9 @@ interface Fit {
   readonly byPrice: boolean
 }
 
-/** The wallets with a true swap that the served one may be; `swaps` are in the order of time. */
+/**
+ * The wallets that have a true swap which the served one may be; `swaps` are in the order of time.
+ */
 function fittingWallets(served: Swap, swaps: readonly Swap[], { window, tolerance, byPrice }: Fit) {
   const fitting = new Set<number>()
   const [from, to] = window
@@ -159,7 +170,7 @@ function fittingWallets(served: Swap, swaps: readonly Swap[], { window, toleranc
   return fitting
 }
 
-/** Within so many percent, a unit of rounding allowed. */
+/** Whether a value is within so many percent, with a unit of rounding. */
 function isNear(served: bigint, truth: bigint, percent: bigint): boolean {
   return (
     (served + (percent === 0n ? 0n : 1n)) * 100n >= truth * (100n - percent) &&
@@ -167,7 +178,7 @@ function isNear(served: bigint, truth: bigint, percent: bigint): boolean {
   )
 }
 
-/** Whether base and quote were changed by one factor, but for the units that rounding takes. */
+/** Whether base and quote were changed by one factor, within the rounding units. */
 function hasPrice(served: Swap, swap: Swap): boolean {
   const difference = served.baseAmount * swap.quoteAmount - served.quoteAmount * swap.baseAmount
   const rounding = swap.baseAmount + swap.quoteAmount

@@ -29,12 +29,13 @@ const USAGE = `npm run bench -- trending [options]
 /** The first tick; divisible by ten minutes. */
 const START = 1_790_000_400
 const SOL = 1_000_000_000n
-/** The period of a tick: what one has to be done in. */
+/** The period of a tick, within which it must be computed. */
 const PERIOD_MS = 10_000
 
 /**
- * What a tick of the watchlist costs with many listed tokens: one at which little has changed, and one in sixty at which every market cap follows the price of SOL. Then how
- * long a history of hours takes to be computed anew, tick by tick, and to be backtested with each shipped strategy.
+ * Cost of a watchlist tick with many listed tokens: one at which little has changed, and the one in
+ * sixty at which every market cap follows the price of SOL. Then the time to recompute a history of
+ * hours, tick by tick, and to backtest it with each shipped strategy.
  */
 export async function run(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -94,7 +95,7 @@ async function benchTicks(store: Store, { tokens, wallets, rate }: Size): Promis
     const inserting = performance.now()
     await store.insert('watchlist', tick.changes.map(watchlistRow))
     const insertMs = performance.now() - inserting
-    // The first tick tells of every token for the first time.
+    // The first tick writes every token for the first time.
     if (at > START)
       (at % 600 === 0 ? all : few).push({ ms, cpuMs, insertMs, rows: tick.changes.length })
     listed = tick.listed.length
@@ -138,7 +139,7 @@ function line(name: string, ticks: readonly Measured[]): string {
   return `| ${name} | ${cells.join(' | ')} |`
 }
 
-/** Gives the tokens a past: each wallet has bought, some trades within the last two hours. */
+/** Gives the tokens a history: each wallet has bought, and some trade within the last two hours. */
 function load(
   engine: TrendingEngine,
   next: (time: number, token?: number, wallet?: number) => TrendingEvent,
@@ -155,12 +156,15 @@ function load(
   }
 }
 
-/** Trades one after the other: mostly buys, so that every token stays on the list; of a token and wallet or of the next ones. */
+/**
+ * Trades one after the other: mostly buys, so that every token stays on the list. `n` selects token
+ * and wallet.
+ */
 function createTrades(tokens: number, wallets: number) {
   let count = 0
   return (time: number, token?: number, wallet?: number): TrendingEvent => {
     count += 1
-    // Any odd number spreads them over tokens and wallets.
+    // An odd factor spreads them over tokens and wallets.
     const spread = (count * 2_654_435_761) % 4_294_967_296
     const of = token ?? spread % tokens
     const isSell = token === undefined && count % 3 === 0
@@ -217,7 +221,7 @@ async function benchReplay(store: Store, hours: number): Promise<void> {
 async function benchBacktests(store: Store, from: number): Promise<void> {
   const file = SHIPPED_STRATEGIES
   const strategies = parseStrategies(await readFile(file, 'utf8'), file)
-  // The rest of what commands may ask for is of no use to this one.
+  // This command uses no other part.
   const parts = {
     store,
     salt: null,

@@ -1,10 +1,13 @@
 import type { Swap, WalletEvent } from '../../pipeline/domain/event.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 
-/** What an independent source states of a transaction (`expectations.jsonl` of the corpus, see its README). */
+/**
+ * What an independent source says about a transaction (`expectations.jsonl` of the corpus, see its
+ * README).
+ */
 export interface Expectation {
   readonly signature: string
-  /** The wallet it speaks of; the fee payer when it names none. */
+  /** The wallet of the expectation; the fee payer when it names none. */
   readonly wallet?: string
   readonly kind: string
   readonly mint?: string
@@ -18,7 +21,10 @@ export interface Expectation {
   readonly asserts?: Readonly<Record<string, string>>
 }
 
-/** What of an expectation the events do not show, in words; null when they agree. Kinds that are no trade expect none. */
+/**
+ * What the events lack of an expectation, in words; null when they agree. An expectation of another
+ * kind than a trade expects no event.
+ */
 export function difference(expected: Expectation, events: readonly WalletEvent[]): string | null {
   const swaps = events.filter((event) => event.kind === 'swap')
   switch (expected.kind) {
@@ -59,7 +65,7 @@ function swapDifference(expected: Expectation, swaps: readonly Swap[]): string |
   return `${[...wanted, ...uiAmounts(expected)].filter((part) => part !== undefined).join(' ')} expected, ${list(swaps)} found`
 }
 
-/** Amounts that a source states as decimal numbers, of whichever coin. */
+/** Amounts that a source gives as decimal numbers, of any coin. */
 function uiAmounts({ rows, asserts }: Expectation): string[] {
   const fromRows = (rows ?? []).flatMap((row) => [row.received_amount, row.sent_amount])
   const fromAsserts = [asserts?.sourceAmount, asserts?.destinationAmount]

@@ -1,5 +1,6 @@
 /**
- * Where an independent source states something else than the decoder, by signature: the convention that explains the difference, checked by hand to the lamport.
+ * Differences between independent sources and the decoder, by signature: the convention that
+ * explains each, checked by hand to the lamport.
  */
 export const CONVENTIONS: Readonly<Record<string, string>> = {
   '2nLWcmrav8ZinvmsYz35kh3w5rMo1sokzmHdmkXjYhKYt762n67Q21xEuTG2rGGNJYDJ63nCHWmgXeYL3U8PHasK':

@@ -10,23 +10,23 @@ import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import type { Wallets } from '../../pipeline/domain/wallets.ts'
 import type { RecordedTransaction } from './read-corpus.ts'
 
-/** Why a transaction that touches a venue gave no swap, each by the rule that says so. */
+/** Why a transaction that touches a venue gave no swap, by the rule that says so. */
 export type NoSwap =
   | 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'
   | 'quote coin for quote coin (B8)'
   | 'what was bought was sold again within the instruction (B9)'
   | 'no tracked wallet exchanged anything: its tokens only came in, or only went out unsigned (B6a, B12)'
 
-/** How the transactions that touch a venue, router or order program, and succeed, are told. */
+/** How successful transactions that touch a venue, router or order program were decoded. */
 export interface Coverage {
-  /** Every swap of theirs is `high`. */
+  /** Every swap is `high`. */
   readonly high: number
-  /** At least one is `delta_only`. */
+  /** At least one swap is `delta_only`. */
   readonly deltaOnly: number
   readonly none: ReadonlyMap<NoSwap, number>
 }
 
-/** Reads the coverage of `touching`, of which every fee payer is in `wallets`. */
+/** The coverage of `touching`. Every fee payer of theirs must be in `wallets`. */
 export function readCoverage(
   touching: readonly RecordedTransaction[],
   decoder: Decoder,

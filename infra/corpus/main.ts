@@ -11,8 +11,9 @@ import { readCoverage } from './coverage.ts'
 import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
 
 /**
- * `npm run corpus`: decodes every recorded transaction with every fee payer tracked, prints what each venue gave, and compares with what independent
- * sources state. Ends 1 when a difference has no explanation in `conventions.ts`, 0 also when there is no corpus.
+ * `npm run corpus`: decodes every recorded transaction with every fee payer tracked, prints the
+ * results by venue, and compares them with independent sources. Exits with 1 when a difference has
+ * no explanation in `conventions.ts`, and with 0 also when there is no corpus.
  */
 function main(): number {
   const folder = corpusFolder()
@@ -38,7 +39,10 @@ const COLUMNS = [
 ] as const
 type Row = Record<(typeof COLUMNS)[number], number>
 
-/** One row a venue, router or order program that a successful transaction calls; its events count in the row of each of them. */
+/**
+ * Prints one row for each venue, router or order program that a successful transaction calls;
+ * events count in the row of each of them.
+ */
 function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder): void {
   const rows = new Map<string, Row>()
   for (const { tx, blockTime } of recorded) {
@@ -76,7 +80,10 @@ function printVenues(recorded: readonly RecordedTransaction[], decoder: Decoder)
   print(`not recorded: ${missing.join(', ')}\n`)
 }
 
-/** How many of the transactions that touch a venue are told by `high` swaps, and why the others give none. */
+/**
+ * Prints how many of the transactions that touch a venue gave `high` swaps, and why the others gave
+ * none.
+ */
 function printCoverage(
   recorded: readonly RecordedTransaction[],
   decoder: Decoder,

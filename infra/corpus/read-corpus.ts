@@ -5,7 +5,7 @@ import { addressFromBytes } from '../../pipeline/domain/address.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { normalizeRpc } from '../../pipeline/ingest/wire/normalize-rpc.ts'
 
-/** A recorded transaction: the RPC's JSON as it was kept, and what `normalizeRpc` makes of it. */
+/** A recorded transaction: RPC's JSON, and what `normalizeRpc` makes of it. */
 export interface RecordedTransaction {
   readonly file: string
   readonly signature: string
@@ -15,7 +15,7 @@ export interface RecordedTransaction {
   readonly tx: Transaction
 }
 
-/** The parts of a recorded line that tests look into. */
+/** The parts of a recorded line that tests read. */
 export interface RecordedJson {
   readonly slot: number | null
   readonly blockTime: number | null
@@ -24,13 +24,19 @@ export interface RecordedJson {
   readonly _source?: { readonly encoding?: string; readonly block?: { readonly index?: number } }
 }
 
-/** Folder of recorded mainnet transactions: `CORPUS_DIR`, else beside the project; null where there is none. */
+/**
+ * Folder of recorded mainnet transactions: `CORPUS_DIR`, else beside the project; null where there
+ * is none.
+ */
 export function corpusFolder(): string | null {
   const folder = process.env.CORPUS_DIR ?? join(import.meta.dirname, '../../../../shared/corpus')
   return existsSync(folder) ? folder : null
 }
 
-/** Every recorded transaction of the corpus (files `*.jsonl.gz`), file by file; none where it is absent. */
+/**
+ * Every recorded transaction of the corpus (files `*.jsonl.gz`), file by file; empty where the
+ * corpus is absent.
+ */
 export function readCorpus(): RecordedTransaction[] {
   const folder = corpusFolder()
   if (folder === null) return []
@@ -60,7 +66,7 @@ function readLine(file: string, line: string): RecordedTransaction {
   }
 }
 
-/** The fee payers of some transactions, each once. */
+/** The distinct fee payers of transactions, in order. */
 export function feePayers(recorded: readonly RecordedTransaction[]) {
   return [...new Set(recorded.map(({ tx }) => addressFromBytes(tx.accountKeys[0]!)))]
 }

@@ -4,9 +4,10 @@ import { gzipSync } from 'node:zlib'
 import { missingSignatures, readSignatures } from './signatures.ts'
 
 /**
- * `npm run record -- --rpc URL --out FILE.jsonl.gz [--signatures FILE]`: fetches transactions over JSON-RPC (`getTransaction`, encoding `json`) and appends
- * them to a file of recorded transactions, one JSON line each, compressed; those already there are left out, so that a run that was cut short goes on. Progress on
- * stderr; ends 1 when some could not be had.
+ * `npm run record -- --rpc URL --out FILE.jsonl.gz [--signatures FILE]`: fetches transactions over
+ * JSON-RPC (`getTransaction`, encoding `json`) and appends them to a compressed file, one JSON line
+ * each. Skips transactions that the file has, so that an interrupted run can be repeated. Progress
+ * goes to stderr. Exits with 1 when some could not be fetched.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -27,7 +28,7 @@ async function main(): Promise<number> {
   for (const [i, signature] of todo.entries()) {
     try {
       const transaction = await getTransaction(rpc, signature)
-      // Members of a gzip file follow one another: appending needs no rewriting.
+      // A gzip file may have several members, so that appending needs no rewriting.
       appendFileSync(out, gzipSync(`${JSON.stringify(transaction)}\n`))
     } catch (error) {
       failed++
@@ -41,11 +42,14 @@ async function main(): Promise<number> {
   return failed === 0 ? 0 : 1
 }
 
-/** The signatures of the corpus that the tests and `npm run corpus` were developed on. */
+/** The signatures of the corpus that the tests and `npm run corpus` were developed with. */
 const SIGNATURES = new URL('../../../infra/record/signatures.txt', import.meta.url).pathname
 const ATTEMPTS = 5
 
-/** One transaction as the RPC gives it. Too many requests and failing connections are tried again, a second later each time. */
+/**
+ * One transaction as RPC answers it. Retries after 429 and failed connections, each time a second
+ * later.
+ */
 async function getTransaction(rpc: string, signature: string): Promise<unknown> {
   const options = { encoding: 'json', maxSupportedTransactionVersion: 0, commitment: 'confirmed' }
   const body = JSON.stringify({

@@ -1,6 +1,6 @@
 import { gunzipSync } from 'node:zlib'
 
-/** Signatures of a list: one a line, what follows a blank or `#` is a remark. */
+/** The signatures of a list: one a line; text after a blank or `#` is a comment. */
 export function readSignatures(text: string): string[] {
   return text
     .split('\n')
@@ -8,7 +8,10 @@ export function readSignatures(text: string): string[] {
     .filter((signature) => signature !== '')
 }
 
-/** Those of `wanted` that a file of recorded transactions does not hold; `recorded` is its compressed bytes, null when there is none yet. */
+/**
+ * The signatures of `wanted` that a recorded file lacks. `recorded` is the compressed file; null
+ * when there is none yet.
+ */
 export function missingSignatures(
   wanted: readonly string[],
   recorded: Uint8Array | null,

@@ -4,8 +4,8 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
 import { readFault } from '../../pipeline/runtime/read-fault.ts'
-import { startSimulator } from '../simulator/simulator.ts'
 import type { SourceConfig } from './config.ts'
+import { startSimulatedMarket } from './simulated-market.ts'
 
 /** Where transactions come from, running. */
 export interface Source {
@@ -52,7 +52,7 @@ export async function openSource(config: SourceConfig): Promise<Source> {
   }
   const { walletsFile, seed, blocks, historyHours } = config
   const listed = walletsFile === null ? null : await readWalletsFile(walletsFile)
-  const simulator = await startSimulator({
+  const simulator = await startSimulatedMarket({
     seed,
     ...(blocks.length === 0 ? { historyHours } : { recorded: { files: blocks } }),
   })

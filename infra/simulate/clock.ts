@@ -5,11 +5,11 @@ import type { Deployed } from './deployed.ts'
 import { STILL_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
-/** The clock waits when storage is so far behind. */
+/** The clock waits while storage is so many slots behind. */
 const MAX_BEHIND = 200
-/** Nearer than this storage has caught up. */
+/** Storage has caught up when it is fewer slots behind than this. */
 const NEAR = 30
-/** What moves the market's time, and what it looks at. */
+/** The market's clock, with what it depends on. */
 export interface Clock {
   readonly simulator: Simulator
   readonly deployed: Deployed
@@ -19,7 +19,10 @@ export interface Clock {
   readonly tell: (line: string) => void
 }
 
-/** Lets the market begin when somebody follows it, and slots pass until the first is stored and `hasBegun`. */
+/**
+ * Starts the market when the stream has a subscriber; lets slots pass until the first slot is
+ * stored and `hasBegun`.
+ */
 export async function begin(
   clock: Clock,
   isReady: () => boolean,
@@ -34,7 +37,10 @@ export async function begin(
   })
 }
 
-/** Lets slots pass as fast as the service takes them; while something is away they pass without it. */
+/**
+ * Lets slots pass as fast as the service stores them. While a process or server is down, slots pass
+ * regardless.
+ */
 export async function runTo(clock: Clock, slot: number): Promise<void> {
   const { simulator, deployed, position, startSlot } = clock
   let movedAt = Date.now()
@@ -55,7 +61,9 @@ export async function runTo(clock: Clock, slot: number): Promise<void> {
   }
 }
 
-/** Waits until storage is near the newest slot; not while something is away. */
+/**
+ * Waits until storage is near the newest slot; returns at once while a process or server is down.
+ */
 export async function catchUp(clock: Clock): Promise<void> {
   const { simulator, deployed, position } = clock
   if (deployed.away.size > 0) return
@@ -66,13 +74,16 @@ export async function catchUp(clock: Clock): Promise<void> {
   )
 }
 
-/** Lets a slot pass each second until what was begun, and says that it is `what`, is done: some things wait for newer slots. */
+/**
+ * Lets a slot pass each second until `work` is done, because some work waits for newer slots.
+ * `what` names the work in errors.
+ */
 export async function tickUntil(clock: Clock, what: string, work: Promise<void>): Promise<void> {
   let over = false
   const done = work.finally(() => {
     over = true
   })
-  done.catch(() => {}) // told below
+  done.catch(() => {}) // awaited below
   let round = 0
   await wait(
     clock,
@@ -87,7 +98,10 @@ export async function tickUntil(clock: Clock, what: string, work: Promise<void>)
   await done
 }
 
-/** Waits until it is so; throws, with what was waited for, when that lasts longer than `ms`, or a process has ended by itself. */
+/**
+ * Waits until `isSo`. Throws an error that names `what` after `ms`, or when a process has ended by
+ * itself.
+ */
 async function wait(
   { deployed, position, simulator }: Clock,
   what: string,
@@ -106,8 +120,9 @@ async function wait(
 }
 
 /**
- * Waits until storage has passed the tip and holds as much as the chain, and nothing else is `missing`, as long as it all becomes less; slots go on
- * slowly, because some things wait for newer ones. Gives what is wrong when it stops before.
+ * Waits until storage has passed the tip and holds as much as the chain, and nothing else is
+ * `missing`. Waits as long as something still becomes less. Slots pass slowly meanwhile, because
+ * some work waits for newer ones. Returns what is missing when it gives up.
  */
 export async function settle(
   clock: Clock,
@@ -129,7 +144,7 @@ export async function settle(
       ...(await within(STILL_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
     }
     const sum = Object.values(left).reduce((total, count) => total + Math.max(count, 0), 0)
-    // Once everything is there one slot more has to pass: what follows from the last record is stored before the next slot is.
+    // One more slot must pass: the effects of the last record are stored before the next slot is.
     if (sum === 0) {
       simulator.advance(1)
       chain.catchUp(wallets)
@@ -148,7 +163,10 @@ export async function settle(
   }
 }
 
-/** Events and balances that storage holds (0 while it does not answer), and wallets whose books are still to be made anew from them. */
+/**
+ * Number of stored events and balances (0 while storage does not answer), and of wallets whose
+ * books must be recomputed.
+ */
 async function readStored({ deployed }: Clock) {
   const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances'].map(
     (table) => `(SELECT count() FROM ${table} FINAL)`,
@@ -162,7 +180,7 @@ async function readStored({ deployed }: Clock) {
   return { records: Number(rows[0]?.records ?? 0), unfolded: Number(rows[0]?.unfolded ?? 0) }
 }
 
-/** The newest stored slot, as `/status` tells it; asked again and again, because the service comes and goes. */
+/** The newest stored slot, polled from `/status`; a service that is down does not matter. */
 export class Position {
   slot: number | null = null
   #closed = false
@@ -182,7 +200,7 @@ export class Position {
         const { storage } = (await response.json()) as { storage?: { slot: number | null } } // rule J4
         this.slot = storage?.slot ?? this.slot
       } catch {
-        // It is away.
+        // The service is down.
       }
       await pause(100)
     }

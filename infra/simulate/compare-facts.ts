@@ -8,7 +8,10 @@ function tradedMints(chain: TrueChain): Set<string> {
   return new Set(chain.events.flatMap((event) => (event.kind === 'swap' ? [event.baseMint] : [])))
 }
 
-/** What of the mint facts is not what the market's coins are (rule J8): a row for each traded mint, none for others. */
+/**
+ * Differences between the stored mint facts and the market's coins (rule J8): there is one row for
+ * each traded mint and none for others.
+ */
 export async function compareMints(
   query: Query,
   chain: TrueChain,
@@ -55,8 +58,9 @@ interface CoverageRow {
 }
 
 /**
- * What of the coverage is not as it should be (rules J3, K2) once everything has settled: a row for each wallet; from its slot on everything is stored,
- * which the other tables show; no backfill that was begun by itself is open; one that went to the beginning reaches it.
+ * Differences of the coverage (rules J3, K2) once everything has settled. Each wallet has a row.
+ * Everything from its slot on is stored, which the other tables show. No automatic backfill is
+ * open, and one that went to the beginning reaches it.
  */
 export async function compareCoverage(
   query: Query,
@@ -94,12 +98,15 @@ export async function compareCoverage(
   return { differences, rows: rows.length }
 }
 
-/** Backfills that are not at their end. */
+/** Backfills that have not ended. */
 function openBackfills(query: Query): Promise<Record<string, unknown>[]> {
   return query("SELECT * FROM backfills FINAL WHERE state = 'open' ORDER BY wallet, reason")
 }
 
-/** How many backfills are not at their end, how many traded mints have no row yet, and how many swaps not the price that there is for them. */
+/**
+ * Number of backfills that have not ended, of traded mints without a row, and of swaps that lack an
+ * available price.
+ */
 export async function missingFacts(query: Query, chain: TrueChain) {
   const [facts] = await query<{ mints: string; unpriced: string }>(
     `SELECT (SELECT count() FROM mints FINAL) AS mints,

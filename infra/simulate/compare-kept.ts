@@ -15,8 +15,9 @@ interface KeptRow {
 }
 
 /**
- * What of the kept transactions is not as it should be (rule K4): there is one of each that gave an event or is said to be undecodable, and its bytes
- * are those of a transaction at this place with this signature.
+ * Differences of the kept transactions (rule K4): there is one for each transaction that gave an
+ * event or counts as undecodable. Its bytes are those of a transaction at this place with this
+ * signature.
  */
 export async function compareKept(
   query: Query,
@@ -59,7 +60,7 @@ export async function compareKept(
   return { differences, rows }
 }
 
-/** Whether the bytes give the transaction of the row. */
+/** Whether the bytes decode to the transaction of the row. */
 function isReadable(row: KeptRow): boolean {
   if (row.format !== 'yellowstone') return false
   const bytes = Buffer.from(row.base64, 'base64')

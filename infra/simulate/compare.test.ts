@@ -24,7 +24,7 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-/** Appends the chain, what came late after other slots, and lets a worker store it. */
+/** Appends the chain, then the records that come late, and lets a worker store them. */
 async function play(chain: RecordChain): Promise<void> {
   const { store } = opened
   const deps = { logger, registry: createRegistry() }

@@ -8,10 +8,10 @@ import {
 } from '../../pipeline/testing/slow-tables.ts'
 import type { TrueChain } from './true-chain.ts'
 
-/** Rows of one query that reads. */
+/** Runs a read-only query; returns its rows. */
 export type Query = <T>(sql: string) => Promise<T[]>
 
-/** A row that is not as it should be; null where there is none. */
+/** A row that differs; null on the side that lacks it. */
 export interface Difference {
   readonly table: string
   readonly expected: Readonly<Record<string, unknown>> | null
@@ -20,10 +20,13 @@ export interface Difference {
 
 const EVENT_KEY = ['slot', 'tx_index', 'wallet', 'event_index']
 
-/** Columns that tell how and when a row came to be, not what the chain did (rule C19): they may differ from run to run. */
+/**
+ * Columns that say how and when a row was written, not what the chain did (rule C19); they may
+ * differ between runs.
+ */
 const APART = new Set(['version', 'inserted_at', 'computed_at', 'late', 'decoder_version'])
 
-/** What tells the rows of a table apart. */
+/** Key columns of each table. */
 const KEYS: Readonly<Record<SlowTableName, readonly string[]>> = {
   swaps: EVENT_KEY,
   transfers: EVENT_KEY,
@@ -44,14 +47,17 @@ const TABLES = Object.keys(KEYS) as SlowTableName[]
 const MAX_AGE_SECONDS = 3600
 const ROWS_PER_QUERY = 50_000
 
-/** What the stored tables hold, and where that is not what it should be. */
+/** The number of stored rows, and their differences. */
 export interface Comparison {
   readonly differences: readonly Difference[]
-  /** Rows by table. */
+  /** Number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** What of the stored tables is not what the slow reference makes of the true chain; prices are what `sol_prices` holds. */
+/**
+ * Differences between the stored tables and what the slow reference makes of the true chain. Prices
+ * are those of `sol_prices`.
+ */
 export async function compareTables(
   query: Query,
   chain: TrueChain,
@@ -67,7 +73,7 @@ export async function compareTables(
   return { differences: [...differences, ...(await undecodedThatAreTrue(query, chain))], rows }
 }
 
-/** What of the stored tables is not as expected. */
+/** Differences between the stored tables and the expected rows. */
 export async function compareWith(query: Query, expected: SlowTables): Promise<Comparison> {
   const differences: Difference[] = []
   const rows: Record<string, number> = {}
@@ -89,13 +95,13 @@ export async function compareWith(query: Query, expected: SlowTables): Promise<C
 
 type Row = Readonly<Record<string, unknown>>
 
-/** What a row says of the chain; a row that is deleted is in no read with FINAL. */
+/** The columns of a row that describe the chain. A deleted row is in no read with FINAL. */
 function factsOf(row: Row): Row {
   const columns = Object.entries(row).filter(([name]) => !APART.has(name) && name !== 'is_deleted')
   return asText(Object.fromEntries(columns)) as Row
 }
 
-/** Integers as text, because ClickHouse gives wide ones so; the rest as it is. */
+/** Integers become text, as ClickHouse returns wide ones; other values stay. */
 function asText(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return value.map(asText)
@@ -131,7 +137,10 @@ async function readPrices(query: Query): Promise<Map<number, bigint>> {
   return new Map(rows.map((row) => [Number(row.time), BigInt(row.usd_e9)]))
 }
 
-/** A swap against a quote coin with the price that it was stored with, where that is one that it may have; else with the one that it should have. */
+/**
+ * A swap against a quote coin, with its stored price where that price is allowed, else with the
+ * price that it should have.
+ */
 function priced(
   event: WalletEvent,
   swaps: ReadonlyMap<string, Row>,
@@ -145,7 +154,10 @@ function priced(
   return { ...event, solPriceUsdE9 }
 }
 
-/** Transactions that are said to be undecodable, yet are on the chain: all of the market's can be decoded, and what is sent as garbage is on none. */
+/**
+ * Transactions that count as undecodable but are on the chain. All of the market's can be decoded,
+ * and garbage is not on the chain.
+ */
 async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Difference[]> {
   const rows = await query<{ slot: string; tx_index: number }>(
     'SELECT slot, tx_index, wallet, reason FROM undecoded FINAL ORDER BY slot, tx_index, wallet',
@@ -155,7 +167,7 @@ async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Dif
     .map((row) => ({ table: 'undecoded', expected: null, stored: { ...row } }))
 }
 
-/** A difference as lines to read: the key, then the columns that differ. */
+/** A difference as readable lines: the key, then the columns that differ. */
 export function tellDifference({ table, expected, stored }: Difference): string {
   const key = KEYS[table as SlowTableName] ?? EVENT_KEY
   const row = expected ?? stored ?? {}

@@ -10,38 +10,46 @@ import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STILL_MS, within } from './patience.ts'
-import type { Part, ServerName, Step } from './script.ts'
+import type { Part, ScriptStep, ServerName } from './script.ts'
 
 export interface DeployedOptions {
   readonly simulator: Simulator
   readonly deployment: Deployment
   readonly parts: readonly Part[]
-  /** Folder of the servers that may be ended; null when there are none, or they belong to somebody else. */
+  /**
+   * Folder of the servers that the run may stop; null when there are none, or they are not the
+   * run's own.
+   */
   readonly serversDir: string | null
-  /** The wallet that is added to the file when the script says so. */
+  /** The wallet that the script adds to the file. */
   readonly laterWallet: Address | null
-  /** Rows by SQL when the service runs on servers; null: through the operator's socket of the one process. */
+  /**
+   * Runs a query on the servers; null: queries go through the operator's socket of the one process.
+   */
   readonly query: Query | null
-  /** Told of what happens besides the script. */
+  /** Receives progress lines besides the script's own. */
   readonly tell: (line: string) => void
 }
 
-/** A process or a server does what it is told within this, or the run gives up; the service itself has ten seconds to stop (rule J5). */
+/**
+ * Longest time that a process or server may take to obey. The service itself has ten seconds to
+ * stop (rule J5).
+ */
 const OBEYS_MS = 60_000
-/** Servers have their own, shorter bounds. */
+/** Longest time for servers, which have shorter bounds of their own. */
 const SERVER_MS = 600_000
 const QUERY_MS = 120_000
 
-/** The service as it stands, some of it away, and what can be done to it. Nothing here waits without a bound. */
+/** The deployed service and the actions of the script on it. Every wait has a bound. */
 export class Deployed {
-  /** Processes and servers that are away. */
+  /** Processes and servers that are down. */
   readonly away = new Set<Part | ServerName>()
   readonly #options: DeployedOptions
   readonly #commands: Promise<void>[] = []
   readonly #starting: Promise<void>[] = []
-  /** What went wrong beside the script's way. */
+  /** Failures of work in the background. */
   readonly #faults: Error[] = []
-  /** Processes that have ended, and whether all that they told has come. */
+  /** Processes that have ended, and whether all their output has arrived. */
   readonly #ended = new Map<ServiceProcess, boolean>()
   #isClosed = false
 
@@ -49,8 +57,8 @@ export class Deployed {
     this.#options = options
   }
 
-  /** Does what a step says. What takes long goes on meanwhile; `settle` waits for it. */
-  async do(step: Step): Promise<void> {
+  /** Carries out a step. Slow work continues in the background; `settle` waits for it. */
+  async do(step: ScriptStep): Promise<void> {
     const { simulator, deployment, laterWallet } = this.#options
     if ('part' in step) return this.#doPart(step.act, step.part)
     if ('server' in step) return this.#doServer(step.act, step.server)
@@ -65,7 +73,7 @@ export class Deployed {
       if (!this.away.has(part)) deployment.processes.get(part)?.child.kill('SIGHUP')
   }
 
-  /** Waits until the process with the API listens, looking after all. */
+  /** Waits until the process with the API listens; supervises all processes meanwhile. */
   async listens(part: Part): Promise<void> {
     const { processes } = this.#options.deployment
     for (const deadline = Date.now() + STILL_MS; !processes.get(part)?.lines.has('url'); ) {
@@ -76,7 +84,7 @@ export class Deployed {
     }
   }
 
-  /** Brings back what is away, and waits for what was begun. */
+  /** Starts everything that is down, and waits for the work in the background. */
   async settle(): Promise<void> {
     await Promise.all(this.#starting)
     for (const part of this.#options.parts)
@@ -84,14 +92,14 @@ export class Deployed {
     await Promise.all(this.#commands)
   }
 
-  /** Runs one query that reads. */
+  /** Runs a read-only query. */
   readonly query: Query = async <T>(sql: string) => {
     const { query } = this.#options
     if (query !== null) return within(QUERY_MS, sql, query<T>(sql))
     return ((await this.#operator(['sql', sql])) as { items: T[] }).items // rule J3
   }
 
-  /** Makes an account with so many credits; gives its key. */
+  /** Creates an account with credits; returns its key. */
   async createAccount(credits: number): Promise<string> {
     const wallet = bs58.encode(randomBytes(32))
     const args = ['account', 'create', '--wallet', wallet, '--credits', String(credits)]
@@ -99,8 +107,8 @@ export class Deployed {
   }
 
   /**
-   * What a supervisor does: whoever found a server away at its start is started again, once the servers are there. Throws when a process ended by
-   * itself in any other way, or something that goes on meanwhile has failed.
+   * Starts processes again that ended because a server was down when they started, once the servers
+   * are up. Throws when a process ended for any other reason, or work in the background has failed.
    */
   supervise(): void {
     const [fault] = this.#faults
@@ -125,7 +133,7 @@ export class Deployed {
     }
   }
 
-  /** Stops every process cleanly; gives what did not end with 0. */
+  /** Stops every process cleanly; returns a text for each that did not end with 0. */
   async stop(): Promise<string[]> {
     const ends = [...this.#options.deployment.processes].map(async ([part, process]) => {
       const code = await within(OBEYS_MS, `${part} to stop`, process.stop())
@@ -134,7 +142,7 @@ export class Deployed {
     return (await Promise.all(ends)).flat()
   }
 
-  /** Gives up commands that are still being given. */
+  /** Gives up commands that are being retried. */
   close(): void {
     this.#isClosed = true
   }
@@ -150,7 +158,8 @@ export class Deployed {
     const process = deployment.processes.get(part)
     const ended = act === 'kill' ? process?.kill() : process?.stop()
     const code = await within(OBEYS_MS, `${act} of ${part}`, ended ?? Promise.resolve(0))
-    // One that has just been started knows no signal yet; one that cannot finish because a server is away ends all the same.
+    // A process that has just started has no signal handler yet; one that cannot finish because a
+    // server is down ends all the same.
     if (act === 'stop' && code !== 0 && code !== 'SIGTERM' && this.away.size === 1)
       throw new Error(`${part} did not stop cleanly (${code})\n${process?.stderr().slice(-2000)}`)
   }
@@ -169,7 +178,7 @@ export class Deployed {
     await within(SERVER_MS, `${act} of ${only}`, end(serversDir, { only }))
   }
 
-  /** What goes on meanwhile: its failure is told when it is looked at. */
+  /** Records a failure of background work, which `supervise` reports. */
   #noted(work: Promise<void>): Promise<void> {
     work.catch((error: unknown) => {
       this.#faults.push(error instanceof Error ? error : new Error(String(error)))
@@ -177,7 +186,7 @@ export class Deployed {
     return work
   }
 
-  /** A command may fail when what it works on goes away; then it is given again, as an operator would. */
+  /** Retries a command that fails because a process or server is down, as an operator would. */
   async #command(args: readonly string[]): Promise<void> {
     for (const deadline = Date.now() + STILL_MS; ; ) {
       const error = await this.#operator(args).then(
@@ -190,7 +199,10 @@ export class Deployed {
     }
   }
 
-  /** Gives what an operator's command prints. The one process of an embedded deployment is asked directly: a command beside it, while it starts, would take its data. */
+  /**
+   * Returns the output of an operator's command. An embedded deployment is asked through its
+   * socket: a second process would take its data while it starts.
+   */
   async #operator(args: readonly string[]): Promise<unknown> {
     const { query, deployment } = this.#options
     const name = args.join(' ')
@@ -210,8 +222,8 @@ export class Deployed {
 const SERVER_NAMES: readonly ServerName[] = ['kafka', 'clickhouse', 'redis']
 
 /**
- * Whether the last that a process told is that a server does not answer: so it ends while it starts, and then only (rule J1). What ends as a
- * bug leaves its stack, or a line of level `error` before.
+ * Whether the last output of a process says that a server does not answer, which ends a process
+ * only at its start (rule J1). A bug leaves a stack, or a line of level `error` before.
  */
 export function endedForLackOfServer(stderr: string): boolean {
   const last = stderr.trim().split('\n').at(-1) ?? ''

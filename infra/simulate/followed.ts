@@ -4,7 +4,10 @@ import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { TradeItem } from '../whole-service/customer.ts'
 import { tradeItem } from '../whole-service/trade-item.ts'
 
-/** What a follower of the socket was sent over all its connections, each resumed after the last message of the one before. */
+/**
+ * What a follower of the socket received over all its connections, each resumed after the last
+ * message of the previous one.
+ */
 export interface Followed {
   /** In order of arrival, without late ones. */
   readonly trades: readonly TradeItem[]
@@ -12,15 +15,22 @@ export interface Followed {
 }
 
 export interface FollowedOptions {
-  /** The log is in memory: a process killed between sending a late trade and storing it may send it again (infra/decisions/cursors.md). */
+  /**
+   * Whether the log is in memory: then a process killed between sending and storing a late trade
+   * may send it again (infra/decisions/cursors.md).
+   */
   readonly isEmbedded: boolean
-  /** Trades that may be missing: of a wallet whose history was fetched, of slots that the service passed over (rule K2). */
+  /**
+   * Whether a trade may be missing, because its wallet's history was fetched or the service passed
+   * its slot over (rule K2).
+   */
   readonly mayMiss: (swap: Swap) => boolean
 }
 
 /**
- * What is wrong with what a follower was sent (rules F3, F4): its union must be the true trades, each once, and but for late ones in event-key
- * order over all connections. Trades that look the same are told apart by their order and number alone.
+ * Faults in what a follower received (rules F3, F4). Together its connections must have the true
+ * trades, each once, and all but late ones in event-key order. Equal trades are told apart only by
+ * their order and number.
  */
 export function wrongInFeed(
   followed: Followed,

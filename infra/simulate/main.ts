@@ -15,7 +15,7 @@ const USAGE = `npm run -s simulate -- [options]
 
 const SHOWN = 2
 
-/** Runs one seed or several; the exit code is 0 when every table of every run was right. */
+/** Runs one seed or several. Exits with 0 when every table of every run was right. */
 async function main(): Promise<number> {
   const beganAt = Date.now()
   const { values } = parseArgs({

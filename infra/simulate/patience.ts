@@ -1,13 +1,19 @@
-/** So long nothing may have come nearer before a run gives up: a busy machine takes a minute to start a process. */
+/**
+ * A run gives up when nothing has progressed for so long: a busy machine takes a minute to start a
+ * process.
+ */
 export const STILL_MS = 300_000
 
-/** What `work` comes to; rejects when that takes longer than `ms`, naming what was waited for. The work itself goes on, its failure is nobody's then. */
+/**
+ * The result of `work`. Rejects with an error that names `what` after `ms`; the work itself
+ * continues, and a later failure is ignored.
+ */
 export async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`waited ${ms / 1000} s for ${what}`)), ms)
   })
-  work.catch(() => {}) // told by the race, or too late
+  work.catch(() => {}) // handled by the race, or too late
   try {
     return await Promise.race([work, over])
   } finally {

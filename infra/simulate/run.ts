@@ -1,231 +1,219 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { createStore } from '../../pipeline/store/create-store.ts'
-import { startServers } from '../servers/servers.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
-import { SLOT_MS } from '../simulator/market/market.ts'
-import { ALL_TROUBLE, type Trouble } from '../simulator/options.ts'
 import { createRandom } from '../simulator/random.ts'
-import { startSimulator } from '../simulator/simulator.ts'
-import { deploy, emptyServers } from '../whole-service/deployment.ts'
 import { Follower } from '../whole-service/follower.ts'
-import { freePort } from '../whole-service/free-port.ts'
-import { begin, type Clock, catchUp, Position, runTo, settle, tickUntil } from './clock.ts'
+import { begin, type Clock, catchUp, runTo, settle, tickUntil } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
-import { Deployed } from './deployed.ts'
 import { wrongInFeed } from './followed.ts'
 import { STILL_MS, within } from './patience.ts'
-import { createScript, type Part, type Step, tellStep } from './script.ts'
+import { createScript, type Part, type ScriptStep, tellStep } from './script.ts'
+import {
+  CALM_SLOTS,
+  CLOSE_MS,
+  closeOne,
+  openTestBed,
+  REPLAY_SLOTS,
+  START_SLOT,
+  slotsOf,
+  type TestBed,
+  WALLETS,
+} from './test-bed.ts'
 import { TrueChain } from './true-chain.ts'
 
+/** Settings of a run. */
 export interface RunOptions {
   readonly seed: number
   /** Hours of the market. */
   readonly hours: number
-  /** Folder of servers that the run may end and start (`infra/servers`); null: everything in one process. */
+  /** Folder of servers that the run may end and start (`infra/servers`); null: one process. */
   readonly serversDir: string | null
   readonly also: ReadonlySet<Also>
-  /** Told what happens. */
+  /** Receives progress lines. */
   readonly tell: (line: string) => void
 }
 
+/** What a run found. */
 export interface RunResult {
   readonly differences: readonly Difference[]
-  /** What else was not as it should be. */
+  /** Faults other than differences of tables. */
   readonly faults: readonly string[]
+  /** Number of compared rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 
-/** The first slot with a block. */
-const START_SLOT = 400_000_000
-const REPLAY_SLOTS = 256
-/** So many slots before the newest stored one a start compares with RPC (rule K2). */
+/** What a run does and compares only when asked to. */
+export const ALSO = ['backfill', 'wallet', 'absence', 'feed'] as const
+export type Also = (typeof ALSO)[number]
+
+/** A restart compares this many slots before the newest stored one with RPC (rule K2). */
 const COMPARED_SLOTS = 64
-/** Slots without trouble at the beginning and at the end: what is late comes within 12. */
-const CALM_SLOTS = 40
-const WALLETS = 10
-/** What is closed at the end of a run, whatever became of it, has so long each. */
-const CLOSE_MS = 30_000
+
+/** Slots up to the tip at a restart, which are compared with RPC. */
+interface ComparedSlots {
+  readonly from: number
+  readonly to: number
+}
+
+/** A run in progress. */
+interface Run {
+  readonly options: RunOptions
+  readonly bed: TestBed
+  readonly clock: Clock
+  readonly chain: TrueChain
+  readonly follower: Follower
+  readonly script: readonly ScriptStep[]
+}
 
 /**
- * Lets the market run for some hours while the script of the seed breaks the service, then lets everything settle, and compares every table with
- * what the slow reference makes of the true chain. What is done is a function of the seed; how it meets the work of the processes is not.
+ * Lets the market run for some hours while the script of the seed breaks the service. Then lets
+ * everything settle, and compares every table with what the slow reference makes of the true chain.
+ * The script is a function of the seed; how it meets the work of the processes is not.
  */
 export async function runSimulation(options: RunOptions): Promise<RunResult> {
-  const { seed, hours, serversDir, tell } = options
-  const slots = Math.round((hours * 3_600_000) / SLOT_MS)
-  const [addsWallet, longAbsence] = [options.also.has('wallet'), options.also.has('absence')]
-  const trouble = troubleOf(seed)
-  const beganAt = Date.now()
-  const troubles = Object.entries(trouble).flatMap(([name, there]) => (there ? [name] : []))
-  tell(`trouble: ${troubles.join(', ')}`)
-  const simulator = await startSimulator({
-    seed,
-    trouble,
-    wallets: WALLETS,
-    coins: 30,
-    trackedPerSlot: 2,
-    othersPerSlot: 1,
-    clock: { kind: 'manual', startSlot: START_SLOT - 1 },
-    firstSlot: START_SLOT,
-    troubleSlots: { from: START_SLOT + CALM_SLOTS, to: START_SLOT + slots },
-    replaySlots: REPLAY_SLOTS,
-    historySlots: slots + 10_000,
-  })
-  const servers = serversDir === null ? null : await startServers(serversDir)
-  const emptied = servers === null ? null : await emptyServers(servers)
-  const deployment = await deploy(
-    'embedded',
-    simulator.wallets.slice(0, addsWallet ? -1 : WALLETS),
-    {
-      ...emptied?.env,
-      YELLOWSTONE_ENDPOINT: simulator.endpoint,
-      SOLANA_RPC_URL: simulator.rpcUrl,
-      SOL_PRICE_POOL: simulator.solPricePool,
-      PORT: String(await freePort()),
-      LOG_LEVEL: 'warn',
-    },
-  )
-  const store =
-    emptied === null
-      ? null
-      : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
-  const parts: readonly Part[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
-  const deployed = new Deployed({
-    simulator,
-    deployment,
-    parts,
-    serversDir,
-    laterWallet: simulator.wallets[WALLETS - 1] ?? null,
-    query: store === null ? null : (sql) => store.query(sql),
-    tell,
-  })
-  const position = new Position(deployment)
+  const { seed, hours, serversDir, also, tell } = options
+  const slots = slotsOf(hours)
+  const addsWallet = also.has('wallet')
+  const bed = await openTestBed({ seed, slots, serversDir, addsWallet, tell })
   let follower: Follower | null = null
   try {
-    for (const part of parts) deployment.start(part)
-    await deployed.listens(parts[0] ?? 'all')
-    const key = await deployed.createAccount(1_000_000_000)
-    const followed = new Follower(await deployment.customer(key), STILL_MS)
+    for (const part of bed.parts) bed.deployment.start(part)
+    await bed.deployed.listens(bed.parts[0] ?? 'all')
+    const key = await bed.deployed.createAccount(1_000_000_000)
+    const followed = new Follower(await bed.deployment.customer(key), STILL_MS)
     follower = followed
+    const { simulator, deployed, position } = bed
     const clock: Clock = { simulator, deployed, position, startSlot: START_SLOT, tell }
-    const chain = new TrueChain(simulator, START_SLOT)
-    await begin(
-      clock,
-      () => followed.connections > 0,
-      () => followed.all().length > 0,
-    )
-    const place = () =>
-      `+${simulator.slot - START_SLOT}`.padEnd(7) +
-      `${((Date.now() - beganAt) / 1000).toFixed(1)} s  `
     const script = createScript({
       seed,
       slots,
-      parts,
+      parts: bed.parts,
       replaySlots: REPLAY_SLOTS,
       servers: serversDir === null ? [] : ['kafka', 'clickhouse', 'redis'],
-      commands: commandsOf(options.also),
-      longAbsence,
+      commands: commandsOf(also),
+      longAbsence: also.has('absence'),
       addsWallet,
     })
-    const random = createRandom(seed, 'moments')
-    const compared: { readonly from: number; readonly to: number }[] = []
-    for (const step of script) {
-      await runTo(clock, START_SLOT + step.at)
-      if (step.caughtUp) await catchUp(clock)
-      await pause(random.below(40))
-      tell(`${place()}${tellStep(step)}`)
-      if ((step.act === 'kill' || step.act === 'stop') && 'part' in step && follows(step.part))
-        compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
-      await deployed.do(step)
-    }
-    await runTo(clock, START_SLOT + slots)
-    await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
-    await runTo(clock, simulator.slot + CALM_SLOTS)
-    tell(`${place()}calm`)
-    // The very first slot was over before the stream began. What comes late while nobody follows the stream is found by comparison with RPC after a
-    // restart, and what is fetched never goes to sockets (rule K2).
-    const mayMiss = (swap: Swap) =>
-      swap.slot === START_SLOT ||
-      (comesLate(seed, swap.slot, swap.txIndex) &&
-        compared.some(({ from, to }) => swap.slot >= from && swap.slot <= to)) ||
-      (addsWallet && swap.wallet === WALLETS) ||
-      isPassedOver(script, swap.slot - START_SLOT)
-    const wrongInFeedNow = () => {
-      const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
-      const isEmbedded = serversDir === null
-      if (options.also.has('feed')) {
-        const what = { trades: followed.all(), late: followed.allLate() }
-        return wrongInFeed(what, swaps, { isEmbedded, mayMiss })
-      }
-      return followed.feeds.flatMap(({ trades }) =>
-        wrongInFeed({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
-      )
-    }
-    const faults = await settle(clock, chain, WALLETS, async () => ({
-      trades: wrongInFeedNow().filter((text) => text.includes('missing')).length,
-      ...(await missingFacts(deployed.query, chain)),
-    }))
-    tell(`${place()}settled`)
-    const tables = await compareTables(deployed.query, chain, WALLETS)
-    const facts = {
-      transactions: await compareKept(deployed.query, chain),
-      mints: await compareMints(deployed.query, chain, simulator.market),
-      wallet_coverage: await compareCoverage(deployed.query, chain, simulator.market, WALLETS),
-    }
-    const differences = [tables, ...Object.values(facts)].flatMap((part) => part.differences)
-    const rows: Record<string, number> = {
-      ...tables.rows,
-      ...Object.fromEntries(Object.entries(facts).map(([name, part]) => [name, part.rows])),
-      'trades of the feed': followed.all().length + followed.allLate().length,
-      connections: followed.connections,
-    }
-    faults.push(...wrongInFeedNow())
+    const chain = new TrueChain(simulator, START_SLOT)
+    const run: Run = { options, bed, clock, chain, follower: followed, script }
+    const compared = await play(run, slots)
+    const faults = await settleRun(run, compared)
+    const { differences, rows } = await compareAll(run)
+    faults.push(...wrongTrades(run, compared))
     await within(CLOSE_MS, 'the follower to stop', followed.stop())
     faults.push(...(await deployed.stop()))
     return { differences, faults, rows }
   } catch (error) {
-    // At once: what is closed below may take its time.
+    // At once, because closing may take long.
     tell(`FAULT ${error instanceof Error ? error.message : String(error)}`)
     throw error
   } finally {
-    position.close()
-    deployed.close()
-    const closings: readonly (readonly [string, () => Promise<unknown> | undefined])[] = [
-      ['the follower', () => follower?.stop()],
-      ['the processes', () => deployment.remove()],
-      ['the database', () => emptied?.drop()],
-      ['the store', () => store?.close()],
-      ['the simulator', () => simulator.close()],
-    ]
-    for (const [what, close] of closings) {
-      const closed = Promise.resolve(close())
-      await within(CLOSE_MS, `${what} to close`, closed).catch((error: unknown) =>
-        tell(String(error)),
-      )
-    }
+    await closeOne('the follower', () => follower?.stop(), tell)
+    await bed.close()
   }
 }
 
-/** What goes wrong on the stream and over RPC: nearly all of it nearly always. */
-function troubleOf(seed: number): Trouble {
-  const random = createRandom(seed, 'trouble of the run')
+/** Carries the script out; returns the slots that restarts compared with RPC. */
+async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> {
+  const { clock, script, bed, follower, options } = run
+  const { simulator, deployed, position } = bed
+  const tell = tellWithTime(options, bed)
+  await begin(
+    clock,
+    () => follower.connections > 0,
+    () => follower.all().length > 0,
+  )
+  const random = createRandom(options.seed, 'moments')
+  const compared: ComparedSlots[] = []
+  for (const step of script) {
+    await runTo(clock, START_SLOT + step.at)
+    if (step.caughtUp) await catchUp(clock)
+    await pause(random.below(40))
+    tell(tellStep(step))
+    if ((step.act === 'kill' || step.act === 'stop') && 'part' in step && follows(step.part))
+      compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
+    await deployed.do(step)
+  }
+  await runTo(clock, START_SLOT + slots)
+  await tickUntil(clock, 'servers, processes and commands that were begun', deployed.settle())
+  await runTo(clock, simulator.slot + CALM_SLOTS)
+  tell('calm')
+  return compared
+}
+
+/** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
+async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
+  const { clock, chain, bed, options } = run
+  const faults = await settle(clock, chain, WALLETS, async () => ({
+    trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
+    ...(await missingFacts(bed.deployed.query, chain)),
+  }))
+  tellWithTime(options, bed)('settled')
+  return faults
+}
+
+/** Compares the tables, and counts the compared rows. */
+async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
+  const { chain, follower } = run
+  const { deployed, simulator } = run.bed
+  const tables = await compareTables(deployed.query, chain, WALLETS)
+  const facts = {
+    transactions: await compareKept(deployed.query, chain),
+    mints: await compareMints(deployed.query, chain, simulator.market),
+    wallet_coverage: await compareCoverage(deployed.query, chain, simulator.market, WALLETS),
+  }
   return {
-    ...ALL_TROUBLE,
-    cuts: random.chance(0.5),
-    lostReplay: random.chance(0.5),
-    slowRpc: seed % 5 === 2,
-    rateLimitedRpc: seed % 5 === 0,
+    differences: [tables, ...Object.values(facts)].flatMap((part) => part.differences),
+    rows: {
+      ...tables.rows,
+      ...Object.fromEntries(Object.entries(facts).map(([name, part]) => [name, part.rows])),
+      'trades of the feed': follower.all().length + follower.allLate().length,
+      connections: follower.connections,
+    },
   }
 }
 
-/** What a run may do and compare besides, when it is asked to. */
-export const ALSO = ['backfill', 'wallet', 'absence', 'feed'] as const
-export type Also = (typeof ALSO)[number]
+/**
+ * Faults of the feed so far. Without `feed` among the options, the connections are checked one by
+ * one, and trades may be missing.
+ */
+function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
+  const { chain, follower, options } = run
+  const swaps = chain.events.flatMap((event) => (event.kind === 'swap' ? [event] : []))
+  const isEmbedded = options.serversDir === null
+  if (options.also.has('feed')) {
+    const sent = { trades: follower.all(), late: follower.allLate() }
+    const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
+    return wrongInFeed(sent, swaps, { isEmbedded, mayMiss })
+  }
+  return follower.feeds.flatMap(({ trades }) =>
+    wrongInFeed({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
+  )
+}
 
-/** What an operator does meanwhile. */
+/**
+ * Whether the feed may lack a trade: of the first slot, which was over before the stream began; of
+ * a transaction that came late while the process was away, because the comparison with RPC finds it
+ * and fetched trades never go to sockets (rule K2); of the wallet that was added later; or of slots
+ * that the service passed over.
+ */
+function mayMissTrade(
+  { options, script }: Run,
+  compared: readonly ComparedSlots[],
+  { slot, txIndex, wallet }: Swap,
+): boolean {
+  return (
+    slot === START_SLOT ||
+    (comesLate(options.seed, slot, txIndex) &&
+      compared.some(({ from, to }) => slot >= from && slot <= to)) ||
+    (options.also.has('wallet') && wallet === WALLETS) ||
+    isPassedOver(script, slot - START_SLOT)
+  )
+}
+
+/** Commands that an operator gives during the run. */
 function commandsOf(also: ReadonlySet<Also>): string[][] {
   const third = also.has('backfill')
     ? ['backfill', '--wallet', 'all']
@@ -233,13 +221,16 @@ function commandsOf(also: ReadonlySet<Also>): string[][] {
   return [['recompute', '--wallet', 'all'], ['redecode'], third]
 }
 
-/** Whether it is this part that follows the stream. */
+/** Whether a process of this part follows the stream. */
 function follows(part: Part): boolean {
   return part === 'ingest' || part === 'all'
 }
 
-/** Whether the service may have passed a slot over: it was away for more than what it fetches at once (rule K2). */
-function isPassedOver(script: readonly Step[], slot: number): boolean {
+/**
+ * Whether the service may have passed a slot over: it was away for longer than what it fetches at
+ * once (rule K2).
+ */
+function isPassedOver(script: readonly ScriptStep[], slot: number): boolean {
   return script.some((step, index) => {
     if (step.act !== 'kill' || !('part' in step)) return false
     const back = script
@@ -248,4 +239,12 @@ function isPassedOver(script: readonly Step[], slot: number): boolean {
     const until = back?.at ?? step.at
     return until - step.at > 3000 && slot > step.at - 300 && slot < until + CALM_SLOTS
   })
+}
+
+/** Puts the slot and the seconds since the start before each line. */
+function tellWithTime({ tell }: RunOptions, { simulator, openedAt }: TestBed) {
+  return (line: string) => {
+    const slot = `+${simulator.slot - START_SLOT}`.padEnd(7)
+    tell(`${slot}${((Date.now() - openedAt) / 1000).toFixed(1)} s  ${line}`)
+  }
 }

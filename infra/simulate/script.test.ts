@@ -1,6 +1,6 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { createScript, type ScriptOptions, type Step } from './script.ts'
+import { createScript, type ScriptOptions, type ScriptStep } from './script.ts'
 
 const OPTIONS: ScriptOptions = {
   seed: 1,
@@ -13,7 +13,7 @@ const OPTIONS: ScriptOptions = {
   addsWallet: true,
 }
 
-const nameOf = (step: Step) =>
+const nameOf = (step: ScriptStep) =>
   'part' in step ? step.part : 'server' in step ? step.server : step.act
 
 test('a script is a function of its seed, in order, and brings back once what it takes away', (t) => {

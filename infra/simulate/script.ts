@@ -1,56 +1,63 @@
 import { createRandom, type Random } from '../simulator/random.ts'
 import type { Role } from '../whole-service/deployment.ts'
 
-/** A process of the service: `all` is the one of an embedded deployment. */
+/** A process of the service: `all` is the one process of an embedded deployment. */
 export type Part = Role | 'all'
 export type ServerName = 'kafka' | 'clickhouse' | 'redis'
 
-/** One thing that the run does to the service, at a slot of the market (counted from its beginning). */
-export type Step = {
+/** One action on the service, at a slot of the market counted from its beginning. */
+export type ScriptStep = {
   readonly at: number
-  /** Not before storage has caught up with the market: what is disturbed then is a service at work, not one that is starting. */
+  /**
+   * Whether to wait until storage has caught up, so that the action hits a service at work, not one
+   * that is starting.
+   */
   readonly caughtUp?: boolean
 } & (
   | { readonly act: 'kill' | 'stop' | 'start'; readonly part: Part }
   | { readonly act: 'kill' | 'stop' | 'start'; readonly server: ServerName }
   /** Cuts every stream. */
   | { readonly act: 'cut' }
-  /** A wallet more in the file, and SIGHUP. */
+  /** Adds a wallet to the file and sends SIGHUP. */
   | { readonly act: 'add wallet' }
   | { readonly act: 'operator'; readonly args: readonly string[] }
 )
 
 export interface ScriptOptions {
   readonly seed: number
-  /** How long the market runs. */
+  /** Number of slots that the market runs for. */
   readonly slots: number
   readonly parts: readonly Part[]
-  /** Servers that belong to the run. */
+  /** Servers that the run may stop. */
   readonly servers: readonly ServerName[]
-  /** Commands that an operator may give meanwhile. */
+  /** Commands that an operator may give. */
   readonly commands: readonly (readonly string[])[]
-  /** How far the stream can go back: the lengths of absences depend on it. */
+  /** Slots that the stream can replay; the lengths of outages depend on it. */
   readonly replaySlots: number
-  /** Whether an absence may be longer than what is fetched at once (3,000 slots). */
+  /** Whether an outage may be longer than what the service fetches at once (3,000 slots). */
   readonly longAbsence: boolean
   readonly addsWallet: boolean
 }
 
-/** Slots of calm at the beginning, and between two disturbances at least and at most. */
+/** Slots without trouble at the beginning, and between two actions. */
 const CALM = 40
 const BETWEEN = { least: 20, most: 45 }
-/** The next seed begins with the card so many further on in the deck: no more than the shortest run deals. */
+/**
+ * Each seed begins so many cards further in the deck than the previous one; the shortest run uses
+ * so many cards.
+ */
 const DEALT = 3
 
-/** What is done to the service during a run, in order: a function of its options alone. */
-export function createScript(options: ScriptOptions): Step[] {
+/** The actions of a run, in order: a function of the options alone. */
+export function createScript(options: ScriptOptions): ScriptStep[] {
   const { seed, slots } = options
   const random = createRandom(seed, 'script')
-  const steps: Step[] = []
+  const steps: ScriptStep[] = []
   let longAbsence = options.longAbsence
   let addsWallet = options.addsWallet
   let dealt = 0
-  // What was there before the first whole slot of the stream is found by the first restart, which looks back; so the truth begins with the chain.
+  // The first restart looks back and finds what happened before the stream began, so that the truth
+  // begins with the chain.
   const first = options.parts.includes('ingest') ? 'ingest' : 'all'
   steps.push({ at: CALM, act: 'kill', part: first, caughtUp: true })
   steps.push({ at: CALM, act: 'start', part: first })
@@ -72,7 +79,7 @@ export function createScript(options: ScriptOptions): Step[] {
   return ordered(steps)
 }
 
-/** What is away stays away for so long, in slots. */
+/** Length of an outage in slots. */
 function absence(random: Random, { replaySlots }: ScriptOptions): number {
   if (random.chance(0.5)) return 0
   return random.chance(0.7) ? 1 + random.below(30) : replaySlots + random.below(replaySlots)
@@ -84,7 +91,7 @@ function disturbance(
   at: number,
   card: Card,
   isLong: boolean,
-): readonly Step[] {
+): readonly ScriptStep[] {
   const { parts } = options
   const goesFor = (slots: number) => at + slots
   if (isLong) {
@@ -116,7 +123,9 @@ type Card =
   | { readonly act: 'cut' }
   | { readonly act: 'operator'; readonly args: readonly string[] }
 
-/** Of every kind of disturbance one, in the order in which they are dealt: short runs of some seeds in a row so have each. */
+/**
+ * One action of every kind, in an order that gives each kind to short runs of consecutive seeds.
+ */
 function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card[] {
   const stopped: Card =
     servers.length > 0 && random.chance(0.3)
@@ -134,10 +143,10 @@ function deck(random: Random, { parts, servers, commands }: ScriptOptions): Card
   ).flat()
 }
 
-/** In the order of their slots; of what is ended again while it is away only the first absence stays. */
-function ordered(steps: readonly Step[]): Step[] {
+/** Orders steps by slot. Of overlapping outages of one process or server, only the first stays. */
+function ordered(steps: readonly ScriptStep[]): ScriptStep[] {
   const away = new Map<string, number>()
-  const kept: Step[] = []
+  const kept: ScriptStep[] = []
   for (let place = 0; place < steps.length; place += 1) {
     const step = steps[place]
     if (step === undefined || step.act === 'start') continue
@@ -157,13 +166,13 @@ function ordered(steps: readonly Step[]): Step[] {
     .map(({ step }) => step)
 }
 
-function nameOf(step: Step): string | null {
+function nameOf(step: ScriptStep): string | null {
   if ('part' in step) return step.part
   return 'server' in step ? step.server : null
 }
 
 /** A step in words. */
-export function tellStep(step: Step): string {
+export function tellStep(step: ScriptStep): string {
   if (step.act === 'operator') return `operator ${step.args.join(' ')}`
   const how = { kill: 'kill -9', stop: 'stop', start: 'start' } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`

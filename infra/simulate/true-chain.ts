@@ -1,11 +1,11 @@
 import type { BalanceRecord, WalletEvent } from '../../pipeline/domain/event.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 
-/** What the chain really did to the tracked wallets, as the market itself wrote it down. */
+/** What the market did to the tracked wallets, by its own account. */
 export class TrueChain {
   readonly events: WalletEvent[] = []
   readonly balances: BalanceRecord[] = []
-  /** How many transactions each block has. */
+  /** Number of transactions of each block. */
   readonly blockLengths = new Map<number, number>()
   readonly #simulator: Simulator
   #next: number
@@ -15,13 +15,13 @@ export class TrueChain {
     this.#next = firstSlot
   }
 
-  /** The newest slot with a block that a client at `confirmed` has been shown. */
+  /** The newest produced slot that a client at `confirmed` has seen. */
   get tip(): number {
     const { confirmedSlot, shape } = this.#simulator
     return shape.kind(confirmedSlot) === 'produced' ? confirmedSlot : shape.parent(confirmedSlot)
   }
 
-  /** Takes in what has happened up to the tip. */
+  /** Adds the slots up to the tip. */
   catchUp(wallets: number): void {
     const { tip } = this
     for (; this.#next <= tip; this.#next += 1) {

@@ -13,8 +13,11 @@ export interface Block {
   /** Unix seconds. */
   readonly time: number
   readonly height: number
-  /** By index. */
+  /** In the order of their indexes. */
   readonly transactions: readonly SubscribeUpdateTransactionInfo[]
-  /** Accounts as the block left them: the SOL/USDC pool, and pools that were traded on with their vaults. */
+  /**
+   * Accounts as the block left them: the SOL/USDC pool, and the pools that were traded on with
+   * their vaults.
+   */
   readonly accounts: readonly SubscribeUpdateAccount[]
 }

@@ -1,22 +1,28 @@
 import { hash32 } from './random.ts'
 
-/** What became of a slot: a block on the chain, nothing (its leader missed it), or a block on a fork that was given up. */
+/**
+ * Whether a slot has a block on the chain (`produced`), none because its leader missed it
+ * (`skipped`), or a block on an abandoned fork (`dead`).
+ */
 export type SlotKind = 'produced' | 'skipped' | 'dead'
 
-/** Which slots of a chain have blocks; the same for ever for the same settings. */
+/** Which slots of a chain have blocks. The same settings always give the same answer. */
 export interface ChainShape {
   kind(slot: number): SlotKind
   /** The newest produced slot before this one. */
   parent(slot: number): number
-  /** This slot, or the first produced one after it. */
+  /** The first produced slot at or after this one. */
   atOrAfter(slot: number): number
-  /** Blocks on the chain up to and including this produced slot. */
+  /** Number of blocks on the chain up to this produced slot, included. */
   height(slot: number): number
 }
 
 const WINDOW = 16
 
-/** A chain on which of every 16 slots one is skipped and one dies with its fork, as far as asked for. */
+/**
+ * A chain on which one of every 16 slots is skipped and one is dead, each only if its trouble is
+ * on.
+ */
 export function createChainShape(
   seed: number,
   trouble: { readonly skippedSlots: boolean; readonly forks: boolean },

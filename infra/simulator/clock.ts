@@ -1,39 +1,39 @@
-/** When slots happen. */
+/** How slots follow each other. */
 export type ClockOptions =
-  /** Slot numbers follow the wall clock, so that a restart goes on with the same chain. */
+  /** Slot numbers follow the wall clock, so that a restarted simulator continues the same chain. */
   | { readonly kind: 'wall' }
-  /** Starts at a slot (of now, when not given) and goes `speed` times as fast as the wall clock. */
+  /** Starts at a slot (that of now by default) and runs `speed` times as fast as the wall clock. */
   | { readonly kind: 'running'; readonly startSlot?: number; readonly speed: number }
-  /** Moves when `advance` is called alone. */
+  /** Moves only by `advance`. */
   | { readonly kind: 'manual'; readonly startSlot?: number }
 
 /** Calls `tick` with each slot, in order, when it is over. */
 export interface SlotClock {
   /** The newest slot that is over. */
   readonly slot: number
-  /** Sets it going, unless it is a manual one. */
+  /** Starts the clock; a manual clock stays still. */
   start(): void
-  /** Goes on from a later slot, without the ones between. */
+  /** Goes on from a later slot without ticks for the slots between. */
   leap(to: number): void
-  /** Manual clocks: lets that many slots pass. */
+  /** Lets that many slots pass; only for manual clocks. */
   advance(slots: number): void
   stop(): void
 }
 
-/** What a clock goes by. */
+/** The slots that a clock runs through. */
 export interface ClockFace {
-  /** Where it starts, unless the options say. */
+  /** The slot to start at, unless the options name one. */
   readonly startSlot: number
-  /** How long a slot lasts. */
+  /** Length of a slot in milliseconds. */
   readonly slotMs: number
-  /** Unix ms at which slot 0 was over: for clocks that follow the wall clock. */
+  /** Unix ms at which slot 0 was over, for clocks that follow the wall clock. */
   readonly slotZeroMs: number
-  /** The slot number after this one. */
+  /** The number of the slot after this one. */
   next(slot: number): number
   tick(slot: number): void
 }
 
-/** Makes a clock; it stands still until `start`. */
+/** Creates a clock; it stands still until `start`. */
 export function createClock(options: ClockOptions, face: ClockFace): SlotClock {
   const { slotMs, slotZeroMs } = face
   let slot = (options.kind === 'wall' ? undefined : options.startSlot) ?? face.startSlot
@@ -51,7 +51,7 @@ export function createClock(options: ClockOptions, face: ClockFace): SlotClock {
       ? slotZeroMs + (slot + 1) * slotMs
       : startedAt + ((steps + 1) * slotMs) / speed
   const run = () => {
-    // A process that was stopped for long catches up a hundred slots at a time, so that others get a turn.
+    // After a long suspension, catch up a hundred slots at a time, so that other work can run.
     for (let i = 0; i < 100 && dueAt() <= Date.now(); i += 1) step()
     timer = setTimeout(run, Math.max(0, dueAt() - Date.now()))
   }

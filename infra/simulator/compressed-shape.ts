@@ -1,17 +1,21 @@
 import type { ChainShape } from './chain-shape.ts'
 
-/** Slots from one block of a compressed history to the next: a minute. */
+/** Slots between two blocks of a compressed history: a minute. */
 export const COMPRESSED_SLOTS = 150
 
-/** The slots of a compressed history: from `from` on, one block a minute before slot `before`, every block from there on. */
+/**
+ * The slots of a compressed history: one block a minute from slot `from` up to `before`, and every
+ * block after that.
+ */
 export interface CompressedSlots {
   readonly from: number
   readonly before: number
 }
 
 /**
- * The shape of a chain whose slots before `before` (a multiple of `COMPRESSED_SLOTS`) were all skipped but for one a minute. Its blocks are the first produced
- * ones from each multiple on, which the chain also has where it is not compressed.
+ * The shape of a chain on which all slots before `before` (a multiple of `COMPRESSED_SLOTS`) were
+ * skipped but one a minute. Its blocks are the first produced ones at or after each multiple; the
+ * whole chain has the same blocks.
  */
 export function compressBefore(shape: ChainShape, before: number): ChainShape {
   const minuteOf = (slot: number) => Math.floor(slot / COMPRESSED_SLOTS)

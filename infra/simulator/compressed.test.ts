@@ -35,7 +35,7 @@ test('a compressed chain has a block a minute, each with the one before it as it
         const parent = blocks.at(-1)
         if (parent !== undefined) t.is(shape.parent(slot), parent)
         if (isBlock && parent !== undefined) t.is(shape.height(slot), shape.height(parent) + 1)
-        // What the compressed chain has, the whole one has.
+        // The whole chain has every block of the compressed one.
         if (isBlock) t.is(whole.kind(slot), 'produced')
         if (isBlock) blocks.push(slot)
       }
@@ -58,7 +58,7 @@ test('what a compressed history shows of a block is how the whole block begins, 
   let shown = 0
   for (let slot = START - 1_500; slot < START + 2_400; slot += 1) {
     const isCompressed = slot < START + 1_500
-    // An episode that began before there was anything is not played.
+    // An episode that would begin before the history is not played.
     if (!isCompressed && slot < START + 2_100) continue
     if (isCompressed && slot % COMPRESSED_SLOTS !== 0) continue
     const [all, some] = [early.truth(slot).events, late.truth(slot).events]

@@ -15,7 +15,7 @@ import { TOKEN_2022 } from './market/programs.ts'
 import { CALM_MARKET } from './market/sizes.ts'
 import { NO_TROUBLE } from './options.ts'
 
-/** What was stored. */
+/** The history that was stored. */
 export interface FilledHistory {
   readonly market: Market
   readonly firstSlot: number
@@ -26,13 +26,14 @@ export interface FilledHistory {
   readonly swaps: number
 }
 
-/** Slots on the log that are not stored yet. */
+/** Most slots on the log that are not stored yet. */
 const MOST_AHEAD = 400
 
 /**
- * Stores so many hours of the simulator's compressed history, a block a minute, in an empty store that has its schema: what a service that had followed it from
- * the first block would have stored (events, books, prices, facts about mints, progress), without servers and without the bytes of transactions. The
- * same for the same seed and `endSlot`. A day takes a few seconds.
+ * Stores a compressed history of so many hours, a block a minute, in an empty store that has its
+ * schema. It stores what a service would have stored that had followed the chain from the first
+ * block: events, books, prices, mint facts and progress. No servers run, and transaction bytes are
+ * left out. The same `seed` and `endSlot` give the same rows. A day takes a few seconds.
  */
 export async function fillWithHistory(
   store: Store,

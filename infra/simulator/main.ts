@@ -26,7 +26,10 @@ const USAGE = `npm run -s simulator -- [options]
   --time-from T             unix seconds of the first recorded slot (their own times)
   --trouble LIST            all, or some of ${Object.keys(NO_TROUBLE).join(',')}`
 
-/** Starts the simulator by itself: the environment to use on stdout, SIGTERM or SIGINT ends it. */
+/**
+ * Starts the simulator as a program of its own. It writes the environment to use to stdout and ends
+ * at SIGTERM or SIGINT.
+ */
 async function main(): Promise<void> {
   const logger = createLogger('info')
   const { options, walletsFile } = readArguments(process.argv.slice(2))

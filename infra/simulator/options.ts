@@ -1,32 +1,32 @@
 import type { ClockOptions } from './clock.ts'
 
-/** What can go wrong, each on its own; all deterministic by the seed. */
+/** Kinds of trouble, each with a switch of its own. All are deterministic by the seed. */
 export interface Trouble {
-  /** Transactions of a slot in any order. */
+  /** A slot's transactions come in any order. */
   readonly shuffle: boolean
-  /** Updates sent twice, also after their slot was complete. */
+  /** Updates come twice, also after their slot was complete. */
   readonly duplicates: boolean
-  /** The block meta before some of its transactions. */
+  /** The block meta comes before some of the block's transactions. */
   readonly metaFirst: boolean
-  /** Connections cut in the middle of a slot. */
+  /** Connections break in the middle of a slot. */
   readonly cuts: boolean
-  /** Slots that die with their fork after their transactions were sent. */
+  /** Slots die with their fork after their transactions were sent. */
   readonly forks: boolean
-  /** Slots without a block. */
+  /** Some slots have no block. */
   readonly skippedSlots: boolean
-  /** Transactions sent some slots after theirs was confirmed. */
+  /** Some transactions come several slots after theirs was confirmed. */
   readonly late: boolean
-  /** Transactions that cannot be decoded, in addition to the real ones. */
+  /** Additional transactions come that cannot be decoded. */
   readonly garbage: boolean
-  /** Now and then the server forgets all it could replay, and cuts its connections. */
+  /** Now and then the server forgets all that it could replay, and cuts its connections. */
   readonly lostReplay: boolean
-  /** RPC answers take long. */
+  /** RPC answers are slow. */
   readonly slowRpc: boolean
-  /** RPC answers 429 with Retry-After. */
+  /** Some RPC answers are 429 with Retry-After. */
   readonly rateLimitedRpc: boolean
 }
 
-/** No trouble at all. */
+/** All trouble off. */
 export const NO_TROUBLE: Trouble = {
   shuffle: false,
   duplicates: false,
@@ -41,7 +41,7 @@ export const NO_TROUBLE: Trouble = {
   rateLimitedRpc: false,
 }
 
-/** Everything at once. */
+/** All trouble on. */
 export const ALL_TROUBLE: Trouble = {
   shuffle: true,
   duplicates: true,
@@ -56,59 +56,83 @@ export const ALL_TROUBLE: Trouble = {
   rateLimitedRpc: true,
 }
 
-/** Whether a trouble strikes a stream in a slot. */
+/** Whether a kind of trouble affects a stream in a slot. */
 export type TroubleAt = (trouble: keyof Trouble, slot: number) => boolean
 
 /** Recorded blocks to play instead of the market. */
 export interface RecordedOptions {
-  /** JSON-lines files, `.gz` or plain: a transaction a line in the shape of RPC's `getTransaction`, encoding `json`. */
+  /**
+   * JSON-lines files, `.gz` or plain. A line is a transaction as RPC's `getTransaction` answers it
+   * with encoding `json`.
+   */
   readonly files: readonly string[]
-  /** Numbers the slots anew from here; not given, they keep their numbers. */
+  /** First slot number of the renumbered blocks; by default blocks keep their numbers. */
   readonly renumberFrom?: number
-  /** Cuts each block into so many slots, numbered anew: 1. */
+  /** Number of slots that each block is cut into and renumbered; 1 by default. */
   readonly split?: number
-  /** Unix seconds of the first slot, the others 0.4 s apart; not given, blocks keep their times. */
+  /**
+   * Unix seconds of the first slot; the others follow 0.4 s apart. By default blocks keep their
+   * times.
+   */
   readonly timeFrom?: number
-  /** Empty slots between the first subscription and the first recorded block: 0. */
+  /**
+   * Number of empty slots between the first subscription and the first recorded block; 0 by
+   * default.
+   */
   readonly leadIn?: number
-  /** How many fee payers of successful trades are tracked: 100. */
+  /** How many fee payers of successful trades are tracked; 100 by default. */
   readonly wallets?: number
 }
 
 /** Settings of a simulator; each has a default. */
 export interface SimulatorOptions {
   readonly host?: string
-  /** Of the gRPC server; 0, the default, is any free port. */
+  /** Port of the gRPC server; 0, the default, is any free port. */
   readonly port?: number
   readonly rpcPort?: number
-  /** Clients must send it as `x-token`. */
+  /** Token that clients must send as `x-token`. */
   readonly xToken?: string
   readonly seed?: number
-  /** Tracked wallets of the market: 25. What is not given is another number with `historyHours` (`market/sizes.ts`). */
+  /**
+   * Number of tracked wallets; 25 by default. With `historyHours`, the sizes of the market have
+   * other defaults (`market/sizes.ts`).
+   */
   readonly wallets?: number
-  /** Coins of the market: 200. */
+  /** Number of coins; 200 by default. */
   readonly coins?: number
-  /** Transactions of tracked wallets a slot, on average: 1.5. */
+  /** Transactions of tracked wallets a slot, on average; 1.5 by default. */
   readonly trackedPerSlot?: number
-  /** Transactions a slot that touch no tracked wallet: 6. */
+  /** Transactions a slot that touch no tracked wallet; 6 by default. */
   readonly othersPerSlot?: number
   readonly recorded?: RecordedOptions
   readonly clock?: ClockOptions
-  /** How many slots after its own a block is confirmed: 1. */
+  /** Slots from a block to its confirmation; 1 by default. */
   readonly confirmDelaySlots?: number
-  /** How many slots `from_slot` can go back: 1,000. */
+  /** Slots that `from_slot` can go back; 1,000 by default. */
   readonly replaySlots?: number
-  /** How many slots RPC can go back: 9,000. With `historyHours`: how many before the start are not compressed, 3,000. */
+  /**
+   * Slots that RPC can go back; 9,000 by default. With `historyHours`: slots before the start that
+   * are not compressed, 3,000 by default.
+   */
   readonly historySlots?: number
-  /** Hours of compressed history before the start, to which RPC goes back; 0, the default: none. Not with recorded blocks. */
+  /**
+   * Hours of compressed history before the start, which RPC serves; 0, the default, is none. Has no
+   * effect on recorded blocks.
+   */
   readonly historyHours?: number
-  /** Updates that a client may be behind before it is dropped: 100,000. */
+  /** Updates that a client may be behind before it is dropped; 100,000 by default. */
   readonly maxQueuedUpdates?: number
-  /** How often the server pings its clients, in ms: 15,000. */
+  /** Milliseconds between two pings to a client; 15,000 by default. */
   readonly pingMs?: number
   readonly trouble?: Partial<Trouble>
-  /** The slots in which a stream's trouble strikes, both included; what is late then still comes later. Every slot. Forks and skipped slots are everywhere. */
+  /**
+   * First and last slot in which a stream has trouble; every slot by default. Late transactions of
+   * these slots still come after them. Forks and skipped slots are everywhere.
+   */
   readonly troubleSlots?: { readonly from: number; readonly to: number }
-  /** The first slot that ever had a block of the market: by default as far back as RPC goes at the start. Not with `historyHours`. */
+  /**
+   * The first slot that ever had a block of the market. By default, as far back as RPC goes at the
+   * start. Has no effect with `historyHours`.
+   */
   readonly firstSlot?: number
 }

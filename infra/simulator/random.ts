@@ -1,4 +1,4 @@
-/** Deterministic numbers: a stream of them that depends on its seed alone. */
+/** A stream of numbers that depends on its seed alone. */
 export interface Random {
   /** 0 to 2^32 - 1. */
   uint32(): number
@@ -13,7 +13,10 @@ export interface Random {
   shuffle<T>(items: T[]): T[]
 }
 
-/** Mixes integers and texts into one 32-bit number; any change of any part changes it all (murmur3's finaliser). */
+/**
+ * Mixes integers and texts into one 32-bit number. A change of any part changes all bits (murmur3's
+ * finaliser).
+ */
 export function hash32(...parts: readonly (number | string)[]): number {
   let state = 0x9e3779b9
   for (const part of parts) {
@@ -41,7 +44,10 @@ function mix(value: number): number {
   return (h + 0x7f4a7c15) | 0
 }
 
-/** A stream of numbers for a purpose: `createRandom(seed, 'plan', desk, episode)`. Generator: sfc32. */
+/**
+ * A stream of numbers for one purpose, such as `createRandom(seed, 'plan', desk, episode)`.
+ * Generator: sfc32.
+ */
 export function createRandom(...parts: readonly (number | string)[]): Random {
   let a = hash32(...parts, 1)
   let b = hash32(...parts, 2)

@@ -8,14 +8,14 @@ import {
 } from '@triton-one/yellowstone-grpc'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
-import { GENESIS_MS, SLOT_MS } from './market/market.ts'
+import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
 import { callRpc, collect, connect, followWallets, NOTHING } from './testing/client.ts'
 
 const START = 405_000_000
 
-/** A simulator with a clock that the test turns; small, so that tests are quick. */
+/** A small simulator with a manual clock. */
 async function start(t: ExecutionContext, options: SimulatorOptions = {}): Promise<Simulator> {
   const simulator = await startSimulator({
     clock: { kind: 'manual', startSlot: START },
@@ -38,7 +38,7 @@ function placesOf(updates: readonly SubscribeUpdate[]): string[] {
   )
 }
 
-/** What the truth says concerns tracked wallets, as places of transactions, in order. */
+/** Places of the transactions that concern tracked wallets by the truth, in order. */
 function truePlaces(simulator: Simulator, from: number, to: number): string[] {
   const slots = Array.from({ length: to - from + 1 }, (_, i) => from + i)
   return slots.flatMap((slot) =>
@@ -46,7 +46,7 @@ function truePlaces(simulator: Simulator, from: number, to: number): string[] {
   )
 }
 
-/** Lets slots pass and gives what a subscription brought up to the last one's confirmation. */
+/** Lets slots pass; returns what a subscription received up to the last one's confirmation. */
 async function follow(
   simulator: Simulator,
   request: SubscribeRequest,
@@ -295,13 +295,16 @@ test('unary calls answer; a wrong x-token is refused on every call', async (t) =
 test('a client that is too far behind is dropped with the words of the plugin', async (t) => {
   const simulator = await start(t, { maxQueuedUpdates: 30, trackedPerSlot: 4 })
   const stream = await collect(await (await connect(simulator)).subscribe(followWallets(simulator)))
-  // Slots pass while nothing can be written: within one turn of the loop.
+  // Slots pass synchronously, so that nothing can be written meanwhile.
   simulator.advance(700)
   const error = await stream.ended
   t.regex(String((error?.cause as Error | undefined)?.message), /lagged to send an update/)
 })
 
-/** Follows like an honest client: bookkeeping by slot, reconnecting from the last whole slot, over RPC where the server has forgotten. */
+/**
+ * Follows like a correct client: keeps books by slot, and reconnects from the last whole slot, over
+ * RPC where the server has forgotten.
+ */
 async function followHonestly(simulator: Simulator, until: number) {
   const candidates = new Map<number, Set<string>>()
   const blocks = new Map<number, number>()
@@ -392,7 +395,7 @@ for (const [name, trouble] of [
       const produced =
         ((await callPatiently(simulator, 'getBlocks', slot, slot, COMMITTED)) as number[]).length >
         0
-      // Slots that were skipped or died with their fork count for nothing; indexes beyond the block are garbage.
+      // Ignores slots that were skipped or dead; indexes beyond the block are garbage.
       if (!produced) continue
       const wanted = truePlaces(simulator, slot, slot)
       const got = candidates.get(slot) ?? new Set()

@@ -12,8 +12,9 @@ import { until } from './customer.ts'
 import { startProcess } from './service-process.ts'
 
 /*
- * The customer's way with a key pair of its own, over a real chain of blocks and real signatures: login, first key, deposit, calls until nothing is left, top-up, Pro and
- * its view, rotation, logout.
+ * A customer's path with a key pair of its own, over a real chain of blocks and real signatures:
+ * login, first key, deposit, calls until no credit is left, top-up, Pro and its view, rotation,
+ * logout.
  */
 
 interface Answer {
@@ -21,7 +22,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** A chain on which people pay, and how a service is told of it. */
+/** A chain that takes payments, and the environment that connects a service to it. */
 async function startChain(t: ExecutionContext) {
   const folder = mkdtempSync(join(tmpdir(), 'customer-pays-'))
   const simulator = await startSimulator({
@@ -30,7 +31,7 @@ async function startChain(t: ExecutionContext) {
     trackedPerSlot: 0.3,
     othersPerSlot: 0,
     historySlots: 500,
-    // So fast that what was sent is finalized after three seconds; blocks keep their times.
+    // Fast enough that payments are final after three seconds; blocks keep their times.
     clock: { kind: 'running', speed: 4 },
   })
   t.teardown(() => simulator.close())
@@ -202,7 +203,7 @@ test.serial(
         async () => simulator.slot,
         (now) => now > slot + wait,
       )
-      // Some are told, some are found, some are written, when it ends.
+      // Payments are notified, found and written in different processes' lifetimes.
       const checks = customers.map(({ token }) =>
         post('/billing/credits/check', token).catch(() => null),
       )

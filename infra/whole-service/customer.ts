@@ -11,7 +11,7 @@ export interface Answer<Body = unknown> {
   readonly body: Body
 }
 
-/** A program of a customer: calls the API with its key and follows the feed, as the README shows. */
+/** A customer's program: calls the API with its key and follows the feed, as the README shows. */
 export class Customer {
   readonly url: string
   readonly #key: string
@@ -32,7 +32,9 @@ export class Customer {
     }
   }
 
-  /** Walks `GET /trades`, newest first, to its end or to the first one that is older than a second. */
+  /**
+   * Walks `GET /trades`, newest first, to its end or to the first trade older than `since` (unix seconds).
+   */
   async walkTrades(limit = 100, since = 0): Promise<{ trades: TradeItem[]; calls: number }> {
     const trades: TradeItem[] = []
     let cursor: string | null = null
@@ -49,7 +51,10 @@ export class Customer {
     return { trades, calls }
   }
 
-  /** Opens the feed and subscribes to all trades, with `after` from that position on; resolves when the subscription is confirmed. */
+  /**
+   * Opens the feed and subscribes to all trades, after the position `after` if given. Resolves when
+   * the subscription is confirmed.
+   */
   async follow(after?: string): Promise<Feed> {
     const socket = new WebSocket(`${this.url.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#key}` },
@@ -71,7 +76,7 @@ interface FeedMessage {
   readonly data?: TradeItem
 }
 
-/** What came over one socket, in order of arrival. */
+/** The messages of one socket, in order of arrival. */
 export class Feed {
   readonly trades: TradeItem[] = []
   readonly late: TradeItem[] = []
@@ -80,7 +85,10 @@ export class Feed {
   readonly #changed = new EventTarget()
   #position: string | undefined
 
-  /** `after`: where the connection goes on from; what it is told at first may be further on than what it is sent. */
+  /**
+   * `after` is the position that the connection resumes from. The first announced position may be
+   * later than the first message.
+   */
   constructor(socket: WebSocket, after?: string) {
     this.#socket = socket
     this.#position = after
@@ -95,7 +103,7 @@ export class Feed {
     socket.on('error', () => {}) // a cut connection shows as `closed`
   }
 
-  /** Resolves with the first notice of a type; rejects when the socket closes before one came. */
+  /** Resolves with the first notice of a type; rejects when the socket closes before. */
   async notice(type: string): Promise<FeedMessage> {
     return this.#until(() => this.notices.find((notice) => notice.type === type), `a ${type}`)
   }
@@ -105,7 +113,7 @@ export class Feed {
     await this.#until(() => this.trades.length >= count || undefined, `${count} trades`)
   }
 
-  /** Where to go on from after a cut; undefined before the first message. */
+  /** The position to resume from; undefined before the first message. */
   get position(): string | undefined {
     return this.#position
   }
@@ -131,7 +139,7 @@ export class Feed {
   }
 }
 
-/** Asks again until the answer satisfies; for states that only polling shows, such as `/status`. */
+/** Polls until the answer satisfies; for states that show only by polling, such as `/status`. */
 export async function until<T>(
   ask: () => Promise<T>,
   satisfies: (answer: T) => boolean,

@@ -15,19 +15,19 @@ export type Role = 'ingest' | 'workers' | 'api'
 /** How the parts of the service are deployed in a test. */
 export interface Deployment {
   readonly kind: 'embedded' | 'servers'
-  /** The processes that run, by the role that each is for; all roles are in `all` when embedded. */
+  /** The running processes by role; the key of an embedded deployment's process is `all`. */
   readonly processes: ReadonlyMap<string, ServiceProcess>
-  /** The environment that every process of it gets. */
+  /** The environment that all its processes get. */
   readonly env: Readonly<Record<string, string>>
-  /** Starts the process of a role, or the one process; `env` is for this process alone. */
+  /** Starts the process of a role, or the one process. `env` is for this process alone. */
   start(role: Role | 'all', env?: Readonly<Record<string, string>>): ServiceProcess
-  /** Starts what the kind consists of. */
+  /** Starts all processes of its kind. */
   startAll(): void
-  /** Makes an account with so many credits through the operator's command; gives its key. */
+  /** Creates an account with credits by the operator's command; returns its key. */
   createAccount(credits: number): Promise<string>
-  /** Runs an operator command; gives its exit code and its document. */
+  /** Runs an operator command; returns its exit code and its document. */
   operator(...args: string[]): Promise<{ code: number | string; document: unknown }>
-  /** The API as it stands now, for a customer with this key. */
+  /** The API as it listens now, for a customer with this key. */
   customer(key: string): Promise<Customer>
   /** Stops every process and removes what the test has left. */
   remove(): Promise<void>
@@ -41,7 +41,10 @@ export const WHY_NO_SERVERS =
     ? ''
     : 'KAFKA_BROKERS, CLICKHOUSE_URL and REDIS_URL are not set'
 
-/** A fresh deployment: its own folder, and with servers its own topics, database and Redis database. The simulator has no history. `env` comes on top. */
+/**
+ * Creates a deployment: its own folder, and with servers its own topics, database and Redis
+ * database. The simulator has no history. `env` overrides the defaults.
+ */
 export async function deploy(
   kind: Deployment['kind'],
   wallets: readonly Address[],
@@ -68,7 +71,7 @@ export async function deploy(
     ...env,
   }
   const processes = new Map<string, ServiceProcess>()
-  /** Everything that was started, of a role several too. */
+  /** All processes, including several of one role. */
   const started: ServiceProcess[] = []
   const commands = new Set<ServiceProcess>()
 
@@ -93,7 +96,7 @@ export async function deploy(
     start,
     operator,
     startAll() {
-      // The API first: its relay then sees every slot.
+      // The API starts first, so that its relay sees every slot.
       for (const role of kind === 'embedded' ? ['all' as const] : ROLES) start(role)
     },
     async createAccount(credits) {
@@ -118,7 +121,7 @@ export async function deploy(
 
 const ROLES: readonly Role[] = ['api', 'workers', 'ingest']
 
-/** Names on the real servers that nobody else uses, all marked as belonging to tests. */
+/** Names on the real servers that nobody else uses; all are marked as belonging to tests. */
 export async function emptyServers(servers: Readonly<Record<string, string | undefined>>) {
   const { KAFKA_BROKERS, CLICKHOUSE_URL, CLICKHOUSE_READER_URL, REDIS_URL } = servers
   const name = `test_${randomBytes(6).toString('hex')}`
@@ -150,7 +153,7 @@ export async function emptyServers(servers: Readonly<Record<string, string | und
   }
 }
 
-/** The secrets that processes share (rule J2); the file of keys goes into `folder`. */
+/** The secrets that processes share (rule J2). The file of keys is written to `folder`. */
 export async function newSecrets(folder: string) {
   const JWT_KEYS_FILE = join(folder, 'jwt-keys.json')
   writeFileSync(JWT_KEYS_FILE, await newJwtKeys(), { mode: 0o600 })

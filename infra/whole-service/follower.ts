@@ -1,16 +1,19 @@
 import { type Customer, type Feed, type TradeItem, until } from './customer.ts'
 
-/** A customer who follows the feed and comes back after the last message when it was cut. */
+/** A customer who follows the feed, and resumes after the last message when a connection is cut. */
 export class Follower {
   /** Every connection so far; the last one may be open. */
   readonly feeds: Feed[] = []
   #stopped = false
   readonly #following: Promise<void>
 
-  /** `patienceMs`: so long the service may refuse a connection before the follower gives up, which `stop` then tells. */
+  /**
+   * `patienceMs` is how long the service may refuse connections before the follower gives up;
+   * `stop` then rejects.
+   */
   constructor(customer: Customer, patienceMs = 60_000) {
     this.#following = this.#follow(customer, patienceMs)
-    this.#following.catch(() => {}) // told by stop
+    this.#following.catch(() => {}) // awaited by `stop`
   }
 
   get connections(): number {
@@ -23,12 +26,12 @@ export class Follower {
     await this.#following
   }
 
-  /** Everything that came, in order of arrival. */
+  /** All trades but late ones, in order of arrival. */
   all(): readonly TradeItem[] {
     return this.feeds.flatMap(({ trades }) => trades)
   }
 
-  /** The late ones, in order of arrival. */
+  /** Late trades, in order of arrival. */
   allLate(): readonly TradeItem[] {
     return this.feeds.flatMap(({ late }) => late)
   }

@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that the kernel gives to clients, which a process that starts again may find taken. */
+/** Below the ports that the kernel gives to clients, which a restarted process may find taken. */
 const FIRST = 25_100
 const COUNT = 900
 
-/** A port that nobody listens on; a random one, since another run may look for one before this one's process listens. */
+/** A port that nobody listens on. It is random, because another run may search at the same time. */
 export async function freePort(): Promise<number> {
   const start = Math.floor(Math.random() * COUNT)
   for (let step = 0; step < COUNT; step += 1) {

@@ -9,8 +9,9 @@ import { Follower } from './follower.ts'
 import { freePort } from './free-port.ts'
 
 /*
- * The process that answers and charges is killed (-9) under load, again and again. What its customers got is counted by them, what they paid is what the ledger says
- * afterwards: the two differ by what rule J5 allows and no more.
+ * Kills (-9) the process that answers and charges, under load, again and again. Its customers count
+ * what they received, and the ledger says what they paid. The two may differ only by what rule J5
+ * allows.
  */
 
 const KILLS = 3
@@ -23,11 +24,20 @@ const CALLS = [
   ['/wallets', 1],
   ['/tokens/held', 3],
 ] as const
-/** What a connection that is sent a few trades a second holds in reserve at most, also after it caught up (`api/stream/credit-block.ts`). */
+/**
+ * Most credits that a connection with a few trades a second reserves, also after it caught up
+ * (`api/stream/credit-block.ts`).
+ */
 const BLOCK = 64
-/** Trades that were on their way to a client when its connection ended, which one that comes back is sent, and charged, again: those of a slot or two. */
+/**
+ * Trades that were on their way when a connection ended; they are sent, and charged, again after a
+ * resume: those of a slot or two.
+ */
 const ON_THE_WAY = 8
-/** The meter in memory is lost with its process, and with it the usage of the last second and what was just being written. */
+/**
+ * The meter in memory dies with its process, and with it the usage of the last second and of the
+ * write in progress.
+ */
 const UNROLLED_MS = 1500
 
 for (const kind of ['embedded', 'servers'] as const) {
@@ -59,7 +69,7 @@ async function killUnderLoad(t: ExecutionContext, service: Deployment): Promise<
   const load = Array.from({ length: CALLERS }, () => calls.askWithoutPause())
   let lost = 0
   for (let kill = 0; kill < KILLS; kill++) {
-    // Whenever that is, between two roll-ups of usage.
+    // At any time between two roll-ups of usage.
     await calls.answers(200 + 150 * kill)
     await service.processes.get(role)?.kill()
     lost += calls.creditsSince(Date.now() - UNROLLED_MS)
@@ -101,7 +111,7 @@ async function createAccount(service: Deployment) {
   return { wallet, key: (document as { api_key: string }).api_key } // rule J3
 }
 
-/** Calls of one customer, and what it knows of their price. */
+/** Calls of one customer, with their prices. */
 class Calls {
   /** Credits of calls that were answered with 2xx, as the answers said. */
   answered = 0

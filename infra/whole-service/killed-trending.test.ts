@@ -19,12 +19,15 @@ import { deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { logged, type ServiceProcess } from './service-process.ts'
 
 /*
- * Of two processes with the role `workers` the one that computes the watchlist is killed (-9). What is written before and after is compared with the plain rule
- * over everything that is stored (rules G1 to G5).
+ * Kills (-9) the one of two `workers` processes that computes the watchlist. The rows written
+ * before and after are compared with the plain rule over everything stored (rules G1 to G5).
  */
 
 const START = 405_000_000
-/** One of each program that is followed, all traded before the first tick: what is computed late has their facts, too. */
+/**
+ * One of each followed program; all are traded before the first tick, so that later ticks have
+ * their facts.
+ */
 const COINS = 6
 /** Ticks that pass before the other process computes. */
 const MISSED = 3
@@ -51,7 +54,7 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   await passTicksUntilPoolsAreKnown()
   t.true(openedAt(other) > 0)
 
-  // Of pools what was stored stays, what was known ends with the first tick.
+  // Stored pool facts stay; the in-memory ones end with the first tick.
   t.deepEqual(await readPoolStates(store, null, 0, killedAt), before)
   const next = killedAt + TICK_SECONDS
   const newest = [...new Map(before.map((picture) => [picture.mint, picture])).values()]
@@ -90,7 +93,10 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   t.deepEqual(fired, await firedInOneRun(store, { from, through }))
 })
 
-/** A chain whose slots pass when they are told to, and over it ingest and two processes that share the partitions of the fold. */
+/**
+ * A chain with a manual clock, and over it ingest and two processes that share the partitions of
+ * the fold.
+ */
 async function start(t: ExecutionContext) {
   const simulator = await startSimulator({
     seed: 5,
@@ -119,7 +125,7 @@ async function start(t: ExecutionContext) {
   })
   const workers = [deployment.start('workers'), deployment.start('workers')]
   for (const worker of workers) await logged(worker, 'service started')
-  // Only now, when both have their partitions, there is something to compute.
+  // Both processes have their partitions now; before, there is nothing to compute.
   deployment.start('ingest')
   const { timeOf } = simulator.market
   let tick = timeOf(START) - (timeOf(START) % TICK_SECONDS)
@@ -143,7 +149,10 @@ async function start(t: ExecutionContext) {
     )
   }
 
-  /** Lets ticks pass. The last one can be computed only when the facts of all that was traded are stored: else its rows would not have them. */
+  /**
+   * Lets ticks pass. The last one waits until the facts of all traded mints are stored: its rows
+   * must have them.
+   */
   async function passTicks(count: number): Promise<void> {
     tick += count * TICK_SECONDS
     let slots = 0
@@ -163,7 +172,7 @@ async function start(t: ExecutionContext) {
     store,
     workers,
     passTicks,
-    /** Lets ticks pass until one of them has pools, and what changes of them at the next. */
+    /** Lets ticks pass until one has pools; returns what changes in them at the next. */
     async passTicksUntilPoolsAreKnown(): Promise<void> {
       const since = tick
       await until(
@@ -181,14 +190,14 @@ async function start(t: ExecutionContext) {
   }
 }
 
-/** When a process began to compute the watchlist last, by its log; 0: never. */
+/** When a process last began to compute the watchlist, by its log; 0: never. */
 function openedAt(worker: ServiceProcess | undefined): number {
   const lines = worker?.stderr().split('\n') ?? []
   const line = lines.findLast((text) => text.includes('trending engine opened'))
   return line === undefined ? 0 : (JSON.parse(line) as { time: number }).time // pino's
 }
 
-/** What the strategies fire in one run over what is stored. */
+/** The signals that the strategies give in one run over the stored data. */
 async function firedInOneRun(store: Store, range: { from: number; through: number }) {
   const strategies = parseStrategies(STRATEGIES, 'strategies.json')
   const firings = new SignalDetector()

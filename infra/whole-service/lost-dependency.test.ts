@@ -11,15 +11,16 @@ import { marketTruth } from './market-truth.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
 
 /*
- * Each server that the service needs is killed while it runs, stays away for some slots, and comes back: meanwhile what cannot be answered is refused,
- * afterwards nothing is missing and nothing is twice (rules D2, J4, K1, K5).
+ * Kills each server that the service needs, keeps it away for some slots, and starts it again.
+ * Meanwhile requests that cannot be answered are refused; afterwards nothing is missing and nothing
+ * is doubled (rules D2, J4, K1, K5).
  */
 
-/** It starts servers of its own, because it kills them, so it runs only where servers are used already. */
+/** The test kills servers, and so starts its own; it runs only where servers are used already. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
-/** Below the ports that the kernel gives to clients, which a server that starts again may find taken. */
+/** Below the ports that the kernel gives to clients, which a restarted server may find taken. */
 const PORT_BASE = 27_000
 const SIMULATOR_PORTS = ['--port', String(PORT_BASE + 10), '--rpc-port', String(PORT_BASE + 11)]
 const METRICS_PORTS: Readonly<Record<Role, number>> = {
@@ -31,7 +32,7 @@ const METRICS_PORTS: Readonly<Record<Role, number>> = {
 const SEED = 7
 const CREDITS = 1_000_000
 const SLOTS_AWAY = 10
-/** Within this an answer comes, whatever is away. */
+/** Every answer comes within this time, whatever is down. */
 const ANSWER_MS = 5000
 
 const dir = mkdtempSync(join(tmpdir(), 'lost-dependency-'))
@@ -41,9 +42,9 @@ let simulator: ServiceProcess
 let deployment: Deployment
 let customer: Customer
 let follower: Follower
-/** The oldest trade that was stored before anything was lost. */
+/** The oldest trade that was stored before any server was killed. */
 let oldest: TradeItem | undefined
-/** What the answers said they cost. */
+/** The costs that answers named. */
 let spent = 0
 
 anyTest.before('servers, a market, and three processes', async (t) => {
@@ -80,7 +81,7 @@ function startSimulator(): ServiceProcess {
   return startProcess('infra/simulator/main.js', {}, ['--seed', String(SEED), ...SIMULATOR_PORTS])
 }
 
-/** Asks as a customer, in bounded time, and keeps account of what was said to be charged. */
+/** Calls as a customer, in bounded time, and adds up the costs that answers name. */
 async function ask(t: ExecutionContext, path: string): Promise<Answer> {
   const beganAt = Date.now()
   const answer = await customer.get(path)
@@ -89,7 +90,10 @@ async function ask(t: ExecutionContext, path: string): Promise<Answer> {
   return answer
 }
 
-/** Another program of the customer, which calls without pause until it is told to stop: some of its calls are under way when something is lost. */
+/**
+ * Another program of the customer, which calls without pause until it is stopped. Some of its calls
+ * are under way when a server is killed.
+ */
 async function callWithoutPause(t: ExecutionContext) {
   let stopped = false
   const statuses = new Set([(await ask(t, '/wallets/W1/metrics')).status])
@@ -97,7 +101,7 @@ async function callWithoutPause(t: ExecutionContext) {
     while (!stopped) statuses.add((await ask(t, '/wallets/W1/metrics')).status)
   })()
   return {
-    /** Gives the statuses that came, in ascending order. */
+    /** Returns the distinct statuses, in ascending order. */
     async stop(): Promise<number[]> {
       stopped = true
       await calling
@@ -124,7 +128,7 @@ async function isAnswered(t: ExecutionContext, path: string): Promise<void> {
   t.is((await ask(t, path)).status, 200, path)
 }
 
-/** What `/readyz` of a role says is wrong. */
+/** The failed checks of a role's `/readyz`. */
 async function notReady(role: Role): Promise<string[]> {
   const response = await fetch(`http://127.0.0.1:${METRICS_PORTS[role]}/readyz`)
   const { checks } = (await response.json()) as { checks: Record<string, string> } // rule J4
@@ -134,8 +138,8 @@ async function notReady(role: Role): Promise<string[]> {
 }
 
 /**
- * Resolves once `/readyz` of a role says that just `expected` is wrong; its report is up to a
- * second old.
+ * Resolves once `/readyz` of a role reports exactly the failed checks `expected`. Its report is up
+ * to a second old.
  */
 async function isNotReady(role: Role, expected: readonly string[]): Promise<void> {
   await until(
@@ -163,7 +167,7 @@ async function slotsPass(count: number): Promise<void> {
   )
 }
 
-/** Everything goes on, and what is stored and what came over the socket is what the market did. */
+/** Everything continues, and both storage and the socket have what the market did. */
 async function goesOn(t: ExecutionContext): Promise<void> {
   const now = truth.slotAt(Date.now())
   await until(storedSlot, (slot) => slot >= now)
@@ -203,7 +207,7 @@ function indexOf(item: unknown, items: readonly unknown[]): number {
   return items.findIndex((one) => isDeepStrictEqual(one, item))
 }
 
-/** Lines that would wake someone. */
+/** Log lines of a level that wakes someone. */
 function errorsOf(process: ServiceProcess): unknown[] {
   return process
     .stderr()
@@ -221,7 +225,7 @@ test(`without ClickHouse reads are refused, and everything goes on once it is ba
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
-  // What was read before holds for a marker that does not move, 5 s at most.
+  // A cached answer stays valid while the marker does not move, for 5 s at most.
   for (const path of PRODUCT)
     await until(
       () => ask(t, path),
@@ -282,7 +286,7 @@ test(`after all that the books agree and every process stops cleanly${why}`, asy
   await follower.stop()
   const used = spent + follower.all().length
   let calls = 0
-  // What a closed connection had reserved and not used is returned a moment after its end.
+  // The unused reserve of a closed connection is returned a moment after its end.
   const gone = await until(
     async () => {
       const { headers } = await ask(t, '/wallets/W1/metrics')

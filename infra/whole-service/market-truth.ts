@@ -1,26 +1,27 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { createChainShape } from '../simulator/chain-shape.ts'
-import { createMarket, GENESIS_MS, SLOT_MS } from '../simulator/market/market.ts'
+import { createMarket } from '../simulator/market/market.ts'
 import { compressedSlots } from '../simulator/market/past.ts'
 import { BUSY_MARKET, CALM_MARKET } from '../simulator/market/sizes.ts'
+import { GENESIS_MS, SLOT_MS } from '../simulator/market/slot-time.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
 import type { TradeItem } from './customer.ts'
 import { tradeItem } from './trade-item.ts'
 
-/** What a service over the simulator's market must show, as the market itself says it. */
+/** What a service over the simulator's market must show, by the market's own account. */
 export interface MarketTruth {
   /** `W1` first. */
   readonly wallets: readonly Address[]
-  /** The slot that a clock on the wall has reached at a time in unix milliseconds. */
+  /** The slot that the wall clock has reached at a time in unix milliseconds. */
   slotAt(timeMs: number): number
   /** The trades of these slots, both included, in event-key order. */
   trades(fromSlot: number, toSlot: number): TradeItem[]
 }
 
 /**
- * The market of a simulator that was started with a seed and no other option, or some minutes ago at most with so many hours of history, of which
- * the last twenty minutes are to be had.
+ * The market of a simulator that was started with a seed and no other option. With hours of
+ * history, it was started at most some minutes ago, and only the last twenty minutes are available.
  */
 export function marketTruth(seed: number, historyHours = 0): MarketTruth {
   const now = Math.floor((Date.now() - GENESIS_MS) / SLOT_MS)

@@ -10,14 +10,14 @@ import { until } from './customer.ts'
 import { ROOT } from './service-process.ts'
 
 /*
- * A signal for npm reaches the program that it runs: npm passes it to its child, so no shell may
- * stand between the two.
+ * A signal to npm must reach the program: npm passes it to its child, so that no shell may be
+ * between the two.
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'npm-signals-'))
 test.after.always('remove', () => rmSync(folder, { recursive: true, force: true }))
 
-/** Starts an npm script. Nothing is built anew: `--ignore-scripts` leaves `prestart` out. */
+/** Starts an npm script without a build: `--ignore-scripts` skips `prestart`. */
 function npm(t: ExecutionContext, env: Readonly<Record<string, string>>, ...args: string[]) {
   const child = spawn('npm', ['run', '--ignore-scripts', ...args], {
     cwd: ROOT,
@@ -25,7 +25,7 @@ function npm(t: ExecutionContext, env: Readonly<Record<string, string>>, ...args
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
-  // The whole group, as the test may have shown that a process of it outlives npm.
+  // Kills the whole process group: a process of it may have outlived npm.
   t.teardown(() => {
     try {
       process.kill(-(child.pid ?? 0), 'SIGKILL')
@@ -43,7 +43,7 @@ function npm(t: ExecutionContext, env: Readonly<Record<string, string>>, ...args
 }
 
 /**
- * Sends SIGTERM to npm alone. Gives npm's exit code, and whether the program still runs after npm
+ * Sends SIGTERM to npm alone. Returns npm's exit code, and whether the program still runs after npm
  * has ended.
  */
 async function terminate(npmProcess: ChildProcess, program: ProcessIdentity | null) {

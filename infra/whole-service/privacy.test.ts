@@ -16,11 +16,11 @@ import {
 } from './true-figures.ts'
 
 /*
- * What leaves the service names nobody, and says with PRIVACY_SALT the same on every channel
+ * No output of the service names a wallet, and with PRIVACY_SALT all channels give the same figures
  * (rules I1, I2, I2a).
  */
 
-/** The part of a file of secrets that is one. */
+/** The secret in a file of secrets. */
 function secretOf(text: string): string {
   return /"d":"([^"]+)"/.exec(text)?.[1] ?? text.trim()
 }
@@ -46,7 +46,10 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const customer = await service.customer(await process.line('api_key'))
   const key = process.lines.get('api_key') ?? ''
 
-  /** Everything that anybody outside may read. The markers of /status and the gauges say how far the service is, whoever trades. */
+  /**
+   * Everything that an outsider may read. The markers of /status and the gauges show the service's
+   * progress, whoever trades.
+   */
   const heard: string[] = []
   const positions: string[] = []
   const ask = async (path: string, init: RequestInit = {}) => {
@@ -81,7 +84,7 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   )
   socket.close()
 
-  // A customer logs in; what is shown to nobody else is heard nowhere else.
+  // A customer logs in; secrets shown to the customer alone must appear nowhere else.
   const own = newWallet()
   const token = await logIn({ url }, own)
   const withToken = { headers: { authorization: `Bearer ${token}` } }
@@ -107,7 +110,8 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   for (const path of ['/metrics', '/healthz', '/readyz'])
     positions.push(await (await fetch(`http://127.0.0.1:${metricsPort}${path}`)).text())
 
-  // Both ways of serving a token: its swaps, and what they sum up to. Storage moves on meanwhile: what is compared was there before and after.
+  // Both ways of serving a token: its swaps, and their sums. Storage moves on meanwhile, so that
+  // only what was there before and after is compared.
   const sums = async () => {
     const { body: swaps } = await customer.get<{ items: Served[] }>(
       `/tokens/${mint}/swaps?limit=200`,

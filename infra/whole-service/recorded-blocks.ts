@@ -53,7 +53,9 @@ function traders(block: readonly RecordedTransaction[]): Address[] {
   return [...new Set(payers)]
 }
 
-/** What a service that tracks `wallets` must show after it has seen the blocks, said by decoding them directly. */
+/**
+ * What a service that tracks `wallets` must show after the blocks, found by decoding them directly.
+ */
 export interface RecordedTruth {
   /** 100 traders of the blocks. */
   readonly wallets: readonly Address[]

@@ -5,16 +5,17 @@ import { BLOCK_FILES, recordedTruth } from './recorded-blocks.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
 
 /*
- * Real mainnet blocks travel the whole way, from a Yellowstone stream to REST answers and sockets, and come out exactly as decoding them directly
- * says: whatever is killed, and however badly the stream behaves.
+ * Real mainnet blocks pass from a Yellowstone stream to REST answers and sockets. The result must
+ * equal what direct decoding gives, whatever process is killed and however badly the stream
+ * behaves.
  */
 
 const truth = BLOCK_FILES === null ? null : recordedTruth(BLOCK_FILES)
 
-/** What a customer must see at the end, newest trade first as REST lists them. */
+/** The trades that a customer must see at the end, newest first as REST lists them. */
 const expected = truth === null ? [] : [...truth.trades].reverse()
 
-/** `/wallets` at the end of the first journey, on which nothing went wrong. */
+/** `/wallets` at the end of the first journey, which has no trouble. */
 let undisturbed: unknown = null
 
 const CREDITS = 100_000
@@ -32,11 +33,11 @@ interface Journey {
   readonly kind: Deployment['kind']
   /** Options of the simulator that plays the blocks in a process of its own. */
   readonly simulator: readonly string[]
-  /** What happens while they play, and what is looked at besides the end; gives what it has spent. */
+  /** Actions and checks while the blocks play; returns the credits spent. */
   play(run: Run): Promise<Spending>
 }
 
-/** Credits that went, at least and at most. */
+/** Least and most credits spent. */
 interface Spending {
   readonly least: number
   readonly most: number
@@ -68,7 +69,10 @@ function journey({ title, kind, simulator, play }: Journey): void {
   })
 }
 
-/** The end of each journey: trades, metrics and credits are exact, every process stops cleanly, and the books agree. */
+/**
+ * Checks the end of each journey: trades, metrics and credits are exact, every process stops
+ * cleanly, and the books agree.
+ */
 async function seesEverything({ t, deployment, key }: Run, spent: Spending): Promise<void> {
   const customer = await deployment.customer(key)
   await until(
@@ -93,13 +97,16 @@ async function seesEverything({ t, deployment, key }: Run, spent: Spending): Pro
   t.deepEqual(ledger, { code: 0, document: { accounts: 1, mismatches: [] } })
 }
 
-/** The block time up to which everything is stored; 0 before the first slot and while the API does not answer. */
+/**
+ * The block time up to which everything is stored; 0 before the first slot and while the API does
+ * not answer.
+ */
 async function blockTime(customer: Customer): Promise<number> {
   const answer = await customer.get<{ storage: { block_time: number | null } }>('/status')
   return answer.body.storage.block_time ?? 0
 }
 
-/** Every wallet with its metrics, but for the wall-clock times at which they were computed. */
+/** Every wallet with its metrics, without the times at which they were computed. */
 async function walkWallets(customer: Customer) {
   const items: object[] = []
   for (let page = 1; ; page++) {
@@ -111,7 +118,7 @@ async function walkWallets(customer: Customer) {
   }
 }
 
-/** Follows the socket to the last trade, and compares what came over it. */
+/** Follows the socket to the last trade, and compares the trades. */
 async function followToTheEnd({ t, deployment, key }: Run): Promise<Spending> {
   const feed = await (await deployment.customer(key)).follow()
   await feed.received(expected.length)
@@ -122,8 +129,9 @@ async function followToTheEnd({ t, deployment, key }: Run): Promise<Spending> {
 }
 
 /**
- * Kills each of the processes in turn in the middle of the blocks and starts it again, while a customer calls without pause: credits go for the
- * calls that were answered, and at most for those that a kill cut off (rule J5).
+ * Kills each process in turn in the middle of the blocks and starts it again, while a customer
+ * calls without pause. Credits are spent for answered calls, and at most for calls that a kill cut
+ * off (rule J5).
  */
 async function killEach(run: Run, roles: readonly (Role | 'all')[]): Promise<Spending> {
   const { deployment, key } = run
@@ -141,7 +149,7 @@ async function killEach(run: Run, roles: readonly (Role | 'all')[]): Promise<Spe
   return caller.stop()
 }
 
-/** The newest stored slot; a wait for the API when it was just started. */
+/** The newest stored slot; polls when the API has just been started. */
 async function storedSlots(deployment: Deployment, key: string): Promise<number> {
   const customer = await deployment.customer(key)
   const answer = await customer.get<{ storage: { slot: number | null } }>('/status')
@@ -152,7 +160,10 @@ function callWithoutPause({ deployment, key }: Run) {
   let least = 0
   let most = 0
   let stopped = false
-  /** When each answered call of the last second was answered: usage that dies with a meter in memory (rule J5). */
+  /**
+   * When each answered call of the last second was answered: usage that dies with a meter in memory
+   * (rule J5).
+   */
   let lately: number[] = []
   const calling = (async () => {
     while (!stopped) {
@@ -181,7 +192,7 @@ function callWithoutPause({ deployment, key }: Run) {
   }
 }
 
-/** The simulator sends a late transaction at most so many seconds of block time after its slot. */
+/** Most seconds of block time by which the simulator sends a transaction late. */
 const LATE_SECONDS = 6
 
 const LEAD_IN = ['--lead-in', '12']

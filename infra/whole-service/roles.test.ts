@@ -14,11 +14,11 @@ import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
 import { outcomeOf, ROOT, startOperator } from './service-process.ts'
 
 /*
- * Each role with the ClickHouse user and the Redis user that docker-compose.yml gives it: all that
- * customers ask for works, and no user can do what its role does not.
+ * Runs each role with its ClickHouse user and Redis user of docker-compose.yml: everything that
+ * customers ask for works, and no user can do more than its role does.
  */
 
-/** It starts servers of its own, as users of roles know one database alone. */
+/** The test starts its own servers, because users of roles know only one database. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
@@ -67,7 +67,7 @@ anyTest.after.always('stop', async (t) => {
 
 const urlOf = (role: Role) => servers[`CLICKHOUSE_URL_${role.toUpperCase()}`] ?? ''
 
-/** The Redis users of docker-compose.yml, made on this server; gives a URL for each. */
+/** Creates the Redis users of docker-compose.yml on this server; returns a URL for each. */
 async function makeRedisUsers(): Promise<(user: string) => string> {
   const secrets = join(dir, 'secrets')
   execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [secrets])

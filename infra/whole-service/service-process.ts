@@ -7,15 +7,18 @@ import { until } from './customer.ts'
 /** The project's root, seen from `dist/infra/whole-service`. */
 export const ROOT = resolve(import.meta.dirname, '../../..')
 
-/** A program of the project in a process of its own, as an operator runs it. */
+/** A program of the project in a process of its own. */
 export interface ServiceProcess {
   readonly child: ChildProcess
   /** The `key=value` lines printed so far. */
   readonly lines: ReadonlyMap<string, string>
-  /** Everything written so far. */
+  /** The whole output so far. */
   stdout(): string
   stderr(): string
-  /** Resolves with the value of `key` when its line is printed; rejects when the process ends first. */
+  /**
+   * Resolves with the value of `key` when its line is printed; rejects when the process ends
+   * before.
+   */
   line(key: string): Promise<string>
   /** Resolves with the exit code (or the signal's name) when the process has ended. */
   readonly ended: Promise<number | string>
@@ -25,7 +28,10 @@ export interface ServiceProcess {
   kill(): Promise<number | string>
 }
 
-/** Starts `node <nodeOptions> dist/<script> <args>` with nothing of this process's environment but PATH and HOME, plus `env`. */
+/**
+ * Starts `node <nodeOptions> dist/<script> <args>`. Its environment is `env`, and PATH and HOME of
+ * this process.
+ */
 export function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
@@ -76,7 +82,7 @@ export function startProcess(
   }
 }
 
-/** Starts an operator command on what `env` names. */
+/** Starts an operator command on the data that `env` names. */
 export function startOperator(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
@@ -92,7 +98,7 @@ export async function outcomeOf(
   return { code, document: JSON.parse(command.stdout()) as unknown }
 }
 
-/** Resolves when the process has logged a text, with the first line that has it. */
+/** Resolves when the process has logged a text, with the first line that contains it. */
 export function logged(process: ServiceProcess, text: string, timeoutMs?: number): Promise<string> {
   const find = () => process.stderr().split('\n')
   return until(

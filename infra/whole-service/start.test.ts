@@ -23,13 +23,14 @@ import { marketTruth } from './market-truth.ts'
 import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
 
 /*
- * What `npm start` shows and leaves behind, and how it refuses what it cannot work with (rules J1, J2, J5).
+ * What `npm start` prints and leaves behind, and how it refuses faulty configurations (rules J1,
+ * J2, J5).
  */
 
 const folder = mkdtempSync(join(tmpdir(), 'start-'))
 const truth = marketTruth(1, 26)
 
-/** A data folder that holds trades, left by the first test. */
+/** A data folder with trades, filled by the first test. */
 const stored = join(folder, 'stored')
 
 const PASSWORD = 'pass-that-nobody-may-see'
@@ -54,7 +55,7 @@ test.serial(
     await feed.received(1)
     t.log(`the first trade came ${Date.now() - beganAt} ms after the start`)
     await feed.received(5)
-    // Older ones come with the history, wallet by wallet.
+    // Older trades come with the history, wallet by wallet.
     const since = Number(feed.trades[0]?.block_time) + 1
     // Trades reach sockets before they are stored.
     const known = await until(
@@ -87,7 +88,7 @@ test.serial(
       ({ trades }) => trades.length > known.trades.length + 5,
     )
     const { trades } = await again.walkTrades(100, since)
-    // What is older than the first start comes from comparing the slots before the stop with RPC (rule K2).
+    // Trades before the first start come from the comparison of slots with RPC (rule K2).
     const oldest = known.trades.at(-1)
     const sinceFirst = [...trades].reverse().slice(indexOf(oldest, [...trades].reverse()))
     const market = truth.trades(truth.slotAt(beganAt) - 5, truth.slotAt(Date.now()) + 5)
@@ -101,7 +102,8 @@ test.serial(
     )
     t.log(`the history was there ${Date.now() - beganAt} ms after the first start`)
     const [history] = await sql<Record<string, number>>(stored, HISTORY)
-    // The market's first swap comes up to an hour and a half after its first slot, by the time of day.
+    // The market's first swap may be an hour and a half after its first slot; this depends on the
+    // time of day.
     t.true(Number(history?.hours) >= 24 && Number(history?.scored) >= 10, JSON.stringify(history))
     t.like(history, {
       open: 0,
@@ -115,7 +117,7 @@ test.serial(
   },
 )
 
-/** How far the history is: wallets whose backfill is to be ended, those that are complete, ... */
+/** Progress of the history: wallets with an open backfill, complete wallets, ... */
 const HISTORY = `SELECT (SELECT toUInt32(count()) FROM backfills FINAL WHERE state = 'open') AS open,
   (SELECT toUInt32(count()) FROM wallet_metrics FINAL) AS wallets,
   (SELECT toUInt32(countIf(status = 'scored')) FROM wallet_metrics FINAL) AS scored,
@@ -145,7 +147,7 @@ test.serial(
       ([row]) => Number(row?.mints) >= 3 && Number(row?.capped) >= 1,
     )
     t.log(`three mints were there ${Date.now() - beganAt} ms after the start`)
-    // Nothing is asked for that nobody traded, and the simulator describes each of its coins.
+    // Facts are fetched for traded mints alone, and the simulator describes each of its coins.
     t.is(facts?.traded, facts?.mints)
     t.is(facts?.named, facts?.mints)
     const prices = await until(
@@ -173,7 +175,7 @@ test.serial(
     const settings = { DATA_DIR, STRATEGIES_FILE: path, SIMULATOR_HISTORY_HOURS: '0' }
     const service = start(t, settings)
     await service.line('api_key')
-    /** Sends SIGHUP; gives what is logged of it. */
+    /** Sends SIGHUP; returns the resulting log line. */
     const reread = async () => {
       const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('strategies'))
       const { length } = logged()
@@ -193,7 +195,7 @@ test.serial(
     t.like(await reread(), { msg: 'strategies read again', strategies: 0 })
 
     writeFileSync(path, strategies('wallets_holding'))
-    // A time of which nothing is stored: of the newest minutes each moment knows more.
+    // A time of which nothing is stored; figures of the newest minutes change with each moment.
     const from = '2020-01-01'
     const to = '2020-01-01T01:00:00Z'
     const backtest = (...times: string[]) => {
@@ -262,13 +264,13 @@ test.serial(
   },
 )
 
-/** What a process has logged. */
+/** The log lines of a process. */
 function logLines(process: ServiceProcess) {
   const lines = process.stderr().split('\n').filter(isLogLine)
   return lines.map((line) => JSON.parse(line) as { readonly msg: string }) // pino's
 }
 
-/** Asks a running service through the operator's command. */
+/** Queries a running service by the operator's command. */
 async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
   const { document } = await outcomeOf(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
   return (document as { items: readonly T[] }).items // rule J3
@@ -278,13 +280,13 @@ function indexOf(item: unknown, items: readonly unknown[]): number {
   return items.findIndex((one) => isDeepStrictEqual(one, item))
 }
 
-/** What is on stderr are log lines, and none holds an address, a signature or a key (rule I1). */
+/** stderr has log lines alone, and none holds an address, a signature or a key (rule I1). */
 function keepsSecrets(t: ExecutionContext, process: ServiceProcess): void {
   t.is(messages(process), '')
   t.notRegex(process.stderr(), /[1-9A-HJ-NP-Za-km-z]{32,}/)
 }
 
-/** What is on stderr besides log lines. */
+/** Lines of stderr that are no log lines. */
 function messages(process: ServiceProcess): string {
   const lines = process.stderr().split(/^/m)
   return lines.filter((line) => !isLogLine(line)).join('')
@@ -298,7 +300,7 @@ function isLogLine(line: string): boolean {
   }
 }
 
-/** Stand in texts for ports that are known when the tests run. */
+/** Placeholders for ports that are known only when the tests run. */
 const takenPort = '{taken port}'
 const nowhere = '127.0.0.1:{closed port}'
 const ports = new Map<string, number>()
@@ -316,12 +318,12 @@ function withPorts(text: string): string {
   return text.replace(/\{\w+ port\}/g, (name) => String(ports.get(name)))
 }
 
-/** A start that has to fail: what is set, and all that it says. */
+/** A start that must fail: its environment, and all its output. */
 interface Refusal {
   readonly title: string
   readonly env: Readonly<Record<string, string>>
   readonly says: string
-  /** On the data of the first test; else on no data at all. */
+  /** Whether it starts on the data of the first test; otherwise it starts without data. */
   readonly onStored?: boolean
 }
 
@@ -345,10 +347,13 @@ function refused({ title, env, says, onStored = false }: Refusal): void {
   })
 }
 
-/** The engine merges parts of tables whenever it is open (`data` links to `store`); what they hold is looked at as rows. */
+/**
+ * The engine merges parts of tables whenever it is open (`data` links to `store`), so that their
+ * contents are compared as rows.
+ */
 const PARTS = /\/clickhouse\/(store|data)\//
 
-/** Every file of a folder with the digest of its bytes; null when the folder is absent. */
+/** The digests of all files of a folder; null when the folder is absent. */
 function contentOf(path: string): Record<string, string> | null {
   if (!existsSync(path)) return null
   const files = readdirSync(path, { recursive: true, withFileTypes: true })
@@ -611,7 +616,7 @@ refused({
   env: { DATA_DIR: join(wallets, 'data') },
   says: `DATA_DIR: ${join(wallets, 'data')} cannot be used: ${wallets} is no folder\n`,
 })
-// Node's recursive mkdir would turn there for ever.
+// Node's recursive mkdir would loop there for ever.
 for (const DATA_DIR of existsSync('/proc') ? ['/proc/x', '/proc/x/y'] : [])
   refused({
     title: `a data folder that cannot be made: ${DATA_DIR}`,

@@ -3,7 +3,10 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { TradeItem } from './customer.ts'
 
-/** The contract's section 2.2, written here a second time so that a fault in the service's own rendering shows. */
+/**
+ * A trade by the contract's section 2.2. This second implementation shows faults in the service's
+ * own.
+ */
 export function tradeItem(swap: Swap): TradeItem {
   return {
     block_time: swap.blockTime,

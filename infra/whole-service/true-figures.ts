@@ -1,17 +1,17 @@
 import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 
-/** Runs one query of the operator and gives its rows. */
+/** Runs one query of the operator; returns its rows. */
 export type AskOperator = <T>(sql: string) => Promise<T[]>
 
 /**
- * Digits from which on two figures are equal only where one is the other: amounts are spread over
- * far more.
+ * Least number of digits of a telling figure: two such figures are equal only where one is the
+ * other, because amounts spread over far more values.
  */
 const TELLING_DIGITS = 9
 
 /**
- * The telling figures of a text, as digits without point, sign and surrounding zeros: lamports and
- * SOL look alike.
+ * The telling figures of a text, as digits without point, sign and surrounding zeros, so that
+ * lamports and SOL are equal.
  */
 export function tellingFigures(text: string): string[] {
   const figures = text.match(/(?<![\w.])\d+(?:\.\d+)?(?![\w.])/g) ?? []
@@ -20,7 +20,7 @@ export function tellingFigures(text: string): string[] {
     .filter((digits) => digits.length >= TELLING_DIGITS)
 }
 
-/** What really happened: every amount, balance and sum of a wallet, exact. */
+/** The true figures: every exact amount, balance and sum of a wallet. */
 export async function readTrueFigures(ask: AskOperator): Promise<ReadonlySet<string>> {
   const sums = (columns: readonly string[], from: string) =>
     columns.map(
@@ -50,7 +50,7 @@ const VIEWS = [
   ...['positions_at(at = 4000000000)', 'first_buys', 'wallet_metrics', 'watchlist', 'signals'],
 ]
 
-/** Every row that an analyst sees of wallets, as text. */
+/** Every row about wallets that an analyst sees, as text. */
 export async function readAnalystRows(ask: AskOperator): Promise<string> {
   const rows = await ask<{ row: string }>(
     VIEWS.map((view) => `SELECT toString(tuple(*)) AS row FROM analyst.${view}`).join(
@@ -60,21 +60,21 @@ export async function readAnalystRows(ask: AskOperator): Promise<string> {
   return rows.map(({ row }) => row).join('\n')
 }
 
-/** A trade as one line, whichever channel tells it. */
+/** A trade as one line, the same for all channels. */
 export function tradeLine(trade: Readonly<Record<string, unknown>>): string {
   const { wallet, time, mint, side, amount, quote } = trade
   return [wallet, time, mint, side, amount, quote].join(' ')
 }
 
 /**
- * Lines of the stored swaps as they are to be served with `salt`, and as the view `analyst.swaps`
+ * The lines of stored swaps as they must be served with `salt`, and as the view `analyst.swaps`
  * shows them.
  */
 export async function readSwapLines(
   ask: AskOperator,
   salt: string,
 ): Promise<{ readonly due: ReadonlySet<string>; readonly seen: readonly string[] }> {
-  // The view goes first, because storage moves on.
+  // The view is read first, because storage moves on.
   const seen = await ask<Record<string, string>>(
     'SELECT wallet, block_time AS time, base_mint AS mint, side, base_amount AS amount, quote_amount AS quote FROM analyst.swaps',
   )

@@ -4,14 +4,14 @@ import { type Asked, ask } from '../ask.ts'
 import type { Memory } from '../samples.ts'
 import type { World } from '../service.ts'
 
-/** Many requests or connections at once; counts as one case. */
+/** An attack of many requests or connections at once; it counts as one case. */
 export interface Burst {
   readonly name: string
-  /** What an attacker does, in a line, as it stands in the report of a failure. */
+  /** The attack in one line, for the report of a failure. */
   readonly title: string
-  /** The environment it needs beside the default one; such a burst has a service of its own. */
+  /** Environment beside the default one; such a burst gets a service of its own. */
   readonly env?: Readonly<Record<string, string>>
-  /** It mostly waits: it runs beside everything else. */
+  /** Whether it mostly waits, and so can run beside everything else. */
   readonly isBeside?: true
   /** `scale` is 1 for a run of 1,000 cases, less for a shorter one. */
   run(world: World, scale: number, memory: () => Promise<Memory | null>): Promise<BurstOutcome>
@@ -21,11 +21,11 @@ export interface BurstOutcome {
   readonly faults: readonly string[]
   readonly serverErrors: number
   readonly slowestMs: number
-  /** Figures worth reading beside the verdict. */
+  /** Figures for the report. */
   readonly note: string
 }
 
-/** How requests were answered; status 0: not at all. */
+/** Number of answers by status; status 0 is no answer. */
 export interface Tally {
   readonly statuses: ReadonlyMap<number, number>
   readonly slowestMs: number
@@ -42,7 +42,7 @@ interface Barrage {
   request(n: number): Asked
 }
 
-/** Sends that many requests at a measured pace over kept connections. */
+/** Sends that many requests at a steady pace over kept connections. */
 export async function fire(world: World, barrage: Barrage): Promise<Tally> {
   const { count, concurrency, perSecond, addresses } = barrage
   const statuses = new Map<number, number>()
@@ -74,7 +74,7 @@ export async function fire(world: World, barrage: Barrage): Promise<Tally> {
   return { statuses, slowestMs, bodies }
 }
 
-/** What a tally is worth: only these statuses are allowed. */
+/** Faults of a tally: only these statuses are allowed. */
 export function outcomeOf(
   tally: Tally,
   allowed: readonly number[],
@@ -95,7 +95,7 @@ export function outcomeOf(
 
 export const sent = (tally: Tally, status: number) => tally.statuses.get(status) ?? 0
 
-/** That many in a run of 1,000 cases, fewer in a shorter one. */
+/** A number for a run of 1,000 cases, scaled down for a shorter one. */
 export function some(count: number, scale: number): number {
   return Math.max(1, Math.round(count * scale))
 }

@@ -40,7 +40,7 @@ const subscribes: Burst = {
   },
 }
 
-/** How long another customer waits for the first trade that was missed; null: it never came. */
+/** How long another customer waits for the first missed trade; null: it never came. */
 async function resume(world: World, key: string, after: string): Promise<number | null> {
   const started = performance.now()
   const client = new FeedSocket(world.target, world.address(), key)

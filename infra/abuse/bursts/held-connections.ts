@@ -35,7 +35,7 @@ export const upgrades: Burst = {
 
 const NOBODY = { key: '', token: '', cursor: '', mint: '' }
 
-/** A request whose connection the service must let go of by itself. */
+/** A request on a connection that the service must close by itself. */
 export function holdingUpgrade(): string {
   return request('GET /healthz', {
     keepsAlive: true,
@@ -59,7 +59,7 @@ export const readers: Burst = {
     })
     const talking = sockets.slice(10)
     const open_ = () => sockets.filter((socket) => !socket.destroyed)
-    // A connection that the server reset shows when it is written to.
+    // Only a write shows that the server has reset the connection.
     const speak = (some: typeof sockets) => {
       for (const socket of some) if (!socket.destroyed) socket.write('\r\n')
     }

@@ -8,7 +8,7 @@ import { connections, readers, upgrades } from './held-connections.ts'
 const MIB = 1024 * 1024
 const PATH = '/wallets/{}/metrics'
 
-/** 13.5 KB of keys that differ. */
+/** 13.5 KB of distinct keys. */
 const KEYS = Array.from({ length: 3700 }, (_, n) => n.toString(36)).join('&')
 
 const queries: Burst = {
@@ -189,7 +189,7 @@ const nonces: Burst = {
   },
 }
 
-/** Bursts that anybody can send, without a key. */
+/** Bursts that need no key. */
 export const STRANGERS: readonly Burst[] = [
   ...[readers, upgrades, queries, readiness, paths, connections, keys, logins, documents, nonces],
 ]

@@ -8,7 +8,9 @@ const broken: Expectation = { closes: [1002] }
 const closing = (code: number, reason = '') =>
   frame({ opcode: 8, payload: String.fromCharCode(code >> 8, code & 255) + reason })
 
-/** Frames that break RFC 6455, or use all that it allows, with how the conversation ends. */
+/**
+ * Frames that break RFC 6455, or use all that it allows, with the expected end of the conversation.
+ */
 export const FRAME_CASES: readonly (readonly [
   what: string,
   steps: readonly TalkStep[],
@@ -76,7 +78,7 @@ export const FRAME_CASES: readonly (readonly [
     { closes: [1008, 1009] },
   ],
   ['50 pings of the protocol', [{ ...frame({ opcode: 9, payload: 'p' }), times: 50 }], {}],
-  // The library cuts the connection, without a close, when too many pongs are unsent.
+  // The library cuts the connection without a close frame when too many pongs are unsent.
   [
     '5000 pings of the protocol',
     [{ ...frame({ opcode: 9, payload: 'p' }), times: 5000 }],

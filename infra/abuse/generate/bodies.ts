@@ -5,7 +5,7 @@ import { utf8 } from '../case.ts'
 
 const ADDRESS = '9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM'
 
-/** Bodies of `application/json` that no schema of a login takes, as Latin-1. */
+/** Bodies of `application/json` that no schema of a login accepts, as Latin-1. */
 const BAD_BODIES: readonly string[] = [
   ...['', ' ', '{', '}', '[]', '[[', 'null', 'true', '1', '"wallet"', '{}', "{'wallet':'x'}", '\0'],
   ...[
@@ -37,7 +37,7 @@ const BAD_BODIES: readonly string[] = [
   ],
 ]
 
-/** Of more than 16 KB. */
+/** Bodies of more than 16 KB. */
 const LARGE_BODIES: readonly string[] = [
   `{"x":"${'x'.repeat(16_384)}"}`,
   ' '.repeat(16_385),
@@ -45,8 +45,8 @@ const LARGE_BODIES: readonly string[] = [
 ]
 
 /**
- * A good body for a login resource, by path; nobody signed the login. Every `name` has a wallet of
- * its own, so that no two requests share the budget of a wallet.
+ * A valid body for a login resource, by path, without a valid signature. Every `name` has its own
+ * wallet, so that no two requests share the rate limit of a wallet.
  */
 export function goodBody(path: string, name: string): string {
   const wallet = bs58.encode(hash('sha256', name, 'buffer'))
@@ -60,10 +60,7 @@ const NOT_JSON: readonly string[] = [
   ...['*/*', 'application', 'application/json/x', '\xff', 'application/x-www-form-urlencoded'],
 ]
 
-/**
- * Compressed bodies. None is inflated: they are refused by their encoding, or because they are no
- * JSON.
- */
+/** Compressed bodies. None may be inflated: the service refuses the encoding, or the JSON. */
 const COMPRESSED: readonly (readonly [encoding: string, body: string])[] = [
   ['gzip', gzipSync(Buffer.alloc(10_000_000, 32)).toString('latin1')],
   ['gzip', gzipSync('{"wallet":"x"}').toString('latin1')],
@@ -72,7 +69,7 @@ const COMPRESSED: readonly (readonly [encoding: string, body: string])[] = [
   ['gzip, gzip, gzip', gzipSync(gzipSync(gzipSync(Buffer.alloc(1_000_000)))).toString('latin1')],
 ]
 
-/** A body to send, with the fields that go before it. */
+/** A body to send, with its header fields. */
 export interface BodyAttack {
   readonly attack: string
   readonly what: string
@@ -84,7 +81,7 @@ export interface BodyAttack {
 const JSON_TYPE = 'Content-Type: application/json'
 const CHUNKED = [JSON_TYPE, 'Transfer-Encoding: chunked']
 
-/** Bodies for a resource that takes one; `good` are the statuses of a good request. */
+/** Bodies for a resource that takes one; `good` are the statuses of a valid request. */
 export function bodyAttacks(path: string, good: readonly number[]): BodyAttack[] {
   const body = goodBody(path, 'chunks')
   const oneByteChunks = [...body].map((byte) => `1\r\n${byte}\r\n`).join('')
@@ -97,7 +94,7 @@ export function bodyAttacks(path: string, good: readonly number[]): BodyAttack[]
       return chunked(`one chunk of ${large.length} bytes`, text, [413])
     }),
     chunked('chunks of one byte', `${oneByteChunks}0\r\n\r\n`, good),
-    // The connection of a request under way just ends when its body turns out to be malformed.
+    // A malformed body ends the connection of a request under way.
     chunked('a bad chunk size', `-1\r\n${body}\r\n0\r\n\r\n`, [0, 400]),
     chunked(
       'a chunk with a long extension',

@@ -4,7 +4,7 @@ import { BEARER, HANDSHAKE, make, status, trades, upgrade } from './connection-c
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
 /**
- * Ways to frame one request so that two readers see different ones (RFC 9112 section 11.2): one
+ * Requests whose framing two readers may understand differently (RFC 9112 section 11.2): one
  * answer, and the connection ends.
  */
 const SMUGGLING: readonly (readonly [what: string, text: string])[] = [
@@ -37,7 +37,7 @@ const SMUGGLING: readonly (readonly [what: string, text: string])[] = [
   ],
 ]
 
-/** Request lines of other forms, each with the statuses it may be answered with. */
+/** Unusual request lines, each with its allowed statuses. */
 const LINES: readonly (readonly [line: string, statuses: readonly number[]])[] = [
   ['GET http://169.254.169.254/latest', [400, 404]],
   ['GET http://user:password@evil.example/trades', [200, 400, 404]],

@@ -1,7 +1,7 @@
 import { type AbuseCase, type Expectation, type Frame, type TalkStep, utf8 } from '../case.ts'
 import { FRAME_CASES } from './bad-frames.ts'
 
-/** What the generator reads of `/asyncapi.json`. */
+/** The parts of `/asyncapi.json` that the generator reads. */
 export interface AsyncApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, MessageSchema>>
@@ -19,8 +19,8 @@ interface MessageSchema {
 }
 
 /**
- * Every case that the document of the feed gives: hostile values of each field of each message,
- * texts that are no message, and frames that are none.
+ * Every case from the feed's document: hostile values of each field of each message, texts that are
+ * no message, and invalid frames.
  */
 export function casesFromAsyncApi(document: AsyncApi): AbuseCase[] {
   const names = document.operations.receive.messages.map(({ $ref }) => $ref.split('/').at(-1) ?? '')
@@ -127,7 +127,7 @@ const TEXTS: readonly string[] = [
   ],
 ]
 
-/** Many messages, and messages out of bounds. */
+/** Floods of messages, and oversized messages. */
 function manyCases(): AbuseCase[] {
   const subscribe = '{"action":"subscribe","channels":["trades"],"after":"{{cursor}}"}'
   const long = (length: number) => {

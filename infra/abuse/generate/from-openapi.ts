@@ -15,7 +15,7 @@ import {
   type UrlValue,
 } from './hostile-values.ts'
 
-/** What the generator reads of `/openapi.json`. */
+/** The parts of `/openapi.json` that the generator reads. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
 }
@@ -38,22 +38,22 @@ interface OpenApiParameter {
   }
 }
 
-/** An operation and the ways to ask for it rightly. */
+/** An operation, and valid requests for it. */
 interface Operation {
   readonly method: string
   readonly path: string
-  /** The path with a value in every place. */
+  /** The path with a value for every parameter. */
   readonly goodPath: string
   readonly credential: string | null
   readonly parameters: readonly OpenApiParameter[]
   readonly hasBody: boolean
-  /** Statuses of a good request. */
+  /** Statuses of a valid request. */
   readonly good: readonly number[]
 }
 
 /**
- * Every case that the documents of the REST API give: hostile values, bodies, credentials, fields
- * and methods of each operation.
+ * Every case from the documents of the REST API: hostile values, bodies, credentials, fields and
+ * methods of each operation.
  */
 export function casesFromOpenApi(document: OpenApi): AbuseCase[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
@@ -91,7 +91,7 @@ function read(method: string, path: string, described: OpenApiOperation): Operat
   }
 }
 
-/** Where a good request, made as here, gets no 200. */
+/** Operations for which the valid request made here gets no 200. */
 const GOOD_STATUSES: Readonly<Record<string, readonly number[]>> = {
   '/auth/login': [401],
   '/auth/logout': [204],
@@ -100,7 +100,7 @@ const GOOD_STATUSES: Readonly<Record<string, readonly number[]>> = {
   '/me/signals/filter': [403],
 }
 
-/** A logout that succeeds would end the token of all other cases. */
+/** A successful logout would end the token of all other cases. */
 const isLogout = ({ path }: Operation) => path.startsWith('/auth/logout')
 
 function ask(operation: Operation, target: string, fields: readonly string[] = []): string {

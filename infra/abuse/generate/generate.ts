@@ -6,19 +6,19 @@ import { casesFromOpenApi, type OpenApi } from './from-openapi.ts'
 import { mutatedCases } from './mutated.ts'
 import { slowCases } from './slow.ts'
 
-/** What the service says of itself. */
+/** The service's documents. */
 export interface Documents {
   readonly openApi: OpenApi
   readonly asyncApi: AsyncApi
 }
 
-/** The parts of a run in percent; bursts and slow cases come on top of them. */
+/** Share of each part in percent; bursts and slow cases are additional. */
 const SHARES = { requests: 62, feed: 18, connections: 9 }
 
 /**
- * `count` cases from the service's two documents and from what is known of HTTP, in the order to
- * run them. The same documents, count and seed give the same cases. `isShort` leaves out those that
- * take longer than ten seconds.
+ * Generates `count` cases from the service's two documents and from knowledge of HTTP, in the order
+ * to run them. The same documents, count and seed give the same cases. `isShort` leaves out cases
+ * that take longer than ten seconds.
  */
 export function generateCases(
   documents: Documents,
@@ -37,10 +37,7 @@ export function generateCases(
   return [...chosen, ...mutatedCases(random, count - chosen.length)]
 }
 
-/**
- * So many of the cases, or all: one of each group in turn, so that none is left out while there is
- * room.
- */
+/** Picks so many cases, one of each group in turn, so that small groups are not left out. */
 function choose(cases: readonly AbuseCase[], count: number, random: Random): AbuseCase[] {
   const groups = new Map<string, AbuseCase[]>()
   for (const one of cases) groups.set(one.group, [...(groups.get(one.group) ?? []), one])

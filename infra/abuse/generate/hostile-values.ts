@@ -1,4 +1,4 @@
-/** A value in a URL, and the statuses that it may be answered with. */
+/** A value in a URL, with its allowed statuses. */
 export type UrlValue = readonly [value: string, statuses: readonly number[]]
 
 const refused = (values: readonly string[]): UrlValue[] => values.map((value) => [value, [400]])
@@ -9,7 +9,7 @@ const UNICODE = ['%EF%BC%91', '%D9%A1', '%F0%9F%92%B0', '%E2%80%AE1', '%ED%A0%80
 const BROKEN_PERCENT = ['%', '%z', '%zz', '1%', '%E0%A4%A', '%FF%FE']
 const OTHER_TYPES = ['null', 'undefined', 'true', '[]', '%5B1%5D', '%7B%7D', '[object%20Object]']
 
-/** Values of a parameter that is an integer from `min` to `max` (rule D2). */
+/** Values of an integer parameter from `min` to `max` (rule D2). */
 export function integerValues(min: number, max: number): UrlValue[] {
   const out = [max + 1, max * 10, 2 ** 31, 2 ** 32 + 1, 2 ** 53, 2 ** 64].filter((n) => n > max)
   return [
@@ -29,7 +29,7 @@ export const CURSORS: readonly UrlValue[] = refused([
   ...['{{cursor}}A', 'A{{cursor}}', '{{cursor}}%00', '{{cursor}}={{cursor}}', '%20{{cursor}}'],
 ])
 
-/** Values of a parameter that is one of a list. */
+/** Values of an enumerated parameter. */
 export const CHOICES: readonly UrlValue[] = refused([
   ...['', 'DAY', 'days', 'day,hour', '%20day', '__proto__', 'constructor', 'toString', '0'],
   ...[...INJECTIONS, ...NULLS, ...UNICODE, ...BROKEN_PERCENT],
@@ -41,16 +41,13 @@ const NO_ALIAS = [
   ...['__proto__', 'constructor', 'null', '%F0%9F%92%B0', 'W1;W2', 'W1,W2', '*', '%25'],
 ]
 
-/**
- * Values of the alias of a wallet in a query: any text that is no tracked wallet is unknown
- * (rule D2).
- */
+/** Values of a wallet alias in a query: a text that is no alias is unknown (rule D2). */
 export const ALIASES: readonly UrlValue[] = [
   ['', [400]],
   ...[...NO_ALIAS, ...BROKEN_PERCENT].map((value): UrlValue => [value, [404]]),
 ]
 
-/** The same in a path. A path that cannot be decoded leads nowhere. */
+/** The same in a path. A path that cannot be decoded is not found. */
 export const PATH_ALIASES: readonly UrlValue[] = [
   ...[...NO_ALIAS, '', '..', '.', '%2e%2e', '%2F', 'W1%2Fmetrics', '..%2F..%2Fetc%2Fpasswd'],
   ...[...BROKEN_PERCENT, 'a'.repeat(8000)],
@@ -64,7 +61,7 @@ export const PATH_MINTS: readonly UrlValue[] = [
   ...[...NULLS, ...UNICODE, ...BROKEN_PERCENT, ...OTHER_TYPES],
 ].map((value) => [value, [400, 404]])
 
-/** Names of parameters that nobody declared; they are ignored (rule D2). */
+/** Undeclared parameters, which are ignored (rule D2). */
 export const UNKNOWN_QUERIES: readonly string[] = [
   ...['x=1', 'x', '=', '=&=&=', '&&&&', '?', '?limit=1', 'X[]=1', 'limit[]=x', 'limit.x=1'],
   ...['__proto__=1', '__proto__[limit]=1', 'constructor=1', 'toString=1', '%00=%00', '%=%', '%zz'],
@@ -82,7 +79,7 @@ export const LONG_QUERIES: readonly string[] = [
   `${'%41'.repeat(1000)}=1`,
 ]
 
-/** Authorization fields that let nobody in. */
+/** Authorization fields that give no access. */
 export const BAD_CREDENTIALS: readonly (string | null)[] = [
   null,
   ...['', 'Bearer', 'Bearer ', 'Basic dHc6dHc=', 'Digest username="x"', 'bearer tw_', 'tw_x'],
@@ -99,7 +96,7 @@ export const BAD_CREDENTIALS: readonly (string | null)[] = [
   ...['{{key}}', '{{token}}', 'Basic {{key}}', 'Bearer,{{key}}', 'Bearer {{key}},{{key}}'],
 ]
 
-/** Fields that change nothing about an answer, beyond 304 for one that the client has. */
+/** Fields that do not change an answer, except 304 for a client that has it. */
 export const HARMLESS_FIELDS: readonly (readonly string[])[] = [
   [`X-Big: ${'a'.repeat(15_000)}`],
   [`Cookie: ${'a=b; '.repeat(2900)}`],
@@ -129,7 +126,7 @@ export const HARMLESS_FIELDS: readonly (readonly string[])[] = [
   ],
 ]
 
-/** Heads that are no HTTP/1.1, each with the statuses it may be answered with. */
+/** Heads that are no HTTP/1.1, each with its allowed statuses. */
 export const BAD_HEADS: readonly (readonly [
   fields: readonly string[],
   statuses: readonly number[],

@@ -3,8 +3,8 @@ import { type AbuseCase, request } from '../case.ts'
 import { HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
 
 /**
- * Good requests with some bytes changed, left out or doubled. They end with the client's half, so
- * that none waits for a rest.
+ * Valid requests with some bytes changed, removed or doubled. The client closes its half
+ * afterwards, so that the server does not wait for more.
  */
 export function mutatedCases(random: Random, count: number): AbuseCase[] {
   const seeds = [

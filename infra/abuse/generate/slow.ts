@@ -2,8 +2,7 @@ import { type AbuseCase, type Exchange, request } from '../case.ts'
 import { BEARER, make, status, trades, upgrade } from './connection-case.ts'
 
 /**
- * Cases that only a timeout of the server ends. Each takes tens of seconds; they run at the same
- * time.
+ * Cases that only a timeout of the server ends. Each takes tens of seconds; they run concurrently.
  */
 export function slowCases(): AbuseCase[] {
   const slow = (

@@ -3,19 +3,23 @@ import { percentile } from '../kit/figures.ts'
 import type { LoadOptions } from './load.ts'
 
 export interface Arrivals {
-  /** Milliseconds from when a request was due to the end of its answer: what waits for a connection waits. */
+  /**
+   * Milliseconds from when a request was due to the end of its answer, which includes waiting for a
+   * connection.
+   */
   readonly p50: number
   readonly p99: number
-  /** All of them, ascending. */
+  /** All latencies, ascending. */
   readonly times: readonly number[]
   readonly answered: number
   readonly failed: number
 }
 
 /**
- * Asks for the paths in turn at an even pace, whatever the answers take, on at most so many connections, from this process. autocannon does not: at a given rate each of its
- * connections asks as fast as it can until the second's share is used up, then rests; and it counts each wait of n milliseconds as n waits.
- * By undici, which costs this process, on the same cores as the service, a third of what `node:http` does.
+ * Sends requests for the paths in turn at an even pace, however long answers take, on at most so
+ * many connections. autocannon does not: each of its connections uses up the share of a second as
+ * fast as it can, then rests, and it counts each wait of n milliseconds as n waits. undici takes a
+ * third of the CPU of `node:http`, which matters as the service shares the cores.
  */
 export async function arrivals(
   options: LoadOptions & { readonly perSecond: number },

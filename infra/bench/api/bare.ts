@@ -3,7 +3,10 @@ import type { AddressInfo } from 'node:net'
 import Router from '@koa/router'
 import Koa from 'koa'
 
-/** A bare Koa route that answers every path of a file (`ANSWERS`: path -> body) with its bytes and does nothing else. Prints `url=`. */
+/**
+ * A bare Koa route that answers every path of a file (`ANSWERS`: path -> body) with its bytes.
+ * Prints `url=`.
+ */
 const answers = new Map(
   Object.entries(JSON.parse(readFileSync(process.env.ANSWERS ?? '', 'utf8'))).map(
     ([path, body]) => [path, Buffer.from(String(body))] as const,

@@ -8,13 +8,13 @@ const AT_ONCE = 1000
 
 export interface Charges {
   readonly perSecond: number
-  /** Microseconds of CPU of this process for each. */
+  /** Microseconds of CPU of this process for each charge. */
   readonly cpuUs: number
 }
 
 /**
- * Charges requests of 100 accounts for so long, 1,000 under way at any time, and rolls their usage up beside it as the service does, without a ledger. Every charge
- * has to be made: one that is refused rejects.
+ * Charges requests of 100 accounts for a time, 1,000 under way at once, and rolls their usage up
+ * meanwhile as the service does, without a ledger. Rejects when a charge is refused.
  */
 export async function chargeFor(seconds: number, redisUrl: string): Promise<Charges> {
   const meter = await createRedisMeter(new URL(redisUrl), { logger: createLogger('warn') })

@@ -5,10 +5,10 @@ import { WebSocket } from 'ws'
 import { print } from '../kit/figures.ts'
 
 /**
- * One customer who asks for more than his limit, as a process of its own: `RATE` requests a second
- * of the paths of the file `PATHS` in turn, from ten addresses behind a proxy, whatever the answers
- * take; and a feed connection that asks for history after `AFTER` ten times a second and opens anew
- * when it is closed. Goes on until SIGTERM, then prints `answers=` with their number by status.
+ * A customer who exceeds his limit, as a process of its own. It sends `RATE` requests a second for
+ * the paths of the file `PATHS` in turn, from ten addresses behind a proxy, however long answers
+ * take. A feed connection asks for history after `AFTER` ten times a second, and is opened again
+ * when it is closed. At SIGTERM it prints `answers=` with their number by status.
  */
 const { TARGET = '', KEY = '', PATHS = '', AFTER = '', RATE = '1000' } = process.env
 const paths = JSON.parse(readFileSync(PATHS, 'utf8')) as string[]
@@ -43,7 +43,7 @@ function subscribeOften(): Promise<void> {
     else if (socket.readyState === WebSocket.OPEN) socket.send(subscribe)
   }, 100)
   socket.on('open', () => count('feed opened'))
-  socket.on('error', () => {}) // a refusal; it is closed then
+  socket.on('error', () => {}) // refused; the server closes it
   return new Promise((resolve) => {
     socket.on('close', () => {
       clearInterval(timer)
@@ -69,7 +69,7 @@ while (!isOver) {
   while (asked.length < due) asked.push(ask(asked.length))
   await pause(2)
 }
-await pool.destroy() // what has no answer by now fails
+await pool.destroy() // requests without an answer by now fail
 await Promise.all(asked)
 await feed
 print(`answers=${JSON.stringify(answers)}`)

@@ -10,14 +10,17 @@ export interface LoadOptions {
 
 export interface Load {
   readonly perSecond: number
-  /** Answers by their status, connections that broke and answers that did not come. */
+  /** Numbers of answers by status, of broken connections and of missing answers. */
   readonly ok: number
   readonly failed: number
-  /** What was answered, by status. */
+  /** Number of answers by status. */
   readonly statuses: Readonly<Record<string, number>>
 }
 
-/** Asks for the paths in turn on so many connections at once, as fast as they are answered, from this process. */
+/**
+ * Sends requests for the paths in turn on so many connections at once, as fast as they are
+ * answered.
+ */
 export async function load({ url, key, paths, seconds, connections }: LoadOptions): Promise<Load> {
   const result = await autocannon({
     url,

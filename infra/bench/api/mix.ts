@@ -1,7 +1,7 @@
 import { createRandom } from '../../simulator/random.ts'
 import { MINTS, WALLETS } from './seed.ts'
 
-/** What the service under test knows that a path needs. */
+/** Values of the service under test that paths need. */
 export interface Known {
   readonly mints: readonly string[]
   /** Cursors of `/trades`. */
@@ -11,8 +11,8 @@ export interface Known {
 const HOT_SHARE = 0.9
 
 /**
- * The mix: 90% hot answers (wallet list and metrics, held tokens, first page of trades), 10% others, each of these for another wallet, mint or page. The
- * same list for the same numbers.
+ * The mix: 90% hot answers (wallet list and metrics, held tokens, first page of trades), 10%
+ * others, each for another wallet, mint or page. The same arguments give the same list.
  */
 export function mix(count: number, { mints, cursors }: Known): string[] {
   const random = createRandom(count)
@@ -34,5 +34,5 @@ export function mix(count: number, { mints, cursors }: Known): string[] {
   return Array.from({ length: count }, () => random.pick(random.chance(HOT_SHARE) ? hot : others)())
 }
 
-/** Numbers of the mints that paths ask for: as many as tell apart what is cached from what is not. */
+/** Numbers of the mints that paths ask for: enough to tell cached answers from others. */
 export const SOME_MINTS = Array.from({ length: 2000 }, (_, at) => (at * 25) % MINTS)

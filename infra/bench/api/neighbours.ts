@@ -7,32 +7,32 @@ import { startProcess } from '../../whole-service/service-process.ts'
 import { percentile, print } from '../kit/figures.ts'
 import { arrivals } from './arrivals.ts'
 
-/** The service, and the keys of its customers: the first is the one who asks for too much. */
+/** The service, and the keys of its customers; the first key is that of the flooding customer. */
 export interface Shared {
   readonly url: string
   readonly keys: readonly string[]
   readonly mints: readonly string[]
-  /** A position of the feed with some trades after it. */
+  /** A position of the feed that has some trades after it. */
   readonly after: string
-  /** For files of the bench. */
+  /** Folder for files of the bench. */
   readonly folder: string
 }
 
-/** Ten times what an account may ask for in a minute by default. */
+/** Ten times the default limit of an account a minute. */
 const FLOOD_PER_SECOND = 1000
-/** Of each other customer. */
+/** Requests a second of each other customer. */
 const REQUESTS_PER_SECOND = 5
 const RESUMED_TRADES = 100
 
 /**
- * What other customers wait at a quiet pace, alone and while one customer floods: answers of
- * caches, pages of swaps that no cache has (one in ten), and resumes of the feed from storage.
+ * Latencies of other customers at a quiet pace, alone and while one customer floods: cached
+ * answers, pages of swaps that no cache has (one in ten), and resumes of the feed from storage.
  */
 export async function measureNeighbours(shared: Shared, seconds: number): Promise<void> {
   const { url, keys, mints, after, folder } = shared
   const [greedy = '', ...others] = keys
   let pages = 0
-  /** Never the same: by mint and limit. */
+  /** Never the same page: mint and limit differ. */
   const uncached = () => {
     const page = pages++
     return `/tokens/${mints[page % mints.length]}/swaps?limit=${100 + Math.floor(page / mints.length)}`
@@ -89,7 +89,7 @@ export async function measureNeighbours(shared: Shared, seconds: number): Promis
 const HOT = ['/wallets', '/trades', '/wallets/W1/metrics', '/tokens/held', '/wallets?page=2']
 
 /**
- * A resume each second, of one customer after the other; milliseconds from the subscription to the
+ * One resume a second, of one customer after the other; milliseconds from the subscription to the
  * last trade.
  */
 async function resumeOften(

@@ -7,28 +7,32 @@ import { hash32 } from '../../simulator/random.ts'
 
 export const WALLETS = 250
 export const MINTS = 50_000
-/** Each wallet trades so many mints, each of which ten wallets trade. */
+/** Mints that each wallet trades; ten wallets trade each of them. */
 const MINTS_PER_WALLET = (MINTS * 10) / WALLETS
 const SWAPS_PER_SLOT = 4
 const SLOT_SECONDS = 0.4
-/** Swaps are numbered as they are stored, and the amount of each tells its number: a served trade bears nothing else that names it. */
+/**
+ * Swaps are numbered in storage order. The amount of a swap encodes its number, because nothing
+ * else in a served trade does.
+ */
 const MOST_SWAPS = 100_000_000
 const LEAST_AMOUNT = 1_000_000
 const FIRST_SLOT = 400_000_000
 
-/** The number of the swap of which a trade has this amount. */
+/** The number of the swap from a trade's amount. */
 export function numberOf(tokenAmount: string): number {
   return Number((BigInt(tokenAmount) - BigInt(LEAST_AMOUNT)) % BigInt(MOST_SWAPS))
 }
 
-/** The slot that storage has reached once so many swaps are in it. */
+/** The newest stored slot once so many swaps are stored. */
 export function lastSlot(swaps: number): number {
   return FIRST_SLOT + Math.floor((swaps - 1) / SWAPS_PER_SLOT)
 }
 
 /**
- * Fills an empty database as so many swaps would have left it: evenly over wallets and mints, four a slot, the newest a moment ago, and the
- * positions, metrics and facts that go with them. All made by ClickHouse itself.
+ * Fills an empty database with swaps, evenly over wallets and mints, four a slot, up to a moment
+ * ago, and with the positions, metrics and facts that belong to them. ClickHouse generates all
+ * rows.
  */
 export async function seed(store: Store, swaps: number): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
@@ -56,7 +60,10 @@ export async function seed(store: Store, swaps: number): Promise<void> {
   await settled(store)
 }
 
-/** Resolves when ClickHouse has merged what it wants to merge of so much at once, or has tried for long: a service has its history for longer than that. */
+/**
+ * Resolves when ClickHouse has merged so much data, or has tried for long: a real service stores
+ * its history over a longer time.
+ */
 async function settled(store: Store): Promise<void> {
   for (let second = 0; second < MOST_SECONDS; second++) {
     const [merges] = await store.query<{ running: number }>(
@@ -72,7 +79,10 @@ const MOST_SECONDS = 300
 /** No statement may take longer than the store allows. */
 const SWAPS_PER_INSERT = 500_000
 const WALLETS_AT_ONCE = 25
-/** When all this was written: what is written in the last half minute is news to the API, and so many news are a flood, in which it keeps nothing. */
+/**
+ * Write time of all rows. The API counts rows of the last half minute as new, and with so many of
+ * them caches nothing.
+ */
 const LONG_AGO = 'now64(3) - INTERVAL 1 HOUR'
 
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
@@ -83,7 +93,9 @@ function mint(number: string): string {
   return `base58Encode(SHA256(concat('mint ', toString(${number}))))`
 }
 
-/** Three buys, then a sell of less, from each wallet in turn; one in five against USDC at 150 USD. */
+/**
+ * Three buys, then a smaller sell, from each wallet in turn; one in five against USDC at 150 USD.
+ */
 function swapRows(from: number, count: number): string {
   return `
     WITH number AS n, toUInt32(cityHash64(n) % ${WALLETS}) + 1 AS w,
@@ -124,7 +136,7 @@ const METRICS = `
     {last:UInt64}, 0, 0, {now:UInt32}, 1
   FROM positions GROUP BY wallet`
 
-/** Says that storage stands at a slot, whose swaps are stored. */
+/** Writes that storage has reached a slot. */
 export async function markStored(store: Store, slot: number): Promise<void> {
   await store.insert('progress', [
     {
@@ -143,13 +155,13 @@ export async function markStored(store: Store, slot: number): Promise<void> {
 /** Adds slots at the live edge. */
 export interface LiveEdge {
   /**
-   * Stores the next slot as a worker does, rows that are ready: so many swaps, one in ten of them fetched history that takes its place in a slot of before; its wallet's
-   * metrics, its position; then the marker.
+   * Stores the next slot as a worker does: so many swaps, one in ten of them fetched history at an
+   * earlier slot; the metrics and position of its wallet; then the marker.
    */
   addSlot(swaps: number): Promise<void>
 }
 
-/** Goes on after slot `last`, so many swaps being stored already. */
+/** Continues after slot `last`, with so many swaps stored already. */
 export async function openLiveEdge(
   store: Store,
   last: number,

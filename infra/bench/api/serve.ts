@@ -17,8 +17,8 @@ import { lastSlot, markStored, openLiveEdge, seed } from './seed.ts'
 
 /**
  * The API as a process of its own over a store that it fills first: authentication, credits and
- * limits on, the log in memory and silent. Prints `seeded=<seconds>`, `keys=`, one of each of
- * `ACCOUNTS` accounts, and `url=`; storage then moves on by a slot each `SLOT_MS`, with
+ * limits on, the log in memory and silent. Prints `seeded=<seconds>`, `keys=` with a key of each of
+ * `ACCOUNTS` accounts, and `url=`. Then storage advances by a slot every `SLOT_MS`, with
  * `SWAPS_PER_SLOT` swaps.
  */
 const { ACCOUNTS = '1', SWAPS = '0', SLOT_MS = '400', SWAPS_PER_SLOT = '4', ...env } = process.env

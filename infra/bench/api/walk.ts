@@ -3,12 +3,12 @@ import { numberOf } from './seed.ts'
 export interface Walked {
   readonly pages: number
   readonly seconds: number
-  /** Stored between the first page and the last, those that took a place behind the walk and those ahead of it. */
+  /** Swaps stored between the first page and the last, behind the walk and ahead of it. */
   readonly inserted: number
   readonly walked: number
-  /** Stored before the first page was asked for, and not met. */
+  /** Swaps stored before the first page was asked for, and missed. */
   readonly skipped: number
-  /** Met a second time. */
+  /** Swaps met twice. */
   readonly repeated: number
 }
 
@@ -17,7 +17,7 @@ interface Page {
   readonly next_cursor: string | null
 }
 
-/** Walks `GET /trades` to its end while swaps are stored; `ask` gives the body of an answer. */
+/** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of an answer. */
 export async function walkTrades(ask: (path: string) => Promise<string>): Promise<Walked> {
   const started = performance.now()
   const newest = async () => {

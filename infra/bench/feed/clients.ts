@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { ACCOUNTS, type FromClients, type ToClients } from './protocol.ts'
 
-/** Clients of the bench, as a process of its own: sockets that speak just enough WebSocket to count messages, so that the server is what is measured. */
+/**
+ * Clients of the bench, as a process of its own: sockets that speak just enough WebSocket to count
+ * messages, so that the server is what is measured.
+ */
 let received = 0
 let expected = Number.POSITIVE_INFINITY
 let arrivals = new Map<number, number>()
@@ -57,7 +60,7 @@ async function open({ port }: Extract<ToClients, { kind: 'connect' }>, n: number
   return socket
 }
 
-/** Counts the whole frames and gives what is left. */
+/** Counts the whole frames and returns the rest. */
 function read(bytes: Buffer, isSample: boolean): Buffer {
   let at = 0
   for (;;) {
@@ -73,7 +76,7 @@ function read(bytes: Buffer, isSample: boolean): Buffer {
   return bytes.subarray(at)
 }
 
-/** Bytes of the frame at a place; 0 when its head is not there whole. */
+/** Length of the frame at a position; 0 when its head is incomplete. */
 function sizeOf(bytes: Buffer, at = 0): number {
   if (bytes.length < at + 2) return 0
   const short = (bytes[at + 1] ?? 0) & 0x7f

@@ -1,7 +1,10 @@
-/** Accounts that the connections of the bench are spread over. */
+/** Number of accounts over which the connections of the bench are spread. */
 export const ACCOUNTS = Array.from({ length: 10 }, (_, n) => `bench-${n}`)
 
-/** Send so many slots of so many trades, one each `everyMs`, or with 0 as soon as everybody has taken the one before. */
+/**
+ * Sends so many slots of so many trades, one every `everyMs`; with 0, as soon as every socket has
+ * taken the previous one.
+ */
 export type ToServer =
   | {
       readonly kind: 'send'
@@ -13,7 +16,10 @@ export type ToServer =
 
 export type FromServer =
   | { readonly kind: 'ready'; readonly port: number }
-  /** `times`: microseconds of the machine's clock at which each slot was handed over, from `firstSlot` on. */
+  /**
+   * `times`: microseconds of the machine's clock at which each slot was published, from `firstSlot`
+   * on.
+   */
   | {
       readonly kind: 'sent'
       readonly seconds: number
@@ -23,13 +29,13 @@ export type FromServer =
     }
   | { readonly kind: 'memory'; readonly rss: number; readonly connections: number }
 
-/** Connect so many sockets and subscribe. */
+/** Connects so many sockets and subscribes. */
 export type ToClients =
   | { readonly kind: 'connect'; readonly port: number; readonly sockets: number }
-  /** Tell when so many messages have come since the last time. */
+  /** Reports when so many messages have come since the last report. */
   | { readonly kind: 'expect'; readonly messages: number }
 
 export type FromClients =
   | { readonly kind: 'connected'; readonly seconds: number }
-  /** `arrivals`: of the first socket, by slot, the microsecond at which its last trade had come. */
+  /** `arrivals`: by slot, the microsecond at which its last trade reached the first socket. */
   | { readonly kind: 'received'; readonly arrivals: readonly (readonly [number, number])[] }

@@ -9,7 +9,10 @@ import { print } from '../kit/figures.ts'
 
 const ROWS_AT_ONCE = 50_000
 
-/** Pages of everything from storage, as clients that come back after a day are sent them, rendered and framed; alone, and eight clients at once. */
+/**
+ * Resumes of everything from storage, as for clients that return after a day, rendered and framed;
+ * alone, and eight clients at once.
+ */
 export async function measureResume(
   swaps: number,
   env: Readonly<Record<string, string>>,
@@ -17,7 +20,7 @@ export async function measureResume(
   const store = await createStore(loadConfig(env).store)
   try {
     await migrate(store)
-    // In pieces, which a busy machine stores in time.
+    // In batches that a busy machine stores in time.
     for (let at = 0; at < swaps; at += ROWS_AT_ONCE)
       await store.command(
         `INSERT INTO swaps (slot, tx_index, wallet, event_index, block_time, signature, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount, program, program_id, confidence, quote_mismatch, fee_lamports, sol_price_usd_e9, value_lamports)

@@ -18,8 +18,9 @@ import { createMoney, openMeter } from '../../service/money.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
 /**
- * A server of the bench as a process of its own: the feed over a log in memory, charging with the meter of `REDIS_URL` or in memory; or, with `KIND=bare`, a `ws`
- * server that sends the same bytes to every socket. It is told by messages of its parent what to send.
+ * A server of the bench as a process of its own: the feed over a log in memory, charging with the
+ * meter of `REDIS_URL` or in memory; or, with `KIND=bare`, a `ws` server that sends the same bytes
+ * to every socket. Messages of the parent process say what to send.
  */
 const { KIND, ...env } = process.env
 const MINT = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')
@@ -71,7 +72,7 @@ function tell(message: FromServer): void {
   process.send?.(message)
 }
 
-/** Resolves when every socket has taken what was written. */
+/** Resolves when every socket has taken its writes. */
 async function drained(): Promise<void> {
   for (const socket of sockets) while (socket.writableLength > 0) await nextTurn()
 }
@@ -136,7 +137,7 @@ async function startFeed() {
   }
 }
 
-/** What everybody would write: each message to each socket. */
+/** The bare server: writes each message to each socket. */
 function startBare() {
   const webSockets = new Set<WebSocket>()
   const bare = new WebSocketServer({ server, perMessageDeflate: false, clientTracking: false })
@@ -156,7 +157,7 @@ function startBare() {
   }
 }
 
-/** As long as a message of the feed for the same trade. */
+/** As long as the feed's message for the same trade. */
 function messageOf(at: number, txIndex: number): string {
   const id = String(at * 1000 + txIndex).padStart(66, 'A')
   return `{"channel":"trades","id":"${id}","data":{"block_time":${at},"wallet":"W${1 + (txIndex % 250)}","side":"buy","mint":"${MINT}","token_amount":"123456789012","decimals":6,"sol_amount":1.5,"quote_mint":"${WSOL}","quote_amount":"1500000000","program":"pumpswap"}}`

@@ -11,7 +11,10 @@ const EVENTS = 500_000
 const WARM_UP = 200_000
 const AT_ONCE = 5000
 
-/** Events a second that the pure fold books on one core: from the record of the log to the changes to be stored, nothing else. */
+/**
+ * Events a second that the pure fold processes on one core: from the log's record to the changes to
+ * store.
+ */
 export function foldAlone(wallets: number): number {
   const workload = createWorkload({ wallets, tokensPerWallet: 50 })
   const states = new Map<number, WalletState>()

@@ -4,11 +4,11 @@ import { createStore } from '../../../pipeline/store/create-store.ts'
 import { analystDatabase, migrate } from '../../../pipeline/store/migrate.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 
-/** The real servers that a part of the bench runs against, each time with nothing of another part in them. */
+/** The real servers of one part of the bench, without data of other parts. */
 export interface BenchServers {
-  /** Topics of their own. */
+  /** A topic prefix of its own. */
   kafka(): KafkaConfig
-  /** A database of its own, its schema current; `remove` drops it. */
+  /** A database of its own with the current schema; `remove` drops it. */
   openStore(): Promise<{ readonly store: Store; remove(): Promise<void> }>
 }
 

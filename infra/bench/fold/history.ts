@@ -4,7 +4,10 @@ import type { FoldEvent } from '../../../pipeline/fold/fold-event.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { addTrackedWallets } from '../../../pipeline/store/tracked-wallets.ts'
 
-/** A stored past: so many swaps of each of some wallets, over `TOKENS` tokens each, three buys to two sells; made by the server itself. */
+/**
+ * A stored history: so many swaps of each of some wallets, over `TOKENS` tokens each, three buys to
+ * two sells. The database generates it.
+ */
 export interface History {
   readonly wallets: number
   readonly eventsPerWallet: number
@@ -39,7 +42,7 @@ export function historyEvent({ wallets }: History, wallet: number, n: number): F
   }
 }
 
-/** Stores the wallets and their past. */
+/** Stores the wallets and their history. */
 export async function storeHistory(store: Store, history: History): Promise<void> {
   const { wallets, eventsPerWallet } = history
   const addresses = Array.from({ length: wallets }, (_, n) =>

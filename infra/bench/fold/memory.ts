@@ -9,8 +9,8 @@ import { createWorkload } from './workload.ts'
 const WALLETS_AT_ONCE = 100
 
 /**
- * Resident memory of this process, in bytes, when the books of so many wallets with so many positions each are in memory: two lots a position, the older
- * partly sold. What is stored goes nowhere.
+ * Resident memory of this process in bytes, with the books of so many wallets with so many
+ * positions each: two lots a position, the older partly sold. Nothing is stored.
  */
 export async function residentWith(wallets: number, positions: number): Promise<number> {
   const { mintOf } = createWorkload({ wallets, tokensPerWallet: positions })
@@ -55,7 +55,7 @@ export async function residentWith(wallets: number, positions: number): Promise<
     })
   for (let first = 1; first <= wallets; first += WALLETS_AT_ONCE) {
     const some = Array.from({ length: WALLETS_AT_ONCE }, (_, at) => first + at)
-    // The first flush finds nothing stored, the second brings the events.
+    // The first flush loads the wallets, the second adds the events.
     for (const news of [
       new Map(),
       new Map(some.map((wallet) => [wallet, { events: eventsOf(wallet), balances: [] }])),

@@ -4,7 +4,7 @@ import type { BenchServers } from './bench-servers.ts'
 import { type History, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'
 
-/** Seconds from the request to fold all wallets of a history anew until their books are stored. */
+/** Seconds from the request to recompute all wallets of a history until their books are stored. */
 export async function recompute(servers: BenchServers, history: History): Promise<number> {
   const { store, remove } = await servers.openStore()
   try {

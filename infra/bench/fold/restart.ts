@@ -8,17 +8,17 @@ import { endOf, type History, historyEvent, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
-/** Events of a wallet that came after its last snapshot: as many as a worker that was killed leaves at most. */
+/** Events of a wallet after its last snapshot: the most that a killed worker leaves. */
 const BEYOND = 100
 
 export interface Restart {
-  /** From the start of the worker until a slot in which 250 wallets move is stored. */
+  /** Time from the start of the worker until a slot in which 250 wallets trade is stored. */
   readonly readySeconds: number
-  /** From then until a slot in which every wallet moves is stored. */
+  /** Time from then until a slot in which every wallet trades is stored. */
   readonly allSeconds: number
 }
 
-/** How long a worker needs that starts on a stored history, whose snapshots are `BEYOND` events old. */
+/** Restart time of a worker on a stored history, whose snapshots are `BEYOND` events old. */
 export async function restart(servers: BenchServers, history: History): Promise<Restart> {
   const { store, remove } = await servers.openStore()
   try {

@@ -7,10 +7,10 @@ import type { BenchServers } from './bench-servers.ts'
 import { watchProgress } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
-/** Events of one slot: so many that a flush of a worker that is behind holds few slots. */
+/** Events of one slot: enough that a flush of a late worker holds few slots. */
 const PER_SLOT = 250
 
-/** How fast some events were stored. */
+/** How fast events were stored. */
 export interface Pace {
   readonly events: number
   readonly seconds: number
@@ -19,16 +19,22 @@ export interface Pace {
 }
 
 export interface Stored {
-  /** From the start of the worker, with nothing of any wallet in memory: the first event of each wallet. */
+  /** The first event of each wallet, from the start of a worker that has nothing in memory. */
   readonly first: Pace
-  /** The events after those. */
+  /** The later events. */
   readonly then: Pace
-  /** On disk once merged, all columns and the second order by wallet: bytes a swap, and a row of all tables together an event. */
+  /**
+   * Bytes on disk after merging, with all columns and the second order by wallet: of a swap, and of
+   * an event's rows in all tables.
+   */
   readonly bytesPerSwap: number
   readonly bytesPerEvent: number
 }
 
-/** Puts an event of each wallet and then `events` more on Kafka, and lets the fold worker store them all in ClickHouse, as after a stop. */
+/**
+ * Puts an event of each wallet and then `events` more on Kafka, and lets the fold worker store them
+ * in ClickHouse, as after a stop.
+ */
 export async function foldStored(
   { kafka, openStore }: BenchServers,
   options: { readonly wallets: number; readonly events: number },
@@ -68,7 +74,7 @@ export async function foldStored(
       throw error
     },
   })
-  // A flush holds many slots: the first ends where all wallets have been seen, or later.
+  // A flush holds many slots: the first phase ends where all wallets have been seen, or later.
   const slots = await begun
   const first = start(slots * PER_SLOT)
   const middle = stopwatch()
@@ -81,7 +87,7 @@ export async function foldStored(
   return { first, then, ...bytes }
 }
 
-/** Starts the clocks; gives what reads them. */
+/** Starts the clocks; returns a function that reads them. */
 function stopwatch(): (events: number) => Pace {
   const startedAt = performance.now()
   const cpu = process.cpuUsage()

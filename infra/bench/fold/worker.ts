@@ -5,7 +5,10 @@ import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { startFold } from '../../../pipeline/workers/fold/fold.ts'
 
-/** A store that tells `onStored` of the slot that every partition has reached, each time that one more has. */
+/**
+ * A store that calls `onStored` with the slot that every partition has reached, whenever it
+ * advances.
+ */
 export function watchProgress(
   store: Store,
   partitions: number,

@@ -4,7 +4,10 @@ import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { SlotRecords, WalletRecord } from '../../../pipeline/domain/slot.ts'
 import { createRandom } from '../../simulator/random.ts'
 
-/** What some wallets do: 45% buys, 45% sells, 6% token transfers, 4% SOL transfers, over some tokens each; one in ten swaps in USDC. */
+/**
+ * The trading of some wallets: 45% buys, 45% sells, 6% token transfers, 4% SOL transfers, over some
+ * tokens each; one in ten swaps in USDC.
+ */
 export interface Workload {
   readonly wallets: number
   readonly tokensPerWallet: number
@@ -12,17 +15,17 @@ export interface Workload {
 
 const START_TIME = 1_760_000_000
 
-/** Makes the events of a workload, any number, the same for the same workload. */
+/** Creates the events of a workload, without end; the same workload gives the same events. */
 export function createWorkload({ wallets, tokensPerWallet }: Workload) {
   const random = createRandom(7, 'workload').below
   const mints = Array.from({ length: Math.max(2000, tokensPerWallet) }, (_, n) => anAddress(n))
   let made = 0
 
-  /** A wallet's tokens are its own choice of a common market. */
+  /** A wallet's tokens are a part of a common market's. */
   const mintOf = (wallet: number, token: number) =>
     mints[(wallet * 31 + token) % mints.length] ?? WSOL
 
-  /** The next event of some wallet, at a place of its own. */
+  /** The next event, at the given place. */
   function event(slot: number, txIndex: number): WalletEvent {
     const wallet = 1 + (made % wallets)
     const kind = random(100)
@@ -33,7 +36,8 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
     const signature = aSignature(random)
     const amount = BigInt(1_000_000 + random(1_000_000_000))
     const direction = kind % 2 === 0 ? 'in' : 'out'
-    // Every field by name, as the log's reader makes them: an object made with a spread is several times slower to use.
+    // Fields are written out, as in the log's reader: an object made with a spread is several times
+    // slower to use.
     if (kind >= 96) {
       const lamports = amount
       return {
@@ -87,7 +91,10 @@ export function createWorkload({ wallets, tokensPerWallet }: Workload) {
     }
   }
 
-  /** A sealed slot with so many events, each in a transaction of its own with the balance record that comes with it (rule B14). */
+  /**
+   * A sealed slot with so many events, each in its own transaction with its balance record (rule
+   * B14).
+   */
   function slotOf(slot: number, events: number): SlotRecords {
     const records: WalletRecord[] = []
     for (let txIndex = 0; txIndex < events; txIndex += 1) {
@@ -119,7 +126,7 @@ const PROGRAM = anAddress(-1)
 const ALPHABET = Buffer.from('123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz')
 const buffer = Buffer.alloc(88)
 
-/** 88 characters that do not compress, as a signature's. */
+/** 88 characters that do not compress, like a signature's. */
 function aSignature(random: (below: number) => number): string {
   for (let at = 0; at < 88; at += 1) buffer[at] = ALPHABET[random(58)] ?? 0
   return buffer.toString('latin1')

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 
-/** Seconds of CPU that a process has used so far, all its threads, user and kernel. Source: proc(5), fields 14 and 15 of /proc/PID/stat, in ticks of 10 ms. */
+/**
+ * Seconds of CPU that a process has used, all threads, user and kernel. Source: proc(5), fields 14
+ * and 15 of /proc/PID/stat, in ticks of 10 ms.
+ */
 export function cpuSeconds(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from field 3 on

@@ -3,7 +3,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Of values in ascending order, by nearest rank; `part` from 0 to 1. */
+/** The quantile of ascending values, by nearest rank; `part` is from 0 to 1. */
 export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN
 }

@@ -7,7 +7,10 @@ import { emptyServers } from '../../whole-service/deployment.ts'
 /** Below the ports that the kernel gives to clients. */
 const PORT_BASE = 26_000
 
-/** Runs something against servers with nothing in them: those of the environment, else servers started here and stopped at the end. */
+/**
+ * Runs `work` against empty servers: those of the environment, or servers started here and stopped
+ * at the end.
+ */
 export async function withServers(
   use: (env: Readonly<Record<string, string>>) => Promise<void>,
 ): Promise<void> {

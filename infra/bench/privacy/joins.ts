@@ -9,7 +9,7 @@ import { metricsRow } from '../../../pipeline/workers/fold/book-rows.ts'
 import { createRandom } from '../../simulator/random.ts'
 import { print } from '../kit/figures.ts'
 
-/** What some wallets did, in event-key order. */
+/** The events of some wallets, in event-key order. */
 export interface History {
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
@@ -19,7 +19,7 @@ const BALANCE = ['sol_balance_lamports']
 const TRANSFERS = ['received_lamports', 'sent_lamports']
 const BOOKS = ['bought_lamports', 'sold_lamports', 'invested_open_lamports', 'pnl_lamports']
 
-/** What one `GET /wallets` serves of a wallet, by the columns that a join compares. */
+/** The columns of a wallet in `GET /wallets` that a join compares. */
 const JOINS = [
   ['sol_balance', BALANCE],
   ['sol_received and sol_sent', TRANSFERS],
@@ -31,13 +31,13 @@ const JOINS = [
   ],
 ] as const
 
-/** Wallets of the larger index: those of the market, and others with figures like theirs. */
+/** Size of the larger index: the market's wallets, and others with similar figures. */
 const INDEX_WALLETS = 100_000
 
 /**
  * An attack without trades: joins the figures of one `GET /wallets`, or one row of an analyst's
- * view, with an index of true figures. Prints the share of aliases that fit one wallet of the index
- * alone, with `PRIVACY_SALT` off and on.
+ * view, with an index of true figures. Prints the fraction of aliases that fit exactly one wallet
+ * of the index, with `PRIVACY_SALT` off and on.
  */
 export function measureJoins(history: History, salt: string): void {
   const exact = metricsOf(history, false)
@@ -68,7 +68,7 @@ function metricsOf({ events, balances }: History, isSalted: boolean): Row[] {
   return [...states.values()].map((state) => metricsRow(state, 0, 0, isSalted))
 }
 
-/** Wallets that no alias is of, each figure that of some wallet of the market times 0.1 to 10. */
+/** Wallets without an alias; each figure is that of some market wallet times 0.1 to 10. */
 function likeThese(rows: readonly Row[]): Row[] {
   const random = createRandom(1)
   const columns = [...new Set(JOINS.flatMap(([, names]) => names))]
@@ -84,7 +84,7 @@ function likeThese(rows: readonly Row[]): Row[] {
 
 const textOf = (row: Row, columns: readonly string[]) => columns.map((name) => row[name]).join(' ')
 
-/** Counts are served as they are. */
+/** Counts are served unchanged. */
 function coarseTextOf(row: Row, columns: readonly string[]): string {
   return columns
     .map((name) => {
@@ -94,7 +94,7 @@ function coarseTextOf(row: Row, columns: readonly string[]): string {
     .join(' ')
 }
 
-/** Share of the served rows that fit one row of the index alone. */
+/** Fraction of the served rows that fit exactly one row of the index. */
 function shareNamed(
   served: readonly Row[],
   index: readonly Row[],
@@ -108,7 +108,7 @@ function shareNamed(
 
 const share = (part: number, whole: number) => `${Math.round((100 * part) / whole)}%`
 
-/** A true row of a view: what is compared besides amount and time is in `kind`. */
+/** A true row of a view; `kind` holds what is compared besides amount and time. */
 interface ViewRow {
   readonly wallet: number
   readonly slot: number
@@ -141,7 +141,7 @@ function viewsOf({ events, balances }: History): [name: string, rows: ViewRow[]]
   ]
 }
 
-/** Share of the wallets whose newest row fits true rows of one wallet alone. */
+/** Fraction of the wallets whose newest row fits true rows of one wallet alone. */
 function nameByRow(rows: readonly ViewRow[], salt: string | null): string {
   const perturb = createPerturb(salt)
   const [from, to] = perturb === null ? [0, 0] : [3, 16]

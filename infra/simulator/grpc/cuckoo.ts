@@ -1,8 +1,10 @@
 import type { CuckooFilter } from '@triton-one/yellowstone-grpc'
 
 /**
- * Tells whether a key is probably in a compressed account filter: the server's side of `CompressedAccountFilterSet`. Buckets of four u16
- * fingerprints; a key lies in the bucket of its hash or in that one xor the hash of its fingerprint. Source: yellowstone-grpc-proto, `cuckoo`.
+ * Returns whether a key is probably in a compressed account filter: the server's side of
+ * `CompressedAccountFilterSet`. Layout: buckets of four u16 fingerprints. A key is in the bucket of
+ * its hash, or in that bucket xor the hash of its fingerprint. Source: yellowstone-grpc-proto,
+ * `cuckoo`.
  */
 export function createCuckooMatcher(filter: CuckooFilter): (key: Uint8Array) => boolean {
   const data = Buffer.from(filter.data)
@@ -17,7 +19,7 @@ export function createCuckooMatcher(filter: CuckooFilter): (key: Uint8Array) => 
     return false
   }
   const fingerprintBytes = Buffer.alloc(2)
-  // Rust hashes an array with its length before it.
+  // Rust hashes the length of an array before the array.
   const prefixed = Buffer.alloc(40)
   prefixed.writeUInt8(32, 0)
   return (key) => {
@@ -32,11 +34,14 @@ export function createCuckooMatcher(filter: CuckooFilter): (key: Uint8Array) => 
   }
 }
 
-/** SipHash-2-4 under the keys (seed, seed rotated by 32 bits), as two 32-bit halves: BigInt would be fifty times slower. */
+/**
+ * SipHash-2-4 with the keys (seed, seed rotated by 32 bits), as two 32-bit halves: BigInt is fifty
+ * times slower.
+ */
 function createSipHash(seed: bigint): (input: Uint8Array) => { low: number; high: number } {
   const seedLow = Number(seed & 0xffffffffn) | 0
   const seedHigh = Number((seed >> 32n) & 0xffffffffn) | 0
-  // v0..v3 as low and high halves.
+  // The state v0 to v3, as low and high halves.
   const v = new Int32Array(8)
   const add = (a: number, b: number) => {
     const low = (v[a]! >>> 0) + (v[b]! >>> 0)

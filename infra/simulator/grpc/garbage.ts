@@ -3,8 +3,9 @@ import type { Random } from '../random.ts'
 import { type TransactionUpdate, transactionUpdate, type Update } from './updates.ts'
 
 /**
- * Updates that look like transactions of the same wallets as `sample` and cannot be decoded: instructions that name accounts and programs which
- * are not there, no meta, no message, bytes cut off. They have signatures and indexes of their own, beyond the block's.
+ * Updates that look like transactions of the same wallets as `sample` but cannot be decoded:
+ * instructions that name missing accounts and programs, no meta, no message, truncated bytes. They
+ * have signatures and indexes of their own, after those of the block.
  */
 export function garbageUpdates(
   slot: number,
@@ -21,7 +22,7 @@ export function garbageUpdates(
     const transaction = broken.transaction && { ...broken.transaction, signatures: [signature] }
     const index = String(blockLength + position)
     const update = transactionUpdate(slot, { ...broken, signature, transaction, index })
-    // Filters see the keys of the transaction that it was made from.
+    // Filters must match the keys of the sample, which the broken transaction may lack.
     return { kind: 'transaction', slot, info: update.info, body: update.body, keys: sample.keys }
   })
 }
@@ -51,7 +52,8 @@ const BREAKS: readonly Break[] = [
   (info) => {
     const message = info.transaction?.message
     if (info.transaction === undefined || message === undefined) return info
-    // Bytes cut off the instructions alone would leave what moved in the inner ones: a trade that can be decoded.
+    // Truncated instructions would leave the inner ones intact, which are a trade that can be
+    // decoded.
     const accountKeys = message.accountKeys.map((key) => key.subarray(0, 31))
     return { ...info, transaction: { ...info.transaction, message: { ...message, accountKeys } } }
   },

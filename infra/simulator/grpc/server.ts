@@ -36,21 +36,23 @@ export interface DuplexCall {
   readonly pendingBytes: number
   readonly closed: boolean
   onMessage(handler: (message: Buffer) => void): void
-  /** The client will send no more. */
+  /** Called when the client has closed its side. */
   onHalfClose(handler: () => void): void
   onClose(handler: () => void): void
-  /** Sends messages that already have their 5-byte prefix, joined into as few frames as they fit. */
+  /**
+   * Sends messages that already have their 5-byte prefix, joined into as few frames as possible.
+   */
   send(framed: Buffer): void
-  /** Ends the call with a status after what was sent before. */
+  /** Ends the call with a status, after the messages sent before. */
   end(code: number, message?: string): void
-  /** Cuts the connection under the call, as a failing network does. */
+  /** Destroys the connection, as a failing network does. */
   cut(): void
 }
 
 export interface GrpcServerHandlers {
-  /** By path; given the request's bytes. */
+  /** Handlers of unary methods by path; they get the bytes of the request. */
   readonly unary: Readonly<Record<string, (request: Buffer) => Uint8Array>>
-  /** By path. */
+  /** Handlers of streaming methods by path. */
   readonly duplex: Readonly<Record<string, (call: DuplexCall) => void>>
   /** Throws a GrpcError to refuse a call. */
   authorize(headers: IncomingHttpHeaders): void
@@ -62,8 +64,9 @@ export interface GrpcServer {
 }
 
 /**
- * A gRPC server on plain HTTP/2. Written on node:http2 because a message a frame, which is how @grpc/grpc-js writes, makes the Yellowstone
- * client hang up (`too_many_data_frames`): here any number of messages goes out in one write.
+ * Starts a gRPC server on plain HTTP/2. It uses node:http2 because @grpc/grpc-js writes one frame
+ * per message, which makes the Yellowstone client hang up (`too_many_data_frames`). Here one write
+ * holds any number of messages.
  */
 export function startGrpcServer(
   handlers: GrpcServerHandlers,
@@ -111,7 +114,7 @@ function serve(
       ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
     }
     if (!answered) {
-      // Nothing was sent: status and headers are one block.
+      // Nothing was sent yet, so that status and headers are one block.
       stream.respond({ ...RESPONSE_HEADERS, ...status }, { endStream: true })
       return
     }
@@ -179,7 +182,7 @@ function statusOf(error: unknown): [number, string] {
   return [GrpcCode.internal, error instanceof Error ? error.message : String(error)]
 }
 
-/** Puts the prefix of a gRPC message before it: u8 compressed, u32 length, big-endian. */
+/** Prepends the prefix of a gRPC message: u8 compressed, u32 length, big-endian. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(message.length + 5)
   framed.writeUInt8(0, 0)

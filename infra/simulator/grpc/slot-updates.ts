@@ -12,27 +12,33 @@ import {
   type Update,
 } from './updates.ts'
 
-/** The updates that slots bring, in the order in which they are sent; the same each time for the same slot. */
+/**
+ * The updates of each slot, in the order in which they are sent. The same slot always gives the
+ * same updates.
+ */
 export interface SlotUpdates {
   /**
-   * A block's transactions, accounts and meta, as the stream sends them at once. `until` is the newest confirmed slot: transactions that come
-   * late are left out until theirs is reached.
+   * A block's transactions, accounts and meta, as the stream sends them together. `until` is the
+   * newest confirmed slot: a late transaction is left out until its slot is reached.
    */
   data(slot: number, until: number): readonly Update[]
-  /** Transactions of earlier slots that come late, with this slot. */
+  /** Late transactions of earlier slots that are sent with this slot. */
   late(slot: number): readonly Update[]
   status(slot: number, status: SlotStatus): Update
 }
 
-/** A late transaction comes this many slots after its own at least, and at most. */
+/** Least and most number of slots by which a late transaction is late. */
 const LATE_SLOTS = { least: 3, most: 12 } as const
 
-/** Whether a transaction is one of those that come late while this trouble is on. */
+/** Whether a transaction is late while this trouble is on. */
 export function comesLate(seed: number, slot: number, index: number): boolean {
   return hash32(seed, 'late', slot, index) % 25 === 0
 }
 
-/** Makes the updates of a chain's slots, disturbed as asked for. Keeps those of `remembered` slots encoded. */
+/**
+ * Creates the updates of a chain's slots, with the trouble that is on. Caches the encoded updates
+ * of `remembered` slots.
+ */
 export function createSlotUpdates(
   chain: Chain,
   seed: number,
@@ -55,7 +61,7 @@ export function createSlotUpdates(
     return found
   }
 
-  /** With which slot a transaction comes; its own, unless it is late. */
+  /** The slot with which a transaction is sent: its own, unless it is late. */
   const comesWith = (slot: number, index: number): number => {
     if (!troubleAt('late', slot) || chain.kind(slot) !== 'produced') return slot
     if (!comesLate(seed, slot, index)) return slot

@@ -1,8 +1,10 @@
 import { SubscribeRequest } from '@triton-one/yellowstone-grpc'
+import { readVarint, writeVarint } from './varint.ts'
 
 /**
- * Decodes a subscription. The native client leaves an empty filter (`{}`) out of its map entry, and the package's decoder then drops the entry:
- * such an entry gets its empty value back first.
+ * Decodes a subscription. The native client leaves an empty filter (`{}`) out of its map entry, and
+ * the package's decoder drops such an entry. This function restores the empty value before
+ * decoding.
  */
 export function decodeSubscribeRequest(message: Buffer): SubscribeRequest {
   const parts: Buffer[] = []
@@ -38,7 +40,9 @@ export function decodeSubscribeRequest(message: Buffer): SubscribeRequest {
 /** Fields of `SubscribeRequest` that are maps of filters: accounts, slots, transactions, blocks, blocks_meta, entry, transactions_status. */
 const FILTER_MAPS = new Set([1, 2, 3, 4, 5, 8, 10])
 
-/** Whether a map entry has the given length-delimited field; keys and values of these maps are both such fields. */
+/**
+ * Whether a map entry has a length-delimited field; keys and values of these maps are such fields.
+ */
 function hasField(entry: Buffer, field: number): boolean {
   let at = 0
   while (at < entry.length) {
@@ -48,29 +52,4 @@ function hasField(entry: Buffer, field: number): boolean {
     at = length.end + length.value
   }
   return false
-}
-
-function readVarint(bytes: Buffer, start: number): { value: number; end: number } {
-  let value = 0
-  let scale = 1
-  let at = start
-  for (;;) {
-    const byte = bytes[at] ?? 0
-    at += 1
-    value += (byte & 0x7f) * scale
-    if (byte < 0x80) return { value, end: at }
-    scale *= 128
-  }
-}
-
-/** Protobuf's variable-length integer. */
-export function writeVarint(value: number): Buffer {
-  const out: number[] = []
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  out.push(rest)
-  return Buffer.from(out)
 }

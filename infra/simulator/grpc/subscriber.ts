@@ -2,16 +2,20 @@ import type { CommitmentLevel } from '@triton-one/yellowstone-grpc'
 import { type DuplexCall, frame, GrpcCode } from './server.ts'
 import type { Subscription } from './subscription.ts'
 import type { Update } from './updates.ts'
+import { writeVarint } from './varint.ts'
 
-/** One client's end of a subscription: what waits for it, in order, and how far it may fall behind. */
+/** One client's subscription: a queue of updates, and a limit on its length. */
 export interface Subscriber {
-  /** Null until it has asked for something. */
+  /** The commitment of the subscription; null before the first request. */
   readonly commitment: CommitmentLevel | null
-  /** Takes new filters from here on. */
+  /** Applies new filters to the updates that are enqueued from now on. */
   follow(subscription: Subscription): void
-  /** Puts updates at the end of the queue. Replayed ones are made when their turn comes and count for nothing. */
+  /**
+   * Enqueues updates. Replayed ones are computed when they are sent, and do not count towards the
+   * limit.
+   */
   enqueue(updates: () => readonly Update[], replayed: boolean, count?: number): void
-  /** Sends one message past the queue. */
+  /** Sends one message ahead of the queue. */
   sendNow(message: Buffer): void
   cut(): void
   /** Cuts the connection once the queue is empty. */
@@ -24,14 +28,20 @@ interface Waiting {
   readonly count: number
 }
 
-/** Bytes handed to the network at most before it has taken some. */
+/** Bytes given to the network before it must drain. */
 const HIGH_WATER = 4 * 1_048_576
-/** Blocks are made when they are sent; a long replay leaves turns to whatever else this process does, the service itself in the demo. */
+/**
+ * Longest time that sending blocks the event loop. Blocks are computed when they are sent, and in
+ * the demo the service runs in the same process.
+ */
 const LONGEST_TURN_MS = 10
-/** Messages are joined up to about this size. */
+/** Messages are joined into writes of about this size. */
 const JOIN_BYTES = 256 * 1_024
 
-/** Serves a call. A client that is more than `maxQueuedUpdates` behind is dropped with the plugin's words. */
+/**
+ * Serves a call. A client that is more than `maxQueuedUpdates` behind is dropped, with the error
+ * text of the plugin.
+ */
 export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Subscriber {
   let subscription: Subscription | null = null
   const queue: Waiting[] = []
@@ -50,34 +60,11 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
     ) {
       const { updates, subscription: filters, count } = queue.shift()!
       queued -= count
-      send(updates(), filters)
+      sendWanted(call, updates(), filters)
     }
     if (call.closed) return
     if (queue.length > 0) timer ??= setTimeout(pump, 2)
     else if (cutting) call.cut()
-  }
-
-  const send = (updates: readonly Update[], filters: Subscription) => {
-    const created = createdAt()
-    let parts: Buffer[] = []
-    let size = 0
-    for (const update of updates) {
-      const names = filters.namesFor(update)
-      if (names === null) continue
-      const { body } = update
-      const length = names.length + body.length + created.length
-      const prefix = Buffer.allocUnsafe(5)
-      prefix.writeUInt8(0, 0)
-      prefix.writeUInt32BE(length, 1)
-      parts.push(prefix, names, body, created)
-      size += length + 5
-      if (size >= JOIN_BYTES) {
-        call.send(Buffer.concat(parts, size))
-        parts = []
-        size = 0
-      }
-    }
-    if (size > 0) call.send(Buffer.concat(parts, size))
   }
 
   call.onClose(() => {
@@ -115,23 +102,40 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
   }
 }
 
+/** Sends the updates that the filters want, many to a write. */
+function sendWanted(call: DuplexCall, updates: readonly Update[], filters: Subscription): void {
+  const created = createdAt()
+  let parts: Buffer[] = []
+  let size = 0
+  for (const update of updates) {
+    const names = filters.namesFor(update)
+    if (names === null) continue
+    const { body } = update
+    const length = names.length + body.length + created.length
+    const prefix = Buffer.allocUnsafe(5)
+    prefix.writeUInt8(0, 0)
+    prefix.writeUInt32BE(length, 1)
+    parts.push(prefix, names, body, created)
+    size += length + 5
+    if (size >= JOIN_BYTES) {
+      call.send(Buffer.concat(parts, size))
+      parts = []
+      size = 0
+    }
+  }
+  if (size > 0) call.send(Buffer.concat(parts, size))
+}
+
 /** Field 11 of `SubscribeUpdate`: `Timestamp {1: seconds, 2: nanos}` of now. */
 function createdAt(): Buffer {
   const now = Date.now()
   const seconds = Math.floor(now / 1_000)
   const nanos = (now - seconds * 1_000) * 1_000_000
-  const inner: number[] = [0x08]
-  pushVarint(inner, seconds)
-  inner.push(0x10)
-  pushVarint(inner, nanos)
-  return Buffer.from([0x5a, inner.length, ...inner])
-}
-
-function pushVarint(out: number[], value: number): void {
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest % 128) | 0x80)
-    rest = Math.floor(rest / 128)
-  }
-  out.push(rest)
+  const inner = Buffer.concat([
+    Buffer.of(0x08),
+    writeVarint(seconds),
+    Buffer.of(0x10),
+    writeVarint(nanos),
+  ])
+  return Buffer.concat([Buffer.of(0x5a, inner.length), inner])
 }

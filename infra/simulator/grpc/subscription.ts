@@ -11,19 +11,25 @@ import {
 import bs58 from 'bs58'
 import { keyId } from '../market/key.ts'
 import { createCuckooMatcher } from './cuckoo.ts'
-import { writeVarint } from './subscribe-request.ts'
 import type { KeysOfTransaction, Update } from './updates.ts'
+import { writeVarint } from './varint.ts'
 
-/** What one client follows: tells for each update under which filter names it gets it. */
+/** The compiled filters of one client. */
 export interface Subscription {
   readonly commitment: CommitmentLevel
-  /** The names as they stand on the wire before the update's body; null when no filter wants it. */
+  /**
+   * The names of the filters that match, encoded as they precede the update's body; null when none
+   * matches.
+   */
   namesFor(update: Update): Buffer | null
 }
 
 type Test = (update: Update) => boolean
 
-/** Compiles the filters of a request. The rules are the plugin's: within a filter fields are joined by "and", values of a list by "or". */
+/**
+ * Compiles the filters of a request by the plugin's rules: within a filter, fields are joined by
+ * "and" and the values of a list by "or".
+ */
 export function compileSubscription(request: SubscribeRequest): Subscription {
   const commitment = request.commitment ?? CommitmentLevel.PROCESSED
   const tests: { kind: Update['kind']; name: string; test: Test }[] = []
@@ -36,7 +42,6 @@ export function compileSubscription(request: SubscribeRequest): Subscription {
   add('transaction', request.transactions, transactionTest)
   add('account', request.accounts, accountTest)
   add('blockMeta', request.blocksMeta, () => () => true)
-  add('raw', request.transactions, () => () => true)
   const encoded = new Map<string, Buffer>()
   return {
     commitment,
@@ -56,7 +61,7 @@ export function compileSubscription(request: SubscribeRequest): Subscription {
   }
 }
 
-/** Field 1 of `SubscribeUpdate`, repeated string. */
+/** Encodes field 1 of `SubscribeUpdate`, a repeated string. */
 function encodeNames(names: readonly string[]): Buffer {
   return Buffer.concat(
     names.flatMap((name) => {
@@ -66,7 +71,7 @@ function encodeNames(names: readonly string[]): Buffer {
   )
 }
 
-/** Statuses between slots, `DEAD` among them, are for those who asked for `interslotUpdates`. */
+/** Other statuses, such as `DEAD`, are sent only with `interslotUpdates`. */
 function slotTest(filter: SubscribeRequestFilterSlots, commitment: CommitmentLevel): Test {
   const plain: readonly SlotStatus[] = [
     SlotStatus.SLOT_PROCESSED,
@@ -123,7 +128,7 @@ function transactionTest(filter: SubscribeRequestFilterTransactions): Test {
 
 const NOBODY: ReadonlySet<string> = new Set()
 
-/** Addresses of a filter with the ids of their bytes. */
+/** Addresses of a filter, with their key ids. */
 function keySet(addresses: readonly string[]): ReadonlyMap<string, string> {
   return new Map(addresses.map((address) => [address, keyId(bs58.decode(address))]))
 }

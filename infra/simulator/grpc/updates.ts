@@ -7,8 +7,11 @@ import {
 import type { Block } from '../block.ts'
 import { keyId } from '../market/key.ts'
 
-/** An update of the stream before it is known whose it is: filters look at the facts, the body is encoded once for all. */
-export type Update = SlotUpdate | TransactionUpdate | AccountUpdate | BlockMetaUpdate | RawUpdate
+/**
+ * An update of the stream, shared by all subscribers: filters read its fields, and the body is
+ * encoded once.
+ */
+export type Update = SlotUpdate | TransactionUpdate | AccountUpdate | BlockMetaUpdate
 
 export interface SlotUpdate {
   readonly kind: 'slot'
@@ -38,23 +41,19 @@ export interface BlockMetaUpdate {
   readonly body: Buffer
 }
 
-/** Bytes sent to everybody who follows transactions, as they are. */
-export interface RawUpdate {
-  readonly kind: 'raw'
-  readonly slot: number
-  readonly body: Buffer
-}
-
-/** Ids of the keys that filters compare with. */
+/** The keys of a transaction that filters compare with. */
 export interface KeysOfTransaction {
   readonly named: ReadonlySet<string>
-  /** Owners of token accounts in the balances, before or after. */
+  /** Owners of token accounts in the balances before or after, base58. */
   readonly owners: ReadonlySet<string>
-  /** Those whose token balance changed, or whose account was opened or closed. */
+  /** Owners whose token balance changed, or whose account was opened or closed. */
   readonly changedOwners: ReadonlySet<string>
 }
 
-/** Encodes an update without its filter names; they come first on the wire, so that they can be put before it. */
+/**
+ * Encodes an update without its filter names. These come first on the wire, so that they can be
+ * prepended.
+ */
 function encode(update: Partial<SubscribeUpdate>): Buffer {
   return Buffer.from(
     SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ filters: [], ...update })).finish(),
@@ -72,7 +71,7 @@ export function slotUpdate(
   return { kind: 'slot', slot, status, body: encode({ slot: update }) }
 }
 
-/** The update of a transaction; encoding it is put off until somebody wants it. */
+/** The update of a transaction; it is encoded when it is first needed. */
 export function transactionUpdate(
   slot: number,
   info: SubscribeUpdateTransactionInfo,
@@ -95,7 +94,7 @@ export function transactionUpdate(
 }
 
 function encodeTransaction(slot: number, info: SubscribeUpdateTransactionInfo): Buffer {
-  // Not through fromPartial, which copies every object: this is the load generator's inner loop.
+  // Not through fromPartial, which copies every object: this is the inner loop of load tests.
   const update: SubscribeUpdate = {
     filters: [],
     transaction: { transaction: info, slot: String(slot) },
@@ -104,7 +103,7 @@ function encodeTransaction(slot: number, info: SubscribeUpdateTransactionInfo): 
   return Buffer.from(SubscribeUpdate.encode(update).finish())
 }
 
-/** The update of an account; encoding it is put off until somebody wants it. */
+/** The update of an account; it is encoded when it is first needed. */
 export function accountUpdate(update: SubscribeUpdateAccount): AccountUpdate {
   let body: Buffer | undefined
   return {
@@ -118,7 +117,7 @@ export function accountUpdate(update: SubscribeUpdateAccount): AccountUpdate {
   }
 }
 
-/** The update that sums a block up. */
+/** The block meta update of a block. */
 export function blockMetaUpdate(block: Block): BlockMetaUpdate {
   return {
     kind: 'blockMeta',
@@ -139,7 +138,7 @@ export function blockMetaUpdate(block: Block): BlockMetaUpdate {
   }
 }
 
-/** The keys of a transaction that filters look at. */
+/** The keys of a transaction that filters compare with. */
 export function keysOf(info: SubscribeUpdateTransactionInfo): KeysOfTransaction {
   const meta = info.meta
   const named = new Set<string>()

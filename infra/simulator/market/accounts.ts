@@ -4,17 +4,18 @@ import { bytes } from './bytes.ts'
 import { type Key, keyOfBytes } from './key.ts'
 import { poolAccounts } from './pool-accounts.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT, USDT_MINT, WSOL_MINT } from './programs.ts'
+import { blockTimeOf } from './slot-time.ts'
 import type { Coin, Universe } from './universe.ts'
 
 const METADATA_PROGRAM = new PublicKey('metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s')
 
 /**
- * Accounts that clients read: mints (SPL Token, or Token-2022 with its metadata extension), Metaplex metadata of the others, pools and their vaults. By
- * address; the state is that of a slot.
+ * Accounts that clients read: mints (SPL Token, or Token-2022 with its metadata extension),
+ * Metaplex metadata of the former, pools and their vaults. The functions by address return the
+ * state at a slot.
  */
 export function createAccounts(
   universe: Universe,
-  timeOf: (slot: number) => number,
 ): ReadonlyMap<string, (slot: number) => AccountState> {
   const accounts = new Map<string, (slot: number) => AccountState>()
   for (const [key, decimals] of [
@@ -46,7 +47,7 @@ export function createAccounts(
       accounts.set(key.address, (slot) => ({
         lamports: lamports(slot),
         owner: owner.address,
-        data: data(slot, timeOf(slot)),
+        data: data(slot, blockTimeOf(slot)),
       }))
   return accounts
 }
@@ -62,7 +63,10 @@ function mintData(supply: bigint, decimals: number): Buffer {
     .done()
 }
 
-/** A Token-2022 mint: the base, zeros to 165, u8 account type 1, then extensions (u16 type, u16 length): metadata pointer 18, token metadata 19. */
+/**
+ * A Token-2022 mint: the SPL Token mint, zeros to 165, u8 account type 1, then extensions (u16
+ * type, u16 length): metadata pointer 18, token metadata 19.
+ */
 function token2022MintData(coin: Coin): Buffer {
   const metadata = bytes(512)
     .key(coin.key('creator'))
@@ -87,8 +91,9 @@ function token2022MintData(coin: Coin): Buffer {
 }
 
 /**
- * Metaplex `Metadata`, 607 bytes: u8 key 4, 32 update authority, 32 mint, strings of fixed room padded with zeros (name 32, symbol 10, uri 200),
- * u16 seller fee, option creators, bool sold, bool mutable, option u8 nonce, option u8 token standard.
+ * Metaplex `Metadata`, 607 bytes: u8 key 4, 32 update authority, 32 mint, strings padded with zeros
+ * (name 32, symbol 10, uri 200), u16 seller fee, option creators, bool sold, bool mutable, option
+ * u8 nonce, option u8 token standard.
  */
 function metaplexData(coin: Coin): Buffer {
   const padded = (text: string, room: number) => {

@@ -1,6 +1,9 @@
 import type { Key } from './key.ts'
 
-/** Writes little-endian records as Solana programs lay them out; every method returns the writer, `done` the bytes. */
+/**
+ * Writes little-endian records in the layout of Solana programs. Every method returns the writer;
+ * `done` returns the bytes.
+ */
 export interface ByteWriter {
   u8(value: number): ByteWriter
   bool(value: boolean): ByteWriter

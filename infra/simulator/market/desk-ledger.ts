@@ -9,8 +9,9 @@ interface Holding {
 }
 
 /**
- * What accounts hold while an episode is carried out, transaction by transaction. Wallets of the desk begin at zero lamports: their real
- * balance is a base that several episodes share. Pools are as their price says at the slot; everybody else has plenty.
+ * Balances while an episode is played, transaction by transaction. The desk's wallets begin at zero
+ * lamports: their real balance is a base that several episodes share. Pools always hold what their
+ * price at the slot implies; strangers have plenty.
  */
 export class DeskLedger implements Ledger {
   /** The slot of the transaction that is being built. */
@@ -40,19 +41,19 @@ export class DeskLedger implements Ledger {
     return this.#pools.get(key.id)?.token(this.slot) ?? null
   }
 
-  /** Gives an account something to begin with. */
+  /** Sets the initial balance of an account. */
   grant(key: Key, lamports: bigint, token: TokenAccount | null): void {
     this.#held.set(key.id, { lamports, token })
   }
 
-  /** Keeps what a transaction left; pools go back to their price. */
+  /** Keeps the balances after a transaction; pools return to those that their price implies. */
   apply(draft: Draft): void {
     for (const [id, { lamports, token }] of draft.after) {
       if (!this.#pools.has(id)) this.#held.set(id, { lamports, token })
     }
   }
 
-  /** Accounts that hold or are tokens now. */
+  /** The token accounts that exist now. */
   *tokenAccounts(): Iterable<TokenAccount> {
     for (const { token } of this.#held.values()) if (token !== null) yield token
   }

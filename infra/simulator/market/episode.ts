@@ -1,75 +1,90 @@
 import { createRandom, type Random } from '../random.ts'
 import { DeskLedger } from './desk-ledger.ts'
-import { associatedTokenAccount, type Key } from './key.ts'
+import { associatedTokenAccount } from './key.ts'
 import { wsolAccount } from './native.ts'
-import { TOKEN, USDC_MINT, WSOL_MINT } from './programs.ts'
+import { USDC_MINT, WSOL_MINT } from './programs.ts'
 import type { Action, Scene } from './scene.ts'
+import { blockTimeOf } from './slot-time.ts'
 import { convert, fillRequest, rotate, routeOverSol, swapInPrivate, swapOnVenue } from './trades.ts'
 import { closeHolding, handSol, moveSol, receiveToken, sendToken, wrapSol } from './transfers.ts'
-import { type Coin, priceAt, type Universe, USDC, type Wallet } from './universe.ts'
+import { type Coin, priceAt, type Universe, USDC, usdcAccountOf, type Wallet } from './universe.ts'
 import type { PoolAccount } from './venues/pool.ts'
 
-/** Some wallets that trade the same coins and now and then with each other. */
+/**
+ * A group of up to five tracked wallets that trade the same coins, and now and then with each
+ * other.
+ */
 export interface Desk {
   readonly index: number
   readonly wallets: readonly Wallet[]
-  /** By scale: no coin is in two of them. */
+  /** Coins by scale; no coin is on two scales. */
   readonly coins: readonly (readonly Coin[])[]
 }
 
-/** How long episodes last, and how many stories each has. */
+/** A length of episodes, and the number of stories in each. */
 export interface Scale {
   readonly index: number
   readonly slots: number
   readonly stories: number
-  /** Whether its transactions are in the first blocks of minutes alone, which a compressed history has too. */
+  /**
+   * Whether its transactions are only in the first blocks of minutes, which a compressed history
+   * has too.
+   */
   readonly byTheMinute: boolean
 }
 
-/** Everything that a desk does in a stretch of slots on one scale. It begins and ends with the wallets as they are at rest. */
+/**
+ * Everything that a desk does in a range of slots on one scale. The desk's wallets hold the same at
+ * its end as at its beginning.
+ */
 export interface Episode {
   readonly start: number
   readonly end: number
-  /** By slot, in order. */
+  /** Actions by slot, in order. */
   readonly actions: ReadonlyMap<number, readonly Action[]>
   /**
-   * Lamports of a wallet, or USDC in its account, relative to what is there at rest, before the slot's first transaction. By the id of the wallet's
-   * key or of its account's.
+   * The difference between a wallet's lamports, or its raw USDC, and what it holds at the
+   * beginning, before the first transaction of a slot. By the key id of the wallet or of its USDC
+   * account.
    */
   relativeBefore(id: string, slot: number): bigint
 }
 
-/** What an episode is made from. */
+/** The inputs of an episode. */
 export interface EpisodePlan {
   readonly universe: Universe
   readonly pools: ReadonlyMap<string, PoolAccount>
   readonly desk: Desk
   readonly scale: Scale
   readonly start: number
-  /** This slot, or the next one with a block. */
+  /** The first slot with a block at or after this one. */
   atOrAfter(slot: number): number
-  timeOf(slot: number): number
   readonly habits: Habits
 }
 
-/** What wallets are like. */
+/** How wallets behave. */
 export interface Habits {
-  /** Who trades what and when, in shares of the episode. */
+  /** Chooses the wallet, the coin and the time of a story; times are fractions of the episode. */
   plot(plan: EpisodePlan, random: Random): Plot
-  /** Share of stories in which some of a position is given away, and of what is left at the end that is sent away instead of sold. */
+  /**
+   * Fraction of stories in which part of a position is given away, and fraction of leftovers that
+   * are sent away instead of sold.
+   */
   readonly gifts: number
   readonly away: number
-  /** Share of stories that end with a sale of everything; what is left of others is sold when the episode ends. */
+  /**
+   * Fraction of stories that end with a sale of everything. The rest is sold when the episode ends.
+   */
   readonly exits: number
 }
 
-/** What a story is about. */
+/** The wallet, coin and time of a story. */
 export interface Plot {
   readonly wallet: Wallet
   readonly coin: Coin
   readonly begin: number
   readonly length: number
-  /** So many moments are drawn within the length; what happens takes the first of them. */
+  /** Number of times that are drawn within the length; actions take the earliest of them. */
   readonly moments: number
 }
 
@@ -79,7 +94,10 @@ interface Step {
   act(scene: Scene): Action | null
 }
 
-/** Carries an episode out from its beginning: a pure function of the universe's seed, the desk, the scale and the start. */
+/**
+ * Plays an episode from its beginning: a pure function of the universe's seed, the desk, the scale
+ * and the start.
+ */
 export function playEpisode(plan: EpisodePlan): Episode {
   const { universe, desk, scale, start } = plan
   const end = start + scale.slots
@@ -92,17 +110,17 @@ export function playEpisode(plan: EpisodePlan): Episode {
   ].sort((a, b) => a.at - b.at)
   const actions = new Map<number, Action[]>()
   const history = new Map<string, { slot: number; amount: bigint }[]>()
-  const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccount(wallet.key)])
+  const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccountOf(wallet.key)])
   for (const wallet of desk.wallets) {
     const token = { mint: USDC, owner: wallet.key, amount: 0n }
-    ledger.grant(usdcAccount(wallet.key), 2_039_280n, token)
+    ledger.grant(usdcAccountOf(wallet.key), 2_039_280n, token)
   }
   let last = end - 1
   while (plan.atOrAfter(last) > last) last -= 1
   for (const step of steps) {
     const slot = Math.min(plan.atOrAfter(start + Math.floor(step.at * scale.slots)), last)
     ledger.slot = slot
-    const scene = { universe, ledger, slot, time: plan.timeOf(slot), random }
+    const scene = { universe, ledger, slot, time: blockTimeOf(slot), random }
     const action = step.act(scene)
     if (action !== null) {
       const list = actions.get(slot)
@@ -133,10 +151,10 @@ export function playEpisode(plan: EpisodePlan): Episode {
   }
 }
 
-/** Share of an episode after which stories are over and everything is brought home. */
+/** Fraction of an episode after which stories are over and positions are closed. */
 export const CURTAIN = 0.92
 
-/** A wallet, a coin and a stretch of the episode, all alike. */
+/** Draws the wallet, the coin and the time uniformly. */
 export function plotByChance({ desk, scale }: EpisodePlan, random: Random): Plot {
   const wallet = random.pick(desk.wallets)
   const coin = random.pick(desk.coins[scale.index]!)
@@ -144,10 +162,10 @@ export function plotByChance({ desk, scale }: EpisodePlan, random: Random): Plot
   return { wallet, coin, begin, length: random.between(0.05, CURTAIN - begin), moments: 12 }
 }
 
-/** Everybody is like everybody else. */
+/** Habits that are the same for all wallets. */
 export const BUSY_HABITS: Habits = { plot: plotByChance, gifts: 0.08, away: 0.15, exits: 0.8 }
 
-/** One thing a wallet is up to: mostly a position from its first buy to its last sell. */
+/** The actions of one story: mostly a position from its first buy to its last sell. */
 function story(plan: EpisodePlan, random: Random): Step[] {
   const { desk, scale } = plan
   const { wallet, coin, begin, length, moments } = plan.habits.plot(plan, random)
@@ -199,7 +217,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
   if (form > 0.36 && form < 0.42) {
     const maker = random.pick(desk.wallets)
     const purse = tradeSize(maker, random) * 2n
-    // Wrapped SOL is kept on one scale alone: its account is one and the same on all.
+    // A wallet has one wrapped-SOL account, so that only one scale may use it.
     if (scale.index === 0 && maker !== wallet) {
       steps.push(
         step((scene) => (isRich(scene, maker) ? wrapSol(scene, maker, purse) : null), maker),
@@ -211,7 +229,10 @@ function story(plan: EpisodePlan, random: Random): Step[] {
   return steps
 }
 
-/** What brings a wallet home: coins sold or sent away, then its SOL made even. */
+/**
+ * Returns a wallet to its initial balances: sells coins or sends them away, then evens out USDC and
+ * SOL.
+ */
 function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
   const { desk, scale } = plan
   const coins = desk.coins[scale.index]!
@@ -252,7 +273,7 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
     at: 0.974,
     wallet,
     act(scene) {
-      const surplus = scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount
+      const surplus = scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount
       if (surplus > 0n) return sendToken(scene, wallet, USDC, surplus, null)
       return surplus < 0n ? receiveToken(scene, wallet, USDC, -surplus) : null
     },
@@ -262,11 +283,10 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
 
 const SIGNATURE_FEE = 5_000n
 
-function usdcAccount(wallet: Key): Key {
-  return associatedTokenAccount(wallet, USDC_MINT, TOKEN)
-}
-
-/** Money moved without a trade: SOL in and out, from hand to hand, wrapped for a while, changed into USDC and back. */
+/**
+ * Moves money without a trade: SOL in and out, between wallets, wrapped for a while, or converted
+ * into USDC and back.
+ */
 function moneyStory(
   plan: EpisodePlan,
   wallet: Wallet,
@@ -285,7 +305,7 @@ function moneyStory(
     const to = random.pick(plan.desk.wallets)
     return to === wallet ? [] : [step((scene) => handSol(scene, wallet, to, lamports))]
   }
-  // Wrapped SOL is kept on one scale alone: its account is one and the same on all.
+  // A wallet has one wrapped-SOL account, so that only one scale may use it.
   if (form === 2 && plan.scale.index === 0) {
     return [
       step((scene) => (isRich(scene, wallet) ? wrapSol(scene, wallet, lamports * 3n) : null)),
@@ -307,11 +327,14 @@ function moneyStory(
   ]
 }
 
-/** Whether a wallet has most of its money at hand; one that has put it to work waits. */
+/**
+ * Whether a wallet has spent less than a third of its SOL and of its USDC; otherwise it buys
+ * nothing.
+ */
 function isRich(scene: Scene, wallet: Wallet): boolean {
   return (
     scene.ledger.lamports(wallet.key) > -wallet.baseLamports / 3n &&
-    scene.ledger.tokenAccount(usdcAccount(wallet.key))!.amount > -wallet.baseUsdc / 3n
+    scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount > -wallet.baseUsdc / 3n
   )
 }
 
@@ -323,7 +346,8 @@ function buy(
   refuse: boolean,
 ): Action | null {
   if (!isRich(scene, wallet)) return null
-  // A wallet that holds a hundredth of all there is buys no more: pools stay deep enough for every sale.
+  // A wallet that holds a hundredth of the supply buys no more, so that pools stay deep enough for
+  // every sale.
   if (holding(scene, wallet, coin) > coin.supply / 100n) return null
   const usdc = BigInt(Math.round(Number(lamports) * priceAt(scene.universe.pricePool, scene.slot)))
   if (coin.quote.key === USDC_MINT) return swapOnVenue(scene, wallet, coin, 'buy', usdc, refuse)
@@ -344,7 +368,7 @@ function sell(scene: Scene, wallet: Wallet, coin: Coin, percent: bigint): Action
   return swapOnVenue(scene, wallet, coin, 'sell', amount)
 }
 
-/** Half of what is held of one coin becomes another. */
+/** Swaps half of one coin's holding into another coin. */
 function rotateInto(scene: Scene, wallet: Wallet, from: Coin, to: Coin): Action | null {
   const amount = holding(scene, wallet, from) / 2n
   const poor = amount < 10_000n || holding(scene, wallet, to) > to.supply / 100n
@@ -352,7 +376,7 @@ function rotateInto(scene: Scene, wallet: Wallet, from: Coin, to: Coin): Action 
   return rotate(scene, wallet, from, to, amount)
 }
 
-/** A desk mate takes some of a position, out of wrapped SOL. */
+/** Sells part of a position to a wallet of the same desk, which pays in wrapped SOL. */
 function sellTo(scene: Scene, taker: Wallet, maker: Wallet, coin: Coin): Action | null {
   const kept = scene.ledger.tokenAccount(wsolAccount(maker.key))?.amount ?? 0n
   if (coin.quote.key !== WSOL_MINT || kept === 0n) return null
@@ -363,7 +387,7 @@ function sellTo(scene: Scene, taker: Wallet, maker: Wallet, coin: Coin): Action 
   return fillRequest(scene, taker, maker, coin, amount)
 }
 
-/** Whether Jupiter's routes of the market go over the coin's pool. */
+/** Whether the market's Jupiter routes use the coin's pool. */
 function isRoutable(coin: Coin): boolean {
   return coin.quote.key === WSOL_MINT && coin.venue !== 'pumpfun'
 }
@@ -373,7 +397,7 @@ function holding(scene: Scene, wallet: Wallet, coin: Coin): bigint {
   return scene.ledger.tokenAccount(account)?.amount ?? 0n
 }
 
-/** 0.1% to 2% of what the wallet has, in lamports. */
+/** 0.1% to 2% of the wallet's initial SOL, in lamports. */
 function tradeSize(wallet: Wallet, random: Random): bigint {
   const share = Math.round(random.between(0.001, 0.02) * 1e6)
   return (wallet.baseLamports * BigInt(share)) / 1_000_000n

@@ -4,28 +4,31 @@ import bs58 from 'bs58'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { hash32 } from '../random.ts'
 
-/** An account key in the three forms that building a transaction needs, made once. */
+/** An account key in the three forms that building a transaction needs. */
 export interface Key {
   readonly address: Address
   readonly bytes: Uint8Array
-  /** One character a byte: for maps and comparisons. */
+  /** One character a byte, for maps and comparisons. */
   readonly id: string
-  /** What the account holds where nothing else says so: nothing, for one that a transaction may yet open. */
+  /**
+   * Lamports of the account where no ledger says otherwise; 0 for an account that a transaction may
+   * open.
+   */
   readonly lamports: bigint
 }
 
-/** The key of 32 bytes, of an account that holds nothing. */
+/** A key from its 32 bytes, of an account that holds nothing. */
 export function keyOfBytes(bytes: Uint8Array): Key {
   return { address: bs58.encode(bytes) as Address, bytes, id: keyId(bytes), lamports: 0n }
 }
 
-/** The key of an account that has been there for long. */
+/** A key of an account that exists from the beginning. */
 function oldKey(key: Key): Key {
   const native = /^(1{32}|ComputeBudget|Sysvar)/.test(key.address)
   return { ...key, lamports: native ? 1n : 1_461_600n + BigInt(hash32(key.address)) }
 }
 
-/** The key of an address known when the program is written, the same object each time. */
+/** The key of a constant address; always the same object. */
 export function wellKnown(address: string): Key {
   let found = known.get(address)
   if (found === undefined) {
@@ -36,17 +39,19 @@ export function wellKnown(address: string): Key {
 }
 const known = new Map<string, Key>()
 
-/** One character a byte: a map key that costs a tenth of base58. */
+/**
+ * The bytes of a key as a string of one character a byte: a map key that costs a tenth of base58.
+ */
 export function keyId(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
-/** 32 bytes that depend on the seed and the name alone; a key like any other, on the curve or not. */
+/** A key that depends on the seed and the name alone; it may be off the curve. */
 export function derivedKey(seed: number, name: string): Key {
   return oldKey(keyOfBytes(createHash('sha256').update(`${seed}/${name}`).digest()))
 }
 
-/** The same, as the address of a pump.fun coin, which ends in `pump`. */
+/** The same, with an address that ends in `pump`, as those of pump.fun coins do. */
 export function derivedPumpMint(seed: number, name: string): Key {
   for (let attempt = 0; ; attempt += 1) {
     const text = `${derivedKey(seed, `${name}/${attempt}`).address.slice(0, -4)}pump`
@@ -55,7 +60,7 @@ export function derivedPumpMint(seed: number, name: string): Key {
   }
 }
 
-/** A key pair (Ed25519) that depends on the seed and the name alone: such a wallet can sign. */
+/** An Ed25519 key pair that depends on the seed and the name alone, and so can sign. */
 export function derivedSigner(seed: number, name: string): { key: Key; secret: Uint8Array } {
   const secret = createHash('sha256').update(`${seed}/signer/${name}`).digest()
   const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), secret])
@@ -66,8 +71,8 @@ export function derivedSigner(seed: number, name: string): { key: Key; secret: U
 }
 
 /**
- * The associated token account of an owner, derived as on chain
- * (SPL associated token account program: seeds owner, token program, mint). Costs 0.3 ms the first time, so it is remembered.
+ * The associated token account of an owner, derived as on chain (SPL associated token account
+ * program: seeds owner, token program, mint). Derivation takes 0.3 ms, so that results are cached.
  */
 export function associatedTokenAccount(owner: Key, mint: Key, tokenProgram: Key): Key {
   const id = owner.id + mint.id

@@ -3,7 +3,10 @@ import type { Chain } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import type { Market } from './market.ts'
 
-/** The chain of a market. A dead slot holds, under its own number, what the next block then holds again: so it is on a real fork. */
+/**
+ * The chain of a market. A dead slot holds, under its own number, the transactions of the next
+ * block, as on a real fork.
+ */
 export function createMarketChain(market: Market, shape: ChainShape, firstSlot: number): Chain {
   return {
     firstSlot,

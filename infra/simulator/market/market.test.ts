@@ -9,7 +9,9 @@ import type { Address } from '../../../pipeline/domain/address.ts'
 import { createWallets } from '../../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../../pipeline/ingest/wire/normalize-grpc.ts'
 import { createChainShape } from '../chain-shape.ts'
-import { infoFromJson, type TransactionJson, wireBytes } from '../rpc/transaction-json.ts'
+import { infoFromJson } from '../rpc/info-from-json.ts'
+import type { TransactionJson } from '../rpc/transaction-json.ts'
+import { wireBytes } from '../rpc/wire-bytes.ts'
 import { createMarket, type Market } from './market.ts'
 
 const START = 405_000_000
@@ -132,7 +134,10 @@ const BLOCK = join('..', 'shared', 'corpus', 'blocks', '432104870.jsonl.gz')
 const TRANSACTIONS = join('..', 'shared', 'corpus', 'transactions.jsonl.gz')
 const withCorpus = existsSync(BLOCK) && existsSync(TRANSACTIONS)
 
-/** What one instruction is by: program, discriminator, how many accounts and bytes, and what it called. */
+/**
+ * The form of an instruction: program, discriminator, number of accounts and bytes, and its inner
+ * calls.
+ */
 interface Shape {
   readonly head: string
   readonly accounts: number
@@ -165,7 +170,7 @@ interface Shape {
           compared.add(shape.head)
           const alike = examples.some(
             (example) =>
-              // Tick and bin arrays at the end differ in number.
+              // The number of tick and bin arrays at the end varies.
               Math.abs(example.accounts - shape.accounts) <= 2 &&
               example.bytes === shape.bytes &&
               shape.calls.every((call) => example.calls.includes(call)),
@@ -190,7 +195,10 @@ const SHAPED: Readonly<Record<string, number>> = {
   '61DFfeTKM7trxYcPQCM78bJ794ddZprZpAwAnLiwTpYH': 8,
 }
 
-/** The instructions of the venues above, wherever in the tree; calls as program, first byte or discriminator, and length. */
+/**
+ * The instructions of the venues above, anywhere in the tree; calls as program, first byte or
+ * discriminator, and length.
+ */
 function shapesOf(info: ReturnType<typeof infoFromJson>): Shape[] {
   const { message } = info.transaction!
   const keys = [
@@ -210,14 +218,14 @@ function shapesOf(info: ReturnType<typeof infoFromJson>): Shape[] {
     const program = keys[instruction.programIdIndex]!
     const length = SHAPED[program]
     const head = `${program.slice(0, 8)} ${hex(instruction.data, length ?? 0)}`
-    // An event that a program calls on itself belongs to its caller.
+    // An event that a program emits by a self-call belongs to its caller.
     if (length === undefined || head.endsWith('e445a52e51cb9a1d')) return []
     const calls: string[] = []
     for (const called of flat.slice(position + 1)) {
       if (called.height <= instruction.height) break
       const name = keys[called.programIdIndex]!
       const known = SHAPED[name] ?? (name.startsWith('Token') ? 1 : 4)
-      // An event is told by its own discriminator, behind the one of the call, and by its length.
+      // An event is identified by its own discriminator, after that of the call, and by its length.
       const event = known === 8 ? `:${called.data.length}` : ''
       calls.push(`${name.slice(0, 6)} ${hex(called.data, known === 8 ? 16 : known)}${event}`)
     }

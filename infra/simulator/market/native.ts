@@ -30,7 +30,10 @@ export function transferSol(tx: TransactionBuilder, from: Key, to: Key, lamports
   )
 }
 
-/** System `CreateAccount` (0): u32, u64 lamports, u64 space, 32 owner. An account of a calling program signs by its seeds (`signs` false). */
+/**
+ * System `CreateAccount` (0): u32, u64 lamports, u64 space, 32 owner. With `signs` false, the new
+ * account belongs to the calling program, which signs by its seeds.
+ */
 export function createAccount(
   tx: TransactionBuilder,
   from: Key,
@@ -47,7 +50,7 @@ export function createAccount(
   )
 }
 
-/** Lamports a token account of this mint must hold. */
+/** Lamports that a token account of this mint must hold. */
 export function tokenAccountRent(mint: Mint): bigint {
   return mint.program === TOKEN ? TOKEN_ACCOUNT_RENT : TOKEN_2022_ACCOUNT_RENT
 }
@@ -104,7 +107,9 @@ function moveToken(tx: TransactionBuilder, from: Key, to: Key, amount: bigint): 
   if (source.mint.key === WSOL_MINT) tx.moveLamports(from, to, amount)
 }
 
-/** Associated Token `CreateIdempotent` (1): makes the account when it is not there. Returns it. */
+/**
+ * Associated Token `CreateIdempotent` (1): creates the account if it does not exist. Returns it.
+ */
 export function createAssociatedAccount(
   tx: TransactionBuilder,
   payer: Key,
@@ -216,7 +221,9 @@ export function openSeededWsol(
   return account
 }
 
-/** SPL Token `SyncNative` (17): the wrapped amount becomes what the account holds beyond its rent. */
+/**
+ * SPL Token `SyncNative` (17): sets the wrapped amount to what the account holds beyond its rent.
+ */
 export function syncNative(tx: TransactionBuilder, account: Key): void {
   tx.call(
     TOKEN,
@@ -247,7 +254,7 @@ export function closeAccount(tx: TransactionBuilder, account: Key, target: Key, 
   )
 }
 
-/** The account that wraps a wallet's SOL between transactions. */
+/** The account that keeps a wallet's wrapped SOL between transactions. */
 export function wsolAccount(owner: Key): Key {
   return associatedTokenAccount(owner, WSOL_MINT, TOKEN)
 }

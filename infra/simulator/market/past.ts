@@ -6,12 +6,13 @@ import { priceAt } from './universe.ts'
 /** In slots; multiples of `COMPRESSED_SLOTS`. */
 const HOUR = 9_000
 const TEN_MINUTES = 1_500
-/** Slots from one price to the next: ten seconds. */
+/** Slots between two prices: ten seconds. */
 const PRICE_SLOTS = 25
 
 /**
- * Of a chain that starts at a slot: the last `wholeSlots` or so before it are not compressed. Of two that start within some minutes of each other they are
- * most often the same, so that what one has fetched a part of the other goes on with.
+ * The compressed slots of a chain that starts at a slot: all but about the last `wholeSlots` before
+ * it. Both bounds are rounded, so that a restart within some minutes mostly gives the same slots
+ * and the service can go on with what it has fetched.
  */
 export function compressedSlots(
   startSlot: number,
@@ -25,7 +26,10 @@ export function compressedSlots(
   }
 }
 
-/** SOL in USD at each block of the compressed slots, and every ten seconds from there up to slot `to`; in order of time. */
+/**
+ * SOL in USD at each block of the compressed slots, and every ten seconds from there to slot `to`;
+ * in order of time.
+ */
 export function solPricesOf(
   market: Market,
   { from, before, to }: CompressedSlots & { readonly to: number },

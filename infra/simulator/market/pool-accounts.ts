@@ -14,17 +14,17 @@ import { RAYDIUM_CLMM } from './venues/raydium-clmm.ts'
 import { VENUES } from './venues/registry.ts'
 import { sqrtPriceX64, WHIRLPOOL, whirlpoolData } from './whirlpool-account.ts'
 
-/** An account in which a pool is kept: its own, or a vault. */
+/** An account of a pool: its own, or a vault. */
 export interface PoolStateAccount {
   readonly key: Key
   /** The program that owns it. */
   readonly owner: Key
   lamports(slot: number): bigint
-  /** Its bytes at a slot whose block has this unix time. */
+  /** The account's bytes at a slot whose block has this unix time. */
   data(slot: number, time: number): Buffer
 }
 
-/** Lays the pool's own account out. */
+/** Encodes the pool's own account. */
 type Layout = (coin: Coin, slot: number, time: number) => Buffer
 
 const PROGRAMS: Readonly<Record<VenueName, readonly [owner: Key, layout: Layout]>> = {
@@ -36,7 +36,10 @@ const PROGRAMS: Readonly<Record<VenueName, readonly [owner: Key, layout: Layout]
   meteora_dlmm: [METEORA_DLMM, dlmmData],
 }
 
-/** The accounts in which a coin's pool is kept, as mainnet's programs lay them out: its own first, then its vaults, each in the state that the slot's trades meet. */
+/**
+ * The accounts of a coin's pool in the layout of mainnet's programs: its own first, then its
+ * vaults, each in the state in which the slot's trades find it.
+ */
 export function poolAccounts(coin: Coin): readonly PoolStateAccount[] {
   const pool = poolKeyOf(coin)
   const [owner, layout] = PROGRAMS[coin.venue]
@@ -62,7 +65,10 @@ function isVault(coin: Coin, key: Key): boolean {
   return key === coin.key('vault-base') || key === coin.key('vault-quote')
 }
 
-/** Finds the pools that transactions of a block touched, and tells of their accounts. */
+/**
+ * Creates a function that finds the pools whose keys a block names, and returns the updates of
+ * their accounts.
+ */
 export function createPoolUpdates(
   universe: Universe,
 ): (keys: Iterable<Key>, slot: number, time: number) => SubscribeUpdateAccount[] {
@@ -85,7 +91,7 @@ export function createPoolUpdates(
   }
 }
 
-/** The bytes are made when somebody wants the update. */
+/** The bytes are computed when the update is encoded. */
 function updateOf(account: PoolStateAccount, slot: number, time: number): SubscribeUpdateAccount {
   return {
     account: {
@@ -107,7 +113,10 @@ function updateOf(account: PoolStateAccount, slot: number, time: number): Subscr
   }
 }
 
-/** A token account, 165 bytes, of Token-2022 with the extension of an owner who never changes 170: 32 mint, 32 owner, u64 amount, ..., u8 state at 108. */
+/**
+ * A token account, 165 bytes, or 170 of Token-2022 with the immutable-owner extension: 32 mint, 32
+ * owner, u64 amount, ..., u8 state at 108.
+ */
 function tokenData({ mint, owner, amount }: TokenAccount): Buffer {
   const extended = mint.program === TOKEN_2022
   const writer = bytes(170)

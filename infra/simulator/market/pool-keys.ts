@@ -4,12 +4,12 @@ import type { Mint } from './transaction-builder.ts'
 import type { Coin, Universe } from './universe.ts'
 import { curveOf } from './venues/pumpfun.ts'
 
-/** The account that keeps a coin's pool: its bonding curve, pool or pair. */
+/** The state account of a coin's pool: its bonding curve, pool or pair. */
 export function poolKeyOf(coin: Coin): Key {
   return coin.venue === 'pumpfun' ? curveOf(coin) : coin.key('pool')
 }
 
-/** The pool through which a swap of a mint by a program goes; null when it goes past them all. */
+/** The pool of a swap of a mint by a program; null when the swap uses no pool. */
 export function poolOfSwap(universe: Universe, mint: Mint, program: string): Address | null {
   if (program === 'unknown' || program === 'jupiter_rfq') return null
   let pools = poolsOf.get(universe)

@@ -12,6 +12,9 @@ export const WSOL_MINT = wellKnown('So11111111111111111111111111111111111111112'
 export const USDC_MINT = wellKnown('EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v')
 export const USDT_MINT = wellKnown('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB')
 
-/** Lamports that a token account must hold to live for ever: 165 bytes, or 170 with the immutable-owner extension of Token-2022. */
+/**
+ * Rent-exempt minimum of a token account, in lamports: for 165 bytes, or 170 with the
+ * immutable-owner extension of Token-2022.
+ */
 export const TOKEN_ACCOUNT_RENT = 2_039_280n
 export const TOKEN_2022_ACCOUNT_RENT = 2_074_080n

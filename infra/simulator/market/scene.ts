@@ -6,13 +6,13 @@ import { type Draft, type LookupTable, TransactionBuilder } from './transaction-
 import type { Intent } from './truth.ts'
 import type { Universe } from './universe.ts'
 
-/** A transaction ready to be placed in its slot, and what it was meant to do. */
+/** A transaction without its place in the chain, and its intents. */
 export interface Action {
   readonly draft: Draft
   readonly intents: readonly Intent[]
 }
 
-/** What an action knows when it is carried out. */
+/** What an action can use when it is performed. */
 export interface Scene {
   readonly universe: Universe
   readonly ledger: DeskLedger
@@ -22,7 +22,7 @@ export interface Scene {
   readonly random: Random
 }
 
-/** Some of Jito's tip accounts: what goes there is no flow of a swap (rule B3). */
+/** Some of Jito's tip accounts; a tip is no flow of a swap (rule B3). */
 const TIP_ACCOUNTS = [
   '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5',
   'HFqU5x63VTqvQss8hp11i4wVV8bD44PvwucfZ2bU7gRe',
@@ -30,10 +30,10 @@ const TIP_ACCOUNTS = [
   'ADaUMid9yfUytqMBgopwjb2DTLSokTSzL1zt6iGPaS49',
 ].map(wellKnown)
 
-/** Accounts of which a message of 1,232 bytes has room for in full, beside its instructions. */
+/** Number of accounts that fit into a message of 1,232 bytes without a lookup table. */
 const MOST_ACCOUNTS_SPELT_OUT = 27
 
-/** A transaction, mostly with a compute budget. */
+/** Begins a transaction; most have a compute budget. */
 export function begin(scene: Scene, payer: Key): TransactionBuilder {
   const tx = new TransactionBuilder(payer, scene.ledger)
   if (scene.random.chance(0.85)) {
@@ -42,15 +42,16 @@ export function begin(scene: Scene, payer: Key): TransactionBuilder {
   return tx
 }
 
-/** Pays a block engine for a place in the block. */
+/** Adds a tip to a block engine. */
 export function tip(tx: TransactionBuilder, scene: Scene, from: Key): void {
   const lamports = BigInt(1_000 + scene.random.below(2_000_000))
   transferSol(tx, from, scene.random.pick(TIP_ACCOUNTS), lamports)
 }
 
 /**
- * Compiles the message in one of the forms seen on chain (legacy, version 0, with lookup tables) and keeps what it left in the ledger. What names
- * many accounts is too long for a packet without tables.
+ * Compiles the message in one of the forms seen on chain (legacy, version 0, with lookup tables),
+ * and applies the transaction to the ledger. A message with many accounts needs tables to fit into
+ * a packet.
  */
 export function finish(
   tx: TransactionBuilder,
@@ -64,7 +65,7 @@ export function finish(
   return draft
 }
 
-/** Somebody nobody tracks, who can pay. */
+/** A wallet that nobody tracks, with enough lamports to pay. */
 export function stranger(scene: Scene, lamports: bigint): Key {
   const key = scene.random.pick(scene.universe.strangers)
   if (scene.ledger.lamports(key) < lamports + 1_000_000_000n) {

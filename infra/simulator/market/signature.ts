@@ -1,16 +1,16 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
 
-/** Makes signatures that look like any other and from which the simulator reads back which transaction they are of. */
+/** Creates signatures from which the simulator can read the place of their transaction. */
 export interface Signatures {
-  /** 64 bytes: the first half block is slot and index, enciphered; the rest a hash of it. */
+  /** 64 bytes: 16 bytes of slot and index, encrypted, then 48 bytes of their hash. */
   of(slot: number, index: number): Buffer
-  /** Further signers' signatures of the same transaction. */
+  /** The signature of another signer of the same transaction. */
   further(first: Uint8Array, position: number): Buffer
-  /** Null when the signature was not made here. */
+  /** The place of a transaction; null when the signature is not of this market. */
   read(signature: Uint8Array): { slot: number; index: number } | null
 }
 
-/** Signatures of one seed. */
+/** Creates the signatures of a seed. */
 export function createSignatures(seed: number): Signatures {
   const key = createHash('sha256').update(`signatures/${seed}`).digest().subarray(0, 16)
   const further = (first: Uint8Array, position: number) =>

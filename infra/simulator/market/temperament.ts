@@ -5,12 +5,12 @@ import { ageOf, type Coin, type CoinLife, priceAt, type Wallet } from './univers
 /** Slots of an hour. */
 const HOUR = 9_000
 
-/** Holdings count swaps alone: what is sent away stays in them, so here little is. */
+/** Holdings count swaps alone, so that few coins are sent away here. */
 export const CALM_HABITS: Habits = { plot: plotOfTemperament, gifts: 0.01, away: 0.01, exits: 0.4 }
 
 /**
- * A market whose wallets differ: some see what is coming, others are always late; one of each desk trades all day long in coins of the
- * moment; coins are wanted while they are young.
+ * Habits of a market whose wallets differ. Some buy before prices rise, others always buy late, and
+ * one of each desk trades short-lived coins all day. Young coins are in demand.
  */
 function plotOfTemperament(plan: EpisodePlan, random: Random): Plot {
   const { universe, desk, scale } = plan
@@ -28,7 +28,10 @@ function plotOfTemperament(plan: EpisodePlan, random: Random): Plot {
   )
 }
 
-/** A coin's life by its index in a market with temperament: of four coins one is held for half a day, one for an hour or so. */
+/**
+ * The life of a coin of this market, by its index. Of four coins, one is held for half a day and
+ * one for about an hour.
+ */
 export function lifeOfTemperament(seed: number, index: number): CoinLife | null {
   const kind = index % 4
   if (kind < 2) return null
@@ -52,11 +55,11 @@ function plotOf(plan: EpisodePlan, wallet: Wallet, random: Random): Plot {
   return { wallet, coin, begin, length, moments: 6 }
 }
 
-/** Shares of a plot's length at which mostly something is bought and sold. */
+/** Fractions of a story's length in which mostly something is bought and sold. */
 const BUYING = 0.2
 const SELLING = 0.6
 
-/** How much a coin is wanted. */
+/** Demand for a coin. */
 function demand({ life }: Coin, slot: number): number {
   if (life === null) return 1
   const age = ageOf(life, slot)
@@ -64,13 +67,16 @@ function demand({ life }: Coin, slot: number): number {
   return age < life.rise * 1.3 ? 1 : 0.15
 }
 
-/** Powers of e between the prices when a plot sells, or holds to the end of the episode, and the price when it buys. */
+/**
+ * Logarithms of the ratio of the price at the sale, or at the end of the episode, to the price at
+ * the purchase.
+ */
 function gain({ start, scale }: EpisodePlan, { coin, begin, length }: Plot): number {
   const price = (share: number) => Math.log(priceAt(coin, start + Math.floor(share * scale.slots)))
   return (price(begin + length * SELLING) + price(CURTAIN)) / 2 - price(begin + length * BUYING)
 }
 
-/** Above zero: knows what is coming; below: is always late. */
+/** Skill of a wallet: above zero it buys before prices rise, below zero it buys late. */
 function skillOf(seed: number, { number }: Wallet): number {
   const drawn = hash32(seed, 'skill', number) % 100
   if (drawn < 45) return 1

@@ -28,16 +28,19 @@ import { type Coin, priceAt, type Wallet } from './universe.ts'
 import type { Fill, PlannedSwap } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 
-/** What a trading terminal takes beside a swap against SOL: 1% (rule B13a). */
+/** Fee of a trading terminal beside a swap against SOL: 1% (rule B13a). */
 const TERMINAL_FEE_PERCENT = 1n
 const TERMINAL = wellKnown('9yMwSPk9mrXSN7yDHUuZurAh1sjbJsfpUqjZ7SvVtdco')
 const JUPITER = wellKnown('JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4')
 const JUPITER_EVENTS = wellKnown('D8cy77BBepLMngZx6ZukaTff5hCt1HrWyKk3Hnd9oitf')
 const JUPITER_RFQ = wellKnown('61DFfeTKM7trxYcPQCM78bJ794ddZprZpAwAnLiwTpYH')
-/** A program in no table: its swaps are seen by their balance changes alone (rule B10). */
+/** A program in no table, whose swaps are recognised by their balance changes alone (rule B10). */
 const PRIVATE_PROGRAM = derivedKey(0, 'private-program')
 
-/** Buys or sells a coin on its venue. `amount`: quote of a buy, base of a sell; a sale of everything closes the account. */
+/**
+ * Buys or sells a coin on its venue. `amount` is raw quote units of a buy, raw base units of a
+ * sell. A sale of everything closes the account.
+ */
 export function swapOnVenue(
   scene: Scene,
   wallet: Wallet,
@@ -72,7 +75,10 @@ export function swapOnVenue(
   }
 }
 
-/** A terminal's fee beside swaps against SOL, and a tip, now and then. Gives the fee. */
+/**
+ * Adds a terminal's fee (beside swaps against SOL) and a tip, now and then. Returns the fee in
+ * lamports.
+ */
 function takeFees(
   tx: TransactionBuilder,
   scene: Scene,
@@ -114,13 +120,14 @@ function swap(
 /** The account that a swap pays from or into. */
 interface Purse {
   readonly account: Key
-  /** What follows the swap. */
+  /** Adds the instructions that follow the swap. */
   close(): void
 }
 
 /**
- * Makes a quote account ready that holds at least `amount`. USDC has its account for ever. SOL is wrapped for the swap in an associated account or in
- * one made from a seed, and unwrapped after it; a wallet that keeps wrapped SOL uses that.
+ * Prepares a quote account that holds at least `amount`. The USDC account always exists. SOL is
+ * wrapped for the swap in an associated account or in one made from a seed, and unwrapped after it.
+ * A wallet that keeps wrapped SOL uses that.
  */
 function openPurse(
   tx: TransactionBuilder,
@@ -175,7 +182,7 @@ export function convert(
   return { draft: finish(tx, scene, [venue.table(coin)]), intents: [] }
 }
 
-/** How Jupiter numbers the venues in its route plan; some carry a direction. */
+/** Jupiter's numbers of the venues in a route plan; some are followed by a direction. */
 const ROUTE_STEPS: Readonly<Record<string, number>> = {
   raydium_amm: 7,
   orca_whirlpool: 17,
@@ -234,7 +241,7 @@ export function routeOverSol(
     VENUES[universe.pricePool.venue].table(universe.pricePool),
   ])
   const fill = side === 'buy' ? { base: got, quote: amount } : { base: amount, quote: got }
-  // Two hops over one venue are that venue's; the router's name stands for several (rule B11).
+  // Two hops on one venue count as that venue; hops on several count as the router (rule B11).
   const program = coin.venue === universe.pricePool.venue ? coin.venue : 'jupiter'
   const by = { program, programId: JUPITER }
   return {
@@ -355,8 +362,9 @@ function recordRoute(
 }
 
 /**
- * A Jupiter RFQ fill between two tracked wallets: the taker sells the coin to the maker for SOL out of the maker's wrapped SOL, over a temporary
- * account. The maker pays the network fee. Both sign. Layout as on mainnet: u64 in, u64 out, i64 expiry, u16 fee, u8; 12 accounts.
+ * A Jupiter RFQ fill between two tracked wallets. The taker sells the coin to the maker, who pays
+ * out of wrapped SOL through a temporary account and pays the network fee. Both sign. Layout as on
+ * mainnet: u64 in, u64 out, i64 expiry, u16 fee, u8; 12 accounts.
  */
 export function fillRequest(
   scene: Scene,
@@ -419,7 +427,9 @@ export function fillRequest(
   }
 }
 
-/** A swap by a program nobody has published: tokens one way, SOL the other, nothing else to go by. */
+/**
+ * A swap by an unpublished program: tokens one way and SOL the other, without known instructions.
+ */
 export function swapInPrivate(
   scene: Scene,
   wallet: Wallet,

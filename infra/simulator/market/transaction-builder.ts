@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert'
 import type { Key } from './key.ts'
 import { COMPUTE_BUDGET, SYSTEM } from './programs.ts'
 
-/** A token: what its balances need to be written down. */
+/** A token, with what its balances need. */
 export interface Mint {
   readonly key: Key
   readonly decimals: number
@@ -10,20 +10,22 @@ export interface Mint {
   readonly program: Key
 }
 
-/** A token account as a transaction finds or leaves it. */
+/** A token account before or after a transaction. */
 export interface TokenAccount {
   readonly mint: Mint
   readonly owner: Key
   readonly amount: bigint
 }
 
-/** What accounts hold before a transaction. Lamports of tracked wallets may be relative to an unknown base. */
+/**
+ * Balances before a transaction. Lamports of tracked wallets may be relative to an unknown base.
+ */
 export interface Ledger {
   lamports(account: Key): bigint
   tokenAccount(account: Key): TokenAccount | null
 }
 
-/** An account as an instruction names it. */
+/** An account in an instruction. */
 export interface Meta {
   readonly key: Key
   readonly signer: boolean
@@ -41,7 +43,7 @@ export interface LookupTable {
   readonly entries: readonly Key[]
 }
 
-/** Account state around a transaction. */
+/** Balances of an account before and after the transaction. */
 export interface DraftBalance {
   readonly account: number
   readonly token: TokenAccount
@@ -54,7 +56,10 @@ export interface DraftInstruction {
   readonly depth: number
 }
 
-/** A transaction without what depends on its place in the chain (slot, index, signature, block hash, the base of wallets' lamports). */
+/**
+ * A transaction without what depends on its place in the chain: slot, index, signature, blockhash
+ * and the base of the wallets' lamports.
+ */
 export interface Draft {
   readonly versioned: boolean
   readonly signerCount: number
@@ -72,25 +77,25 @@ export interface Draft {
   /** All keys by account index. */
   readonly keys: readonly Key[]
   readonly instructions: readonly DraftInstruction[]
-  /** By index of the top-level instruction that called them. */
+  /** Inner instructions, by the index of their top-level instruction. */
   readonly inner: ReadonlyMap<number, readonly DraftInstruction[]>
   readonly logs: readonly string[]
   readonly computeUnits: number
   readonly fee: bigint
-  /** Null when it succeeded. */
+  /** The error; null for a successful transaction. */
   readonly failure: Failure | null
   readonly pre: readonly bigint[]
   readonly post: readonly bigint[]
   readonly preTokens: readonly DraftBalance[]
   readonly postTokens: readonly DraftBalance[]
-  /** What accounts hold afterwards that may have changed, for the ledger of the next transaction. */
+  /** Balances afterwards of all accounts that may have changed. */
   readonly after: ReadonlyMap<
     string,
     { readonly key: Key; readonly lamports: bigint; readonly token: TokenAccount | null }
   >
 }
 
-/** `InstructionError(instruction, Custom(code))`. */
+/** The error `InstructionError(instruction, Custom(code))`. */
 export interface Failure {
   readonly instruction: number
   readonly code: number
@@ -100,7 +105,7 @@ interface Entry {
   readonly key: Key
   signer: boolean
   writable: boolean
-  /** Called by a top-level instruction: such a key cannot come from a lookup table. */
+  /** Whether a top-level instruction calls it: such a key cannot come from a lookup table. */
   invoked: boolean
   readonly preLamports: bigint
   readonly preToken: TokenAccount | null
@@ -124,8 +129,9 @@ class InstructionFailed extends Error {
 }
 
 /**
- * Puts a transaction together by carrying it out: programs are functions that record their instruction with `call`, record the calls they
- * make inside its body, and move lamports and tokens. So instructions, stack heights, logs and balances always agree with each other.
+ * Builds a transaction by executing it. Programs are functions that record their instruction with
+ * `call`, record inner calls within its body, and move lamports and tokens. So instructions, stack
+ * heights, logs and balances always agree.
  */
 export class TransactionBuilder {
   readonly payer: Key
@@ -148,7 +154,7 @@ export class TransactionBuilder {
     entry.writable = true
   }
 
-  /** Asks for compute units at a price of micro-lamports each: what the priority fee is counted from. */
+  /** Sets the compute unit limit and price (micro-lamports a unit), which give the priority fee. */
   computeBudget(unitLimit: number, unitPrice: bigint): void {
     this.#unitLimit = unitLimit
     this.#unitPrice = unitPrice
@@ -163,8 +169,8 @@ export class TransactionBuilder {
   }
 
   /**
-   * Records an instruction of `program`, top-level or called by the one whose body runs now, then runs its own body. After a failed
-   * instruction, later top-level ones are recorded but not run.
+   * Records an instruction of `program`, top-level or called by the one whose body runs, then runs
+   * its own body. After a failure, later top-level instructions are recorded but not run.
    */
   call(
     program: Key,
@@ -230,12 +236,12 @@ export class TransactionBuilder {
     this.#logs.push(`Program ${name} success`)
   }
 
-  /** Ends the running instruction, and with it the transaction, with a custom program error. */
+  /** Fails the running instruction, and with it the transaction, with a custom program error. */
   fail(code: number): never {
     throw new InstructionFailed(code)
   }
 
-  /** How many accounts it names so far, programs among them. */
+  /** Number of accounts named so far, including programs. */
   get accountCount(): number {
     return this.#entries.size
   }
@@ -261,7 +267,7 @@ export class TransactionBuilder {
     return entry === undefined ? this.#ledger.tokenAccount(key) : entry.token
   }
 
-  /** Moves lamports, without an instruction: what programs do with accounts that they own. */
+  /** Moves lamports without an instruction, as programs do with accounts that they own. */
   moveLamports(from: Key, to: Key, lamports: bigint): void {
     this.#entry(from).lamports -= lamports
     this.#entry(to).lamports += lamports
@@ -292,7 +298,7 @@ export class TransactionBuilder {
     return entry
   }
 
-  /** Compiles the message: a legacy one, or version 0 with what `tables` can load. */
+  /** Compiles the message: legacy, or version 0 with the keys that `tables` can load. */
   build(format: { readonly versioned: boolean; readonly tables: readonly LookupTable[] }): Draft {
     const signers: Entry[] = []
     const readonlySigners: Entry[] = []
@@ -355,7 +361,10 @@ export class TransactionBuilder {
     }
   }
 
-  /** Which accounts come from which table: neither signers nor programs of top-level instructions may. */
+  /**
+   * Assigns accounts to tables. Signers and programs of top-level instructions cannot come from
+   * one.
+   */
   #lookUp(tables: readonly LookupTable[]): Lookups {
     const result = noLookups()
     for (const table of tables) {

@@ -5,18 +5,18 @@ import type { Draft, DraftBalance } from './transaction-builder.ts'
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
 
-/** Where a draft ends up. */
+/** The place of a draft in the chain. */
 export interface Place {
   readonly index: number
   readonly signatures: readonly Buffer[]
   readonly recentBlockhash: Uint8Array
-  /** Lamports that a key has beyond what the draft says, before the transaction. */
+  /** Lamports of an account before the transaction, beyond those of the draft. */
   base(key: Key): bigint
-  /** Raw token units beyond what the draft says. */
+  /** Raw token units of an account, beyond those of the draft. */
   tokenBase(key: Key): bigint
 }
 
-/** A draft in its place, as Yellowstone sends it. */
+/** The transaction of a draft at its place, as Yellowstone sends it. */
 export function transactionInfo(draft: Draft, place: Place): SubscribeUpdateTransactionInfo {
   const bases = draft.keys.map((key) => place.base(key))
   const lamports = (amounts: readonly bigint[]) =>

@@ -15,7 +15,10 @@ import { type Mint, TransactionBuilder } from './transaction-builder.ts'
 import type { Intent } from './truth.ts'
 import type { Wallet } from './universe.ts'
 
-/** SOL comes from, or goes to, somebody who is not tracked. No compute budget: the fee is 5,000 lamports. */
+/**
+ * Sends SOL to a stranger, or receives it from one. There is no compute budget, so that the fee is
+ * 5,000 lamports.
+ */
 export function moveSol(
   scene: Scene,
   wallet: Wallet,
@@ -32,7 +35,7 @@ export function moveSol(
   }
 }
 
-/** SOL goes from one tracked wallet to another. */
+/** Sends SOL from one tracked wallet to another. */
 export function handSol(scene: Scene, from: Wallet, to: Wallet, lamports: bigint): Action {
   const tx = begin(scene, from.key)
   transferSol(tx, from.key, to.key, lamports)
@@ -45,7 +48,10 @@ export function handSol(scene: Scene, from: Wallet, to: Wallet, lamports: bigint
   }
 }
 
-/** A token comes from a stranger. Named are the token accounts alone, when the wallet's exists already. */
+/**
+ * Receives a token from a stranger. The transaction names only the token accounts when the wallet's
+ * account already exists.
+ */
 export function receiveToken(scene: Scene, wallet: Wallet, mint: Mint, amount: bigint): Action {
   const other = stranger(scene, 0n)
   const source = associatedTokenAccount(other, mint.key, mint.program)
@@ -55,13 +61,16 @@ export function receiveToken(scene: Scene, wallet: Wallet, mint: Mint, amount: b
   if (scene.ledger.tokenAccount(target) === null) {
     createAssociatedAccount(tx, other, wallet.key, mint)
   }
-  // Token-2022 wants the checked form; of SPL Token both are common.
+  // Token-2022 requires `TransferChecked`; with SPL Token both forms are common.
   const checked = mint.program !== TOKEN || scene.random.chance(0.5)
   ;(checked ? transferTokenChecked : transferToken)(tx, source, target, other, amount)
   return { draft: finish(tx, scene), intents: tokenTransfer(wallet, 'in', mint, amount) }
 }
 
-/** A token goes to a stranger, or to another tracked wallet; everything: the account is closed, unless it is one that stays. */
+/**
+ * Sends a token to a stranger or to another tracked wallet. If nothing is left, it closes the
+ * account, unless that account must stay.
+ */
 export function sendToken(
   scene: Scene,
   wallet: Wallet,
@@ -83,7 +92,7 @@ export function sendToken(
   return { draft: finish(tx, scene), intents }
 }
 
-/** Quote coins give no token transfer (rule B12). */
+/** A quote coin gives no token transfer (rule B12). */
 function tokenTransfer(
   wallet: Wallet,
   direction: 'in' | 'out',
@@ -94,14 +103,14 @@ function tokenTransfer(
   return [{ kind: 'token_transfer', wallet: wallet.number, direction, mint, amount }]
 }
 
-/** Closes a token account: its rent, and SOL that it wraps, comes back; nothing is traded. */
+/** Closes a token account: its rent and wrapped SOL return to the wallet; nothing is traded. */
 export function closeHolding(scene: Scene, wallet: Wallet, account: Key): Action {
   const tx = begin(scene, wallet.key)
   closeAccount(tx, account, wallet.key, wallet.key)
   return { draft: finish(tx, scene), intents: [] }
 }
 
-/** Wraps SOL and keeps it wrapped: no event (rule B3). */
+/** Wraps SOL and keeps it wrapped, which is no event (rule B3). */
 export function wrapSol(scene: Scene, wallet: Wallet, lamports: bigint): Action {
   const tx = begin(scene, wallet.key)
   createAssociatedAccount(tx, wallet.key, wallet.key, WSOL)

@@ -3,8 +3,9 @@ import type { Key } from './key.ts'
 import type { Mint } from './transaction-builder.ts'
 
 /**
- * What a transaction was meant to do for one tracked wallet: written down by whoever made the transaction, never read back from it. Wallets
- * by number, amounts raw. Quantities and names follow the rules (B5 to B13a).
+ * What a transaction is meant to do for one tracked wallet. The maker of the transaction writes it
+ * down; it is never read back from the transaction. Wallets are numbers, amounts raw units.
+ * Quantities and names follow rules B5 to B13a.
  */
 export type Intent =
   | {
@@ -13,7 +14,7 @@ export type Intent =
       readonly side: Side
       readonly mint: Mint
       readonly baseAmount: bigint
-      /** Null when nothing opposed the base. */
+      /** Null when no quote was exchanged. */
       readonly quote: Mint | null
       readonly quoteAmount: bigint
       readonly program: string

@@ -1,10 +1,16 @@
 import { createRandom, hash32 } from '../random.ts'
-import { derivedKey, derivedPumpMint, derivedSigner, type Key } from './key.ts'
+import {
+  associatedTokenAccount,
+  derivedKey,
+  derivedPumpMint,
+  derivedSigner,
+  type Key,
+} from './key.ts'
 import { WSOL } from './native.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT } from './programs.ts'
 import type { Mint } from './transaction-builder.ts'
 
-/** Where coins of the market trade. */
+/** Venues on which coins trade. */
 export type VenueName =
   | 'pumpfun'
   | 'pumpswap'
@@ -16,34 +22,42 @@ export type VenueName =
 /** USD Coin on mainnet. */
 export const USDC: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
 
-/** A coin of the market with its one pool. */
+/** The associated USDC account of a wallet. */
+export function usdcAccountOf(wallet: Key): Key {
+  return associatedTokenAccount(wallet, USDC.key, USDC.program)
+}
+
+/** A coin of the market, with its one pool. */
 export interface Coin {
   readonly index: number
   readonly mint: Mint
   readonly name: string
   readonly symbol: string
-  /** Raw units in all. */
+  /** Supply in raw units. */
   readonly supply: bigint
   readonly venue: VenueName
-  /** What the pool trades it against. */
+  /** The quote token of the pool. */
   readonly quote: Mint
-  /** Raw quote units for one raw unit of the coin, before the path of its price. */
+  /** Base price: raw quote units for one raw unit of the coin. */
   readonly basePrice: number
-  /** Raw quote units in the pool at that price. */
+  /** Raw quote units in the pool at the base price. */
   readonly depth: number
-  /** The rise and fall of a coin that is held for hours; null: its price swings around the same height for ever. */
+  /**
+   * How the price of a coin rises and falls over hours; null for a price that swings around its
+   * base.
+   */
   readonly life: CoinLife | null
-  /** Keys of accounts that belong to the coin or its pool, by name; the same for ever. */
+  /** Keys of accounts of the coin or its pool, by name; always the same. */
   key(name: string): Key
 }
 
-/** Everything that the market's transactions speak of and that never changes. */
+/** The constant parts of the market. */
 export interface Universe {
   readonly seed: number
   /** Tracked wallets: number n is `wallets[n - 1]`. */
   readonly wallets: readonly Wallet[]
   readonly coins: readonly Coin[]
-  /** Traders whom nobody tracks. */
+  /** Traders that nobody tracks. */
   readonly strangers: readonly Key[]
   /** The SOL/USDC Whirlpool whose account the stream serves as the price. */
   readonly pricePool: Coin
@@ -52,30 +66,30 @@ export interface Universe {
 export interface Wallet {
   readonly number: number
   readonly key: Key
-  /** Ed25519 seed of the wallet: it can sign. */
+  /** Ed25519 seed, by which the wallet can sign. */
   readonly secret: Uint8Array
-  /** What it holds between episodes. */
+  /** What the wallet holds between episodes. */
   readonly baseLamports: bigint
   readonly baseUsdc: bigint
 }
 
-/** How a coin rises, in a short time, and falls, in a long one; then it begins again. */
+/** A coin's price rises quickly and falls slowly; then it begins again. */
 export interface CoinLife {
-  /** Slots from one beginning to the next, and by how many it began before slot 0. */
+  /** Length of a life in slots, and how many slots before slot 0 the first one began. */
   readonly slots: number
   readonly phase: number
-  /** Share of a life in which it rises. */
+  /** Fraction of a life in which the price rises. */
   readonly rise: number
-  /** Between its lowest and its highest price lie twice as many powers of e. */
+  /** Half the logarithm of the ratio of the highest to the lowest price. */
   readonly height: number
 }
 
-/** The share of its life that a coin has behind it. */
+/** Fraction of its life that a coin has behind it. */
 export function ageOf(life: CoinLife, slot: number): number {
   return ((slot + life.phase) % life.slots) / life.slots
 }
 
-/** Power of e by which the price is above or below its base. */
+/** Logarithm of the ratio of the price to its base. */
 function courseOf(life: CoinLife, slot: number): number {
   const { rise, height } = life
   const age = ageOf(life, slot)
@@ -83,11 +97,12 @@ function courseOf(life: CoinLife, slot: number): number {
   return height * (1 - 2 * ((age - rise) / (1 - rise)) ** 0.6)
 }
 
-/** SOL's price in USD around which it moves. */
+/** Average of SOL's price in USD. */
 const SOL_USD = 150
 
 /**
- * Makes the market's universe; the first wallets and coins of a seed are the same however many there are. `livesOf`: the lives of a coin, by its index.
+ * Creates the universe of a market. The first wallets and coins of a seed do not depend on their
+ * number. `livesOf` returns the life of a coin by its index.
  */
 export function createUniverse(
   seed: number,
@@ -130,11 +145,11 @@ function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
   const venue = VENUES[index % VENUES.length]!
   const pump = venue === 'pumpfun' || venue === 'pumpswap'
   const decimals = pump ? 6 : random.pick([6, 6, 6, 9, 5])
-  random.below(144) // the draws that follow stay what they are
+  random.below(144) // drawn even if unused, so that later draws do not change
   const { name, symbol } = coinName(seed, index)
   const supply = 1_000_000_000n * 10n ** BigInt(decimals)
   const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC : WSOL
-  // Market value in SOL: a bonding curve ends near 410, pools go on from there.
+  // Market value in SOL: a bonding curve ends near 410, pools begin there.
   const marketSol =
     venue === 'pumpfun' ? random.between(120, 155) : 400 * Math.exp(random.between(0, 4))
   const quotePerSol = quote === WSOL ? 1e9 : SOL_USD * 1e6
@@ -185,7 +200,10 @@ function rememberedKeys(seed: number, owner: string): (name: string) => Key {
   }
 }
 
-/** Raw quote units for one raw unit of the coin at a slot: its base price on a path of three waves, or on that of its life. */
+/**
+ * Raw quote units for one raw unit of the coin at a slot: its base price times a sum of three
+ * waves, or times the path of its life.
+ */
 export function priceAt(coin: Coin, slot: number): number {
   const wave = (period: number, name: number) =>
     Math.sin(2 * Math.PI * (slot / period + hash32(coin.index, name) / 0x100000000))
@@ -204,7 +222,7 @@ export function priceAt(coin: Coin, slot: number): number {
   return coin.basePrice * Math.exp(swing * path)
 }
 
-/** What the pool holds at a slot: a constant product around the price. */
+/** Reserves of the pool at a slot: a constant product at the price. */
 export function reservesAt(coin: Coin, slot: number): { base: bigint; quote: bigint } {
   const factor = Math.sqrt(priceAt(coin, slot) / coin.basePrice)
   return {
@@ -213,7 +231,7 @@ export function reservesAt(coin: Coin, slot: number): { base: bigint; quote: big
   }
 }
 
-/** Two words that are no other coin's of the market, and what they make short. */
+/** Two words that no other coin of the market has, and the symbol that they make. */
 function coinName(seed: number, index: number): { name: string; symbol: string } {
   const number = (index * 389 + (hash32(seed, 'names') % NAMES)) % NAMES
   const first = ADJECTIVES[Math.floor(number / NOUNS.length)]!

@@ -8,7 +8,7 @@ import { priceAt } from './universe.ts'
 export const WHIRLPOOL = wellKnown('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc')
 const CONFIG = wellKnown('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
 
-/** Square root of the raw price (B for A), as Whirlpool keeps it: times 2^64. */
+/** Square root of the raw price (B for A) times 2^64, as Whirlpool stores it. */
 export function sqrtPriceX64(price: number): bigint {
   return (BigInt(Math.round(Math.sqrt(price) * 2 ** 52)) << 64n) >> 52n
 }
@@ -51,7 +51,7 @@ export function whirlpoolData(pool: Coin, slot: number, time: number): Buffer {
     .done()
 }
 
-/** The update of the price account that a slot brings. */
+/** The update of the price account at a slot. */
 export function priceAccountUpdate(pool: Coin, slot: number, time: number): SubscribeUpdateAccount {
   return {
     account: {

@@ -15,7 +15,10 @@ import { encodeTransactionError, type TransactionErrorJson } from '../rpc/transa
 import { errorJson } from './svm-error.ts'
 import { createAssociated, mintTo } from './token-instructions.ts'
 
-/** Why a transaction was not taken, with the error as RPC writes it; null when it cannot be read. */
+/**
+ * A transaction that was refused. `reason` is the error as RPC writes it; null when the transaction
+ * cannot be read.
+ */
 export class Refused extends Error {
   readonly reason: TransactionErrorJson | null
   readonly logs: readonly string[]
@@ -30,26 +33,34 @@ type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
 
 /**
- * Executes transactions that somebody signed: the real programs (System, Token, Token-2022, Associated Token, Memo) on accounts of their own, beside those of
- * the market. Signatures are checked, blockhashes are not.
+ * Executes signed transactions with the real programs (System, Token, Token-2022, Associated Token,
+ * Memo). Its accounts are separate from those of the market. Signatures are checked, blockhashes
+ * are not.
  */
 export interface Bank {
-  /** Gives it with its outcome, index 0. Throws `Refused` for what cannot be read or run; with `keepFailed` one that fails is executed like any other. */
+  /**
+   * Executes a transaction and returns it with its outcome, index 0. Throws `Refused` for one that
+   * cannot be read or run. With `keepFailed`, a transaction that fails is executed and returned
+   * too.
+   */
   execute(
     wire: Uint8Array,
     options: { readonly keepFailed: boolean },
   ): SubscribeUpdateTransactionInfo
-  /** Puts lamports on an account, by a transaction. */
+  /** Sends lamports from the faucet to an account. */
   airdrop(to: PublicKey, lamports: bigint): SubscribeUpdateTransactionInfo
-  /** Mints USDT, raw units, to the associated account of an owner, by a transaction. */
+  /** Mints USDT, in raw units, to the associated account of an owner. */
   airdropUsdt(owner: PublicKey, amount: bigint): SubscribeUpdateTransactionInfo
   account(address: string): AccountState | null
   tokenAccounts(owner: string): OwnedTokenAccount[]
-  /** Loads a program (bytes of an ELF file). */
+  /** Loads a program from the bytes of an ELF file. */
   addProgram(id: PublicKey, elf: Uint8Array): void
 }
 
-/** Opens a bank; rejects when `litesvm`, a development dependency, is not installed. The faucet's key, of 32 bytes, mints USDT and pays. */
+/**
+ * Opens a bank. The faucet's 32-byte key mints USDT and pays fees. Rejects when `litesvm`, a
+ * development dependency, is not installed.
+ */
 export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
   const { FailedTransactionMetadata, LiteSVM } = await import('litesvm')
   const svm = new LiteSVM().withBlockhashCheck(false)
@@ -76,7 +87,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     const parts = {
       messageBytes: message.serialize(),
       signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
-    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // the same two parts under another library's brands
+    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // litesvm brands the types of these two fields
     if (!keepFailed) {
       const tried = svm.simulateTransaction(parts)
       if (tried instanceof FailedTransactionMetadata) throw refusal(tried)
@@ -85,7 +96,8 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     const done = svm.sendTransaction(parts)
     const after = balancesOf(keys)
     if (!(done instanceof FailedTransactionMetadata)) return infoOf(tx, done, null, before, after)
-    // What never ran (a bad signature, an unfunded payer) is in no block; what failed has paid its fee.
+    // A transaction that never ran (bad signature, unfunded payer) is in no block; one that failed
+    // has paid its fee.
     if (after.lamports[0] === before.lamports[0]) throw refusal(done)
     return infoOf(tx, done.meta(), done, before, after)
   }
@@ -99,7 +111,10 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     return { lamports: keys.map((key) => BigInt(svm.getBalance(kit(key)) ?? 0n)), tokens }
   }
 
-  /** Token account: 32 mint, 32 owner, u64 amount, ..., u8 state @108; with extensions the kind of account @165 (2: token account). */
+  /**
+   * Reads a token account: 32 mint, 32 owner, u64 amount, ..., u8 state at 108; with extensions, u8
+   * account type at 165 (2: token account).
+   */
   function readTokenAccount(found: SvmAccount): OwnedTokenAccount | null {
     const { address, lamports } = found
     const program: string = found.programAddress
@@ -122,7 +137,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
   function bySelf(...instructions: readonly TransactionInstruction[]) {
     const tx = new Transaction().add(...instructions)
     const blockhash = Buffer.alloc(32)
-    blockhash.writeUInt32LE(++sentBySelf) // so that no two are the same
+    blockhash.writeUInt32LE(++sentBySelf) // makes each transaction unique
     tx.recentBlockhash = new PublicKey(blockhash).toBase58()
     tx.feePayer = faucet.publicKey
     tx.sign(faucet)
@@ -218,7 +233,7 @@ function infoOf(
     },
     meta: {
       err: failed === null ? undefined : { err: encodeTransactionError(errorJson(failed)) },
-      // What is on no account any more; programs of a transaction neither make nor burn lamports.
+      // The lamports that left all accounts: programs neither create nor burn lamports.
       fee: String(total(before.lamports) - total(after.lamports)),
       preBalances: before.lamports.map(String),
       postBalances: after.lamports.map(String),
@@ -251,7 +266,10 @@ function tokenBalance(account: OwnedTokenAccount, accountIndex: number): TokenBa
   return { accountIndex, mint, owner, programId, uiTokenAmount }
 }
 
-/** `Mint`, 82 bytes: u32 1 and the mint authority, u64 supply, u8 decimals, u8 initialised, u32 0 and no freeze authority. */
+/**
+ * `Mint`, 82 bytes: u32 1 and the mint authority, u64 supply, u8 decimals, u8 initialised, u32 0
+ * for no freeze authority.
+ */
 function mintData(authority: PublicKey): Uint8Array {
   const data = Buffer.alloc(82)
   data.writeUInt32LE(1, 0)
@@ -261,7 +279,7 @@ function mintData(authority: PublicKey): Uint8Array {
   return data
 }
 
-/** Kit brands its address texts. */
+/** An address in the branded type of litesvm. */
 function kit(key: PublicKey): Parameters<LiteSVM['getAccount']>[0] {
   return key.toBase58() as Parameters<LiteSVM['getAccount']>[0]
 }

@@ -7,41 +7,42 @@ import { keysOf } from '../grpc/updates.ts'
 import { type Key, keyId } from '../market/key.ts'
 import { type Bank, openBank } from './bank.ts'
 
-/** What people send over RPC: executed at once, and in the block of the next slot. */
+/** Takes transactions over RPC: each is executed at once, and is in the block of the next slot. */
 export interface Payments {
-  /** Takes a signed transaction; gives its signature, base58. Rejects with `Refused`. */
+  /** Executes a signed transaction; returns its signature, base58. Rejects with `Refused`. */
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
   airdropUsdt(owner: PublicKey, amount: bigint): Promise<string>
-  /** Where they are executed; opened at the first use. */
+  /** The bank that executes them; opened at the first use. */
   bank(): Promise<Bank>
 }
 
-/** A chain on which people can pay. */
+/** A chain with payments. */
 export interface PaidChain {
-  /** The chain below, with what was sent at the end of its blocks. */
+  /** The base chain; transactions that were sent come last in its blocks. */
   readonly chain: Chain
   readonly payments: Payments
 }
 
-/** Transactions of a slot that were sent, in order. */
+/** A transaction that was sent. */
 interface Sent {
   readonly info: SubscribeUpdateTransactionInfo
   readonly named: ReadonlySet<string>
 }
 
 /**
- * Adds to a chain what people send: the one thing that is no function of the seed, and gone with the process. `newest` is the slot that the clock
- * shows. The bank costs 90 MB and is opened when somebody asks for it first.
+ * Adds the transactions that clients send to a chain. They do not depend on the seed and are lost
+ * when the process ends. `newest` returns the newest slot. The bank takes 90 MB of memory and is
+ * opened at the first payment.
  */
 export function createPaidChain(
   base: Chain,
   options: {
     readonly faucetSecret: Uint8Array
     readonly newest: () => number
-    /** Keys of which the chain below knows nothing: looking for them there costs seconds. */
+    /** Keys that the base chain never names. A search for such a key there takes seconds. */
     readonly strangers: Iterable<Key>
-    /** Keys that it does know, whoever else pays them. */
+    /** Keys that the base chain knows, even if they are paid too. */
     readonly known: Iterable<Address>
   },
 ): PaidChain {
@@ -68,7 +69,7 @@ export function createPaidChain(
     const placed = { ...info, index: String(index) }
     sent.push({ info: placed, named: keysOf(placed).named })
     places.set(keyId(info.signature), { slot, index })
-    // What had nothing before somebody paid is nobody's of the chain below.
+    // A key that held nothing before its first payment is not in the base chain.
     info.transaction?.message?.accountKeys.forEach((key, at) => {
       const isNew = info.meta?.preBalances[at] === '0' && info.meta.postBalances[at] !== '0'
       if (isNew && !known.has(encodeBase58(key))) strangers.add(keyId(key))
@@ -80,7 +81,7 @@ export function createPaidChain(
     bank,
     async send(wire, how) {
       const { execute } = await bank()
-      // A transaction is in one block at most, however often it is sent: the first signature follows the count.
+      // Sending a transaction again has no effect. Its first signature follows the signature count.
       const known = places.has(keyId(wire.subarray(1, 65)))
       return known ? encodeBase58(wire.subarray(1, 65)) : place(execute(wire, how))
     },
@@ -95,7 +96,7 @@ export function createPaidChain(
   const sentAt = (slot: number, index: number) =>
     slots.get(slot)?.find(({ info }) => info.index === String(index))
 
-  /** Those that name the key in slots `from` down to `last`, newest first. */
+  /** Sent transactions that name a key, in slots `from` down to `last`, newest first. */
   function* sentDown(id: string, from: number, last: number): Generator<Mentioned> {
     for (const slot of [...slots.keys()].sort((a, b) => b - a)) {
       if (slot > from || slot < last) continue
@@ -121,7 +122,7 @@ export function createPaidChain(
       ...(slots.get(slot) ?? []).map(({ info }) => info.signature),
     ],
     *mentionsDown(id, from, last) {
-      // Of one slot those that were sent come last, so they are told first.
+      // Within a slot, sent transactions come last, and so are the newest.
       const sent = [...sentDown(id, from, last)]
       for (const found of strangers.has(id) ? [] : base.mentionsDown(id, from, last)) {
         while (found !== null && sent[0] !== undefined && sent[0].slot >= found.slot)

@@ -1,10 +1,14 @@
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
-import { RpcError, type RpcMethods } from '../rpc/methods.ts'
+import type { RpcMethods } from '../rpc/parameters.ts'
+import { RpcError, RpcErrorCode } from '../rpc/rpc-error.ts'
 import { Refused } from './bank.ts'
 import type { Payments } from './paid-chain.ts'
 
-/** RPC methods by which people pay: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it, and the simulator's own `requestUsdtAirdrop [owner, raw amount]`. */
+/**
+ * RPC methods for payments: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it,
+ * and the simulator's own `requestUsdtAirdrop [owner, raw amount]`.
+ */
 export function paymentMethods(payments: Payments): RpcMethods {
   return {
     sendTransaction([text, config]) {
@@ -13,7 +17,8 @@ export function paymentMethods(payments: Payments): RpcMethods {
         encoding === 'base64'
           ? Buffer.from(String(text), 'base64')
           : bs58.decodeUnsafe(String(text))
-      if (wire === undefined) throw new RpcError(INVALID_PARAMS, 'invalid base58 encoding')
+      if (wire === undefined)
+        throw new RpcError(RpcErrorCode.invalidParams, 'invalid base58 encoding')
       return told(payments.send(wire, { keepFailed: skipPreflight === true }))
     },
     requestAirdrop([to, lamports]) {
@@ -25,34 +30,31 @@ export function paymentMethods(payments: Payments): RpcMethods {
   }
 }
 
-const INVALID_PARAMS = -32_602
-const PREFLIGHT_FAILURE = -32_002
-
 async function told(sent: Promise<string>): Promise<string> {
   try {
     return await sent
   } catch (error) {
     if (!(error instanceof Refused)) throw error
     const { message, reason: err, logs } = error
-    if (err === null) throw new RpcError(INVALID_PARAMS, message)
-    throw new RpcError(PREFLIGHT_FAILURE, message, { err, logs })
+    if (err === null) throw new RpcError(RpcErrorCode.invalidParams, message)
+    throw new RpcError(RpcErrorCode.preflightFailure, message, { err, logs })
   }
 }
 
 function key(value: unknown): PublicKey {
   const bytes = bs58.decodeUnsafe(String(value))
-  if (bytes?.length !== 32) throw new RpcError(INVALID_PARAMS, 'Invalid param: Invalid')
+  if (bytes?.length !== 32) throw new RpcError(RpcErrorCode.invalidParams, 'Invalid param: Invalid')
   return new PublicKey(bytes)
 }
 
 function amount(value: unknown): bigint {
   const isAmount =
     typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= 1e15
-  if (!isAmount) throw new RpcError(INVALID_PARAMS, 'Invalid params: not an amount')
+  if (!isAmount) throw new RpcError(RpcErrorCode.invalidParams, 'Invalid params: not an amount')
   return BigInt(value)
 }
 
 function record(value: unknown): Readonly<Record<string, unknown>> {
-  // Of an object any key may be asked.
+  // Any key may be read from an object.
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
 }

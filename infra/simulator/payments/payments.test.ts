@@ -72,7 +72,7 @@ test('what somebody signed and sent is executed, and in the next block for every
   }
   t.is(accounts.value.length, 1)
 
-  // Refused before it is sent, unless the sender wants it in a block all the same.
+  // Preflight refuses it, unless the sender skips preflight.
   const tooMuch = [transfer(payer.usdt, payer.usdt, payer.key.publicKey, 99_000_000n)]
   await t.throwsAsync(payer.send(tooMuch), { message: /-32002.*Custom/ })
   const failed = await payer.send(tooMuch, { skipPreflight: true })

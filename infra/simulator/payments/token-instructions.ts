@@ -6,7 +6,7 @@ import { ASSOCIATED_TOKEN, TOKEN } from '../market/programs.ts'
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(ASSOCIATED_TOKEN.bytes)
 
-/** Where an owner's tokens of a mint lie unless it chose otherwise. */
+/** The associated token account of an owner, and the instruction that creates it. */
 export function associatedAccount(
   owner: PublicKey,
   mint: PublicKey,

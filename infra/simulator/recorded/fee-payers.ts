@@ -4,7 +4,10 @@ import type { Address } from '../../../pipeline/domain/address.ts'
 import { keyId } from '../market/key.ts'
 import type { RecordedBlock } from './load.ts'
 
-/** Who paid for the successful transactions of recorded blocks that call a venue, router or order program: the first `limit` of them, each once. */
+/**
+ * The first `limit` distinct fee payers of successful transactions that call a venue, router or
+ * order program, in block order.
+ */
 export function feePayersOfTrades(blocks: readonly RecordedBlock[], limit: number): Address[] {
   const traded = new Set(
     PROGRAMS.filter(({ kind }) => kind !== 'not_trading').map(({ id }) => keyId(bs58.decode(id))),

@@ -3,23 +3,24 @@ import { gunzipSync } from 'node:zlib'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
 import { readFault } from '../../../pipeline/runtime/read-fault.ts'
-import { infoFromJson, type TransactionJson } from '../rpc/transaction-json.ts'
+import { infoFromJson } from '../rpc/info-from-json.ts'
+import type { TransactionJson } from '../rpc/transaction-json.ts'
 
-/** A block as it was recorded. */
+/** A recorded block. */
 export interface RecordedBlock {
   readonly slot: number
   readonly parent: number
   readonly blockhash: string
   /** Unix seconds. */
   readonly time: number
-  /** In block order, their indexes counted from 0. */
+  /** In block order; indexes count from 0. */
   readonly transactions: readonly SubscribeUpdateTransactionInfo[]
 }
 
 interface Line extends TransactionJson {
   readonly slot: number
   readonly blockTime: number | null
-  /** Where it was read, for messages. */
+  /** File and line, for messages. */
   readonly where: string
   readonly _source?: {
     readonly block?: {
@@ -31,8 +32,9 @@ interface Line extends TransactionJson {
 }
 
 /**
- * Reads blocks from JSON-lines files (`.gz` or plain), one transaction a line in the shape of RPC's `getTransaction` with encoding `json`; the lines
- * of a slot are its block. In slot order. On anything else a ServiceError `bad_config` that names the file and the line.
+ * Reads blocks from JSON-lines files (`.gz` or plain), in slot order. A line is a transaction as
+ * RPC's `getTransaction` answers it with encoding `json`; the lines of a slot make its block.
+ * Throws a ServiceError `bad_config` that names the file and the line of anything else.
  */
 export function loadBlocks(files: readonly string[]): RecordedBlock[] {
   const lines = new Map<number, Line[]>()
@@ -79,7 +81,7 @@ function parseLine(text: string, where: string): Line {
   if (typeof line.transaction.message.accountKeys[0] !== 'string') {
     throw fault('not of encoding json')
   }
-  return { ...line, where } as Line // what else a transaction must have, `infoFromJson` says
+  return { ...line, where } as Line // `infoFromJson` checks the rest
 }
 
 function blockOf(slot: number, lines: Line[]): RecordedBlock {

@@ -1,15 +1,22 @@
-import { createHash } from 'node:crypto'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
 import type { Block } from '../block.ts'
 import type { Chain, OwnedTokenAccount } from '../chain.ts'
-import type { ChainShape, SlotKind } from '../chain-shape.ts'
+import type { ChainShape } from '../chain-shape.ts'
 import { keysOf } from '../grpc/updates.ts'
 import { keyId } from '../market/key.ts'
 import type { RecordedOptions } from '../options.ts'
+import {
+  createEntries,
+  madeUpHash,
+  positionOf,
+  type RecordedContent,
+  type RecordedEntry,
+  SLOT_SECONDS,
+} from './entries.ts'
 import type { RecordedBlock } from './load.ts'
 
-/** Blocks that were recorded, as a chain: one after the other, then empty blocks for ever. */
+/** A chain of recorded blocks; empty blocks follow the last one without end. */
 export interface RecordedChain extends Chain {
   /** The slot before the first one that is played. */
   readonly before: number
@@ -17,115 +24,39 @@ export interface RecordedChain extends Chain {
   readonly last: number
 }
 
-interface Entry {
-  readonly slot: number
-  readonly kind: SlotKind
-  /** Of a dead slot: what the next one holds again. */
-  readonly content: Content | null
-}
-
-interface Content {
-  readonly transactions: readonly SubscribeUpdateTransactionInfo[]
-  readonly time: number
-  readonly blockhash: string
-  /** As recorded; null for parts of a block that was split. */
-  readonly parent: number | null
-}
-
-/** Slots of 400 ms: how times go on after the last block, and where times are given anew. */
-const SLOT_SECONDS = 0.4
-
 /**
- * Makes the chain. Slots keep their recorded numbers, so that between two blocks numbers are skipped, unless `renumberFrom` says where to begin;
- * `split` cuts each block into that many slots; `timeFrom` gives block times anew. The shape says which numbers among them are skipped or dead.
+ * Creates the chain. Slots keep their recorded numbers, so that the numbers between two blocks are
+ * skipped, unless `renumberFrom` says where to begin. `split` cuts each block into that many slots;
+ * `timeFrom` gives block times anew. The shape says which of the numbers are skipped or dead.
  */
 export function createRecordedChain(
   blocks: readonly RecordedBlock[],
   options: RecordedOptions,
   shape: ChainShape,
 ): RecordedChain {
-  const contents = blocks.flatMap((block) => splitBlock(block, options.split ?? 1))
-  const played =
-    options.renumberFrom === undefined && (options.split ?? 1) === 1
-      ? ownNumbers(blocks, contents, shape)
-      : newNumbers(options.renumberFrom ?? blocks[0]!.slot, contents, shape)
-  const entries = [...leadIn(played[0]!.slot, contents[0]!.time, options.leadIn ?? 0), ...played]
-  const bySlot = new Map(entries.map((entry, position) => [entry.slot, position]))
+  const entries = createEntries(blocks, options, shape)
   const produced = entries.filter((entry) => entry.kind === 'produced')
-  const first = produced[0]!
-  const last = entries.at(-1)!
-  const lastTime = last.content!.time
-  const places = new Map<string, { slot: number; index: number }>()
-  for (const { slot, content } of produced) {
-    content!.transactions.forEach((info, index) => {
-      places.set(keyId(info.signature), { slot, index })
-    })
-  }
-
-  const kind = (slot: number): SlotKind => {
-    if (slot > last.slot) return shape.kind(slot)
-    const position = bySlot.get(slot)
-    return position === undefined ? 'skipped' : entries[position]!.kind
-  }
-  // The recorded parent of the first block, unless a dead slot has taken its number.
-  const firstParent =
-    entries[0] === first ? (first.content!.parent ?? first.slot - 1) : entries[0]!.slot - 1
-  const parent = (slot: number): number => {
-    if (slot <= first.slot) return Math.min(firstParent, slot - 1)
-    if (slot > last.slot) return Math.max(shape.parent(slot), last.slot)
-    return produced.findLast((entry) => entry.slot < slot)!.slot
-  }
-  const contentOf = (slot: number): Content => {
-    const position = bySlot.get(slot)
-    const content = position === undefined ? null : entries[position]!.content
-    if (content !== null) return content
-    return {
-      transactions: [],
-      time: lastTime + Math.floor((slot - last.slot) * SLOT_SECONDS),
-      blockhash: madeUpHash(slot),
-      parent: null,
-    }
-  }
-  const blockhash = (slot: number) =>
-    slot < first.slot ? madeUpHash(slot) : contentOf(slot).blockhash
-  const timeOf = (slot: number): number => {
-    if (options.timeFrom === undefined) return contentOf(slot).time
-    const position = bySlot.get(slot) ?? entries.length - 1 + (slot - last.slot)
-    return options.timeFrom + Math.floor(position * SLOT_SECONDS)
-  }
-
+  const places = placesOf(produced)
+  const numbers = createSlotNumbers(entries, produced, shape)
+  const contents = createContents(entries, options.timeFrom)
+  const { contentOf } = contents
+  const first = produced[0]!.slot
+  const blockhash = (slot: number) => (slot < first ? madeUpHash(slot) : contentOf(slot).blockhash)
   return {
+    ...numbers,
     before: entries[0]!.slot - 1,
-    last: last.slot,
+    last: entries.at(-1)!.slot,
     firstSlot: entries[0]!.slot,
-    kind,
-    parent,
-    step(slot, steps) {
-      const at =
-        slot > last.slot ? entries.length - 1 + (slot - last.slot) : positionOf(entries, slot)
-      const to = at + steps
-      if (to < 0) return entries[0]!.slot + to
-      return to < entries.length ? entries[to]!.slot : last.slot + (to - entries.length + 1)
-    },
-    nextProduced(slot, limit) {
-      for (const entry of produced) {
-        if (entry.slot >= slot) return entry.slot <= limit ? entry.slot : null
-      }
-      const found = shape.atOrAfter(Math.max(slot, last.slot + 1))
-      return found <= limit ? found : null
-    },
     block(slot): Block {
-      const content = contentOf(slot)
-      const parentSlot = parent(slot)
-      const dead = kind(slot) === 'dead'
+      const parent = numbers.parent(slot)
       return {
         slot,
-        parent: parentSlot,
-        blockhash: dead ? madeUpHash(-slot) : content.blockhash,
-        parentBlockhash: blockhash(parentSlot),
-        time: timeOf(slot),
-        height: slot - Math.floor(first.slot / 10),
-        transactions: content.transactions,
+        parent,
+        blockhash: numbers.kind(slot) === 'dead' ? madeUpHash(-slot) : contentOf(slot).blockhash,
+        parentBlockhash: blockhash(parent),
+        time: contents.timeOf(slot),
+        height: slot - Math.floor(first / 10),
+        transactions: contentOf(slot).transactions,
         accounts: [],
       }
     },
@@ -160,88 +91,74 @@ export function createRecordedChain(
   }
 }
 
-/** Empty blocks before the first slot, each 0.4 s before the next. */
-function leadIn(first: number, time: number, slots: number): Entry[] {
-  return Array.from({ length: slots }, (_, position): Entry => {
-    const slot = first - slots + position
-    const before = Math.ceil((slots - position) * SLOT_SECONDS)
-    const content = {
+/** Places of transactions by signature. */
+function placesOf(produced: readonly RecordedEntry[]) {
+  return new Map(
+    produced.flatMap(({ slot, content }) =>
+      content!.transactions.map((info, index) => [keyId(info.signature), { slot, index }] as const),
+    ),
+  )
+}
+
+/** The part of the chain that is about slot numbers. After the last entry, the shape decides. */
+function createSlotNumbers(
+  entries: readonly RecordedEntry[],
+  produced: readonly RecordedEntry[],
+  shape: ChainShape,
+): Pick<Chain, 'kind' | 'parent' | 'step' | 'nextProduced'> {
+  const bySlot = new Map(entries.map((entry) => [entry.slot, entry]))
+  const start = entries[0]!
+  const first = produced[0]!
+  const last = entries.at(-1)!.slot
+  // The recorded parent of the first block, unless a dead slot has taken its number.
+  const firstParent = start === first ? (first.content!.parent ?? first.slot - 1) : start.slot - 1
+  return {
+    kind: (slot) => (slot > last ? shape.kind(slot) : (bySlot.get(slot)?.kind ?? 'skipped')),
+    parent(slot) {
+      if (slot <= first.slot) return Math.min(firstParent, slot - 1)
+      if (slot > last) return Math.max(shape.parent(slot), last)
+      return produced.findLast((entry) => entry.slot < slot)!.slot
+    },
+    step(slot, steps) {
+      const at = slot > last ? entries.length - 1 + (slot - last) : positionOf(entries, slot)
+      const to = at + steps
+      if (to < 0) return start.slot + to
+      return to < entries.length ? entries[to]!.slot : last + (to - entries.length + 1)
+    },
+    nextProduced(slot, limit) {
+      const entry = produced.find((found) => found.slot >= slot)
+      const found = entry?.slot ?? shape.atOrAfter(Math.max(slot, last + 1))
+      return found <= limit ? found : null
+    },
+  }
+}
+
+/** Contents and block times of slots; `timeFrom` gives the times anew, from these unix seconds on. */
+function createContents(entries: readonly RecordedEntry[], timeFrom: number | undefined) {
+  const positions = new Map(entries.map((entry, position) => [entry.slot, position]))
+  const last = entries.at(-1)!
+  const contentOf = (slot: number): RecordedContent => {
+    const position = positions.get(slot)
+    const content = position === undefined ? null : entries[position]!.content
+    if (content !== null) return content
+    return {
       transactions: [],
-      time: time - before,
+      time: last.content!.time + Math.floor((slot - last.slot) * SLOT_SECONDS),
       blockhash: madeUpHash(slot),
       parent: null,
     }
-    return { slot, kind: 'produced', content }
-  })
-}
-
-/** Where a slot is in the list, or would be: the position of the last entry at or before it. */
-function positionOf(entries: readonly Entry[], slot: number): number {
-  let found = slot - entries[0]!.slot
-  for (let i = 0; i < entries.length && entries[i]!.slot <= slot; i += 1) found = i
-  return found
-}
-
-/** Cuts a block into parts of equal length, each with indexes of its own. */
-function splitBlock(block: RecordedBlock, parts: number): Content[] {
-  if (parts === 1) {
-    const { transactions, time, blockhash, parent } = block
-    return [{ transactions, time, blockhash, parent }]
   }
-  const size = Math.ceil(block.transactions.length / parts)
-  return Array.from({ length: parts }, (_, part) => ({
-    transactions: block.transactions
-      .slice(part * size, (part + 1) * size)
-      .map((info, index) => ({ ...info, index: String(index) })),
-    time: block.time,
-    blockhash: part === parts - 1 ? block.blockhash : madeUpHash(block.slot + part / parts),
-    parent: null,
-  }))
-}
-
-/** Recorded numbers. Where the shape has dead or skipped slots, they are put on the free numbers before each block. */
-function ownNumbers(
-  blocks: readonly RecordedBlock[],
-  contents: readonly Content[],
-  shape: ChainShape,
-): Entry[] {
-  const troubled = ['skipped', 'dead'] as const
-  const kinds = troubled.filter((kind) =>
-    Array.from({ length: 32 }, (_, slot) => shape.kind(slot)).includes(kind),
-  )
-  return blocks.flatMap((block, i): Entry[] => {
-    const content = contents[i]!
-    const free = block.slot - (blocks[i - 1]?.slot ?? 0) - 1
-    const extra = kinds.slice(0, Math.min(free, kinds.length))
-    return [
-      ...extra.map((kind, position) => ({
-        slot: block.slot - extra.length + position,
-        kind,
-        content: kind === 'dead' ? content : null,
-      })),
-      { slot: block.slot, kind: 'produced' as const, content },
-    ]
-  })
-}
-
-function newNumbers(from: number, contents: readonly Content[], shape: ChainShape): Entry[] {
-  const entries: Entry[] = []
-  let slot = from
-  for (const content of contents) {
-    for (; shape.kind(slot) !== 'produced'; slot += 1) {
-      const kind = shape.kind(slot)
-      entries.push({ slot, kind, content: kind === 'dead' ? content : null })
-    }
-    entries.push({ slot, kind: 'produced', content: { ...content, parent: null } })
-    slot += 1
+  return {
+    contentOf,
+    timeOf(slot: number): number {
+      if (timeFrom === undefined) return contentOf(slot).time
+      const position = positions.get(slot) ?? entries.length - 1 + (slot - last.slot)
+      return timeFrom + Math.floor(position * SLOT_SECONDS)
+    },
   }
-  return entries
 }
 
-function madeUpHash(slot: number): string {
-  return bs58.encode(createHash('sha256').update(`recorded/${slot}`).digest())
-}
-
+/** Token accounts of an owner as a successful transaction left them. */
 function accountsAfter(info: SubscribeUpdateTransactionInfo, owner: string): OwnedTokenAccount[] {
   const { meta, transaction } = info
   if (meta === undefined || meta.err !== undefined) return []

@@ -2,19 +2,23 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Trouble } from '../options.ts'
 import { hash32 } from '../random.ts'
-import { RpcError, type RpcMethods } from './methods.ts'
+import type { RpcMethods } from './parameters.ts'
+import { RpcError } from './rpc-error.ts'
 
-/** Solana JSON-RPC over HTTP. */
+/** A Solana JSON-RPC server over HTTP. */
 export interface RpcServer {
   readonly port: number
   close(): Promise<void>
 }
 
-/** Slowest answer of a slow RPC, and the share of answers that are 429 (in 32nds). */
+/** Slowest answer of a slow RPC in ms, and the share of answers that are 429 (in 32nds). */
 const SLOWEST_MS = 600
 const REFUSED_OF_32 = 6
 
-/** Serves the methods, one request or a batch a POST, to pages of any origin too. In trouble it answers late, or 429 with Retry-After. */
+/**
+ * Serves the methods to any origin; a POST holds one request or a batch. With trouble, it answers
+ * late, or 429 with Retry-After.
+ */
 export function startRpcServer(
   methods: RpcMethods,
   options: {
@@ -48,7 +52,7 @@ export function startRpcServer(
       else answer()
     })
   })
-  // A client that keeps a connection is not cut off between two calls.
+  // An idle connection must survive the pause between two calls.
   server.keepAliveTimeout = 60_000
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -65,7 +69,7 @@ export function startRpcServer(
   })
 }
 
-/** As the nodes that wallets ask answer browsers. */
+/** CORS headers as public nodes send them. */
 const CORS = [
   ['access-control-allow-origin', '*'],
   ['access-control-allow-methods', 'POST'],

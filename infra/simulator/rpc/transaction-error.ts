@@ -1,4 +1,7 @@
-/** A transaction's error as RPC writes it: `"AccountInUse"`, `{"InstructionError":[2,{"Custom":6003}]}`, ... */
+/**
+ * A transaction's error as RPC writes it, such as `"AccountInUse"` or
+ * `{"InstructionError":[2,{"Custom":6003}]}`.
+ */
 export type TransactionErrorJson = string | { readonly [variant: string]: unknown }
 
 /** Variants of `solana_transaction_error::TransactionError` in the order of their bincode numbers. */
@@ -14,7 +17,9 @@ ProgramExecutionTemporarilyRestricted UnbalancedTransaction ProgramCacheHitMaxLi
   /\s+/,
 )
 
-/** Variants of `solana_instruction::error::InstructionError`, likewise. */
+/**
+ * Variants of `solana_instruction::error::InstructionError` in the order of their bincode numbers.
+ */
 const INSTRUCTION_ERRORS = `GenericError InvalidArgument InvalidInstructionData InvalidAccountData
 AccountDataTooSmall InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized
 UninitializedAccount UnbalancedInstruction ModifiedProgramId ExternalAccountLamportSpend
@@ -31,7 +36,7 @@ BuiltinProgramsMustConsumeComputeUnits`.split(/\s+/)
 /** Errors that carry the index of an account. */
 const WITH_ACCOUNT = new Set(['InsufficientFundsForRent', 'ProgramExecutionTemporarilyRestricted'])
 
-/** Bincode of an error, as Yellowstone carries it. Throws a RangeError on one that is not known. */
+/** Bincode of an error, as Yellowstone sends it. Throws a RangeError for an unknown error. */
 export function encodeTransactionError(error: TransactionErrorJson): Buffer {
   const name = typeof error === 'string' ? error : Object.keys(error)[0]!
   const variant = number(TRANSACTION_ERRORS, name)
@@ -54,7 +59,7 @@ export function encodeTransactionError(error: TransactionErrorJson): Buffer {
   return Buffer.concat([u32(variant), Buffer.of(index)])
 }
 
-/** The reverse of `encodeTransactionError`. Throws a RangeError on bytes that are no error. */
+/** The reverse of `encodeTransactionError`. Throws a RangeError for bytes that are no error. */
 export function decodeTransactionError(bytes: Uint8Array): TransactionErrorJson {
   const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const name = TRANSACTION_ERRORS[view.readUInt32LE(0)]

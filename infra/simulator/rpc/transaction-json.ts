@@ -1,11 +1,6 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
-import bs58 from 'bs58'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import {
-  decodeTransactionError,
-  encodeTransactionError,
-  type TransactionErrorJson,
-} from './transaction-error.ts'
+import { decodeTransactionError, type TransactionErrorJson } from './transaction-error.ts'
 
 /** A transaction as RPC answers it with encoding `json`, within `getBlock`. */
 export interface TransactionJson {
@@ -33,7 +28,7 @@ export interface TransactionJson {
   readonly meta: MetaJson
 }
 
-interface InstructionJson {
+export interface InstructionJson {
   readonly programIdIndex: number
   readonly accounts: readonly number[]
   readonly data: string
@@ -65,7 +60,7 @@ interface MetaJson {
   readonly costUnits?: number | null
 }
 
-interface TokenBalanceJson {
+export interface TokenBalanceJson {
   readonly accountIndex: number
   readonly mint: string
   readonly owner?: string
@@ -86,112 +81,11 @@ interface RewardJson {
   readonly commission: number | null
 }
 
-const VOTE_PROGRAM = 'Vote111111111111111111111111111111111111111'
-
-/** Reads RPC JSON (encoding `json`) as Yellowstone sends the same transaction: instruction data, keys and balances byte for byte. */
-export function infoFromJson(json: TransactionJson, index: number): SubscribeUpdateTransactionInfo {
-  const { message, signatures } = json.transaction
-  const { meta } = json
-  const instruction = (from: InstructionJson) => ({
-    programIdIndex: from.programIdIndex,
-    accounts: Uint8Array.from(from.accounts),
-    data: bs58.decode(from.data),
-  })
-  return {
-    signature: bs58.decode(signatures[0]!),
-    isVote: isSimpleVote(json),
-    index: String(index),
-    transaction: {
-      signatures: signatures.map((text) => bs58.decode(text)),
-      message: {
-        header: message.header,
-        accountKeys: message.accountKeys.map((key) => bs58.decode(key)),
-        recentBlockhash: bs58.decode(message.recentBlockhash),
-        instructions: message.instructions.map(instruction),
-        versioned: json.version === 0,
-        addressTableLookups: (message.addressTableLookups ?? []).map((lookup) => ({
-          accountKey: bs58.decode(lookup.accountKey),
-          writableIndexes: Uint8Array.from(lookup.writableIndexes),
-          readonlyIndexes: Uint8Array.from(lookup.readonlyIndexes),
-        })),
-        config: undefined,
-      },
-    },
-    meta: {
-      // Some old recordings leave the field out.
-      err: meta.err == null ? undefined : { err: encodeTransactionError(meta.err) },
-      fee: String(meta.fee),
-      preBalances: meta.preBalances.map(String),
-      postBalances: meta.postBalances.map(String),
-      innerInstructions: (meta.innerInstructions ?? []).map((inner) => ({
-        index: inner.index,
-        instructions: inner.instructions.map((from) => ({
-          ...instruction(from),
-          stackHeight: from.stackHeight ?? undefined,
-        })),
-      })),
-      innerInstructionsNone: meta.innerInstructions === null,
-      logMessages: [...(meta.logMessages ?? [])],
-      logMessagesNone: meta.logMessages === null,
-      preTokenBalances: (meta.preTokenBalances ?? []).map(tokenBalanceFromJson),
-      postTokenBalances: (meta.postTokenBalances ?? []).map(tokenBalanceFromJson),
-      rewards: [],
-      loadedWritableAddresses: (meta.loadedAddresses?.writable ?? []).map((key) =>
-        bs58.decode(key),
-      ),
-      loadedReadonlyAddresses: (meta.loadedAddresses?.readonly ?? []).map((key) =>
-        bs58.decode(key),
-      ),
-      returnData:
-        meta.returnData == null
-          ? undefined
-          : {
-              programId: bs58.decode(meta.returnData.programId),
-              data: Buffer.from(meta.returnData.data[0], 'base64'),
-            },
-      returnDataNone: meta.returnData == null,
-      computeUnitsConsumed: optional(meta.computeUnitsConsumed),
-      costUnits: optional(meta.costUnits),
-    },
-  }
-}
-
-function optional(value: number | null | undefined): string | undefined {
-  return value == null ? undefined : String(value)
-}
-
-/** A vote as the validator counts it: one instruction, of the vote program, signed once or twice. */
-function isSimpleVote(json: TransactionJson): boolean {
-  const { accountKeys, instructions } = json.transaction.message
-  const first = instructions[0]
-  return (
-    instructions.length === 1 &&
-    first !== undefined &&
-    accountKeys[first.programIdIndex] === VOTE_PROGRAM &&
-    json.transaction.signatures.length < 3
-  )
-}
-
-function tokenBalanceFromJson(json: TokenBalanceJson) {
-  return {
-    accountIndex: json.accountIndex,
-    mint: json.mint,
-    owner: json.owner ?? '',
-    programId: json.programId ?? '',
-    uiTokenAmount: {
-      amount: json.uiTokenAmount.amount,
-      decimals: json.uiTokenAmount.decimals,
-      uiAmount: json.uiTokenAmount.uiAmount ?? 0,
-      uiAmountString: json.uiTokenAmount.uiAmountString,
-    },
-  }
-}
-
-/** A transaction as RPC answers it with encoding `json`. */
+/** Converts a transaction to the JSON that RPC answers with encoding `json`. */
 export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
   const transaction = info.transaction!
   const message = transaction.message!
-  // Nodes that did not tell the cost did not tell the height of top-level instructions either.
+  // Old nodes that answer no `costUnits` answer no stack height of top-level instructions either.
   const topHeight = info.meta?.costUnits === undefined ? undefined : 1
   const instruction = (from: {
     programIdIndex: number
@@ -230,7 +124,7 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
   }
 }
 
-/** A transaction's outcome as RPC answers it, whatever the transaction's encoding. */
+/** The outcome of a transaction, the same for all encodings. */
 function metaJson(
   info: SubscribeUpdateTransactionInfo,
   instruction: (from: {
@@ -292,57 +186,7 @@ function tokenBalanceJson(
   }
 }
 
-/** The transaction's wire bytes: signatures, then the message (legacy or version 0), lengths as compact-u16. */
-export function wireBytes(info: SubscribeUpdateTransactionInfo): Buffer {
-  const { signatures, message } = info.transaction!
-  const { header } = message!
-  const list = <T>(items: readonly T[], write: (item: T) => Uint8Array) =>
-    Buffer.concat([compactU16(items.length), ...items.map(write)])
-  const bytesOf = (value: Uint8Array) => Buffer.concat([compactU16(value.length), value])
-  const parts = [
-    list(signatures, (signature) => signature),
-    message!.versioned ? Buffer.of(0x80) : Buffer.alloc(0),
-    Buffer.of(
-      header!.numRequiredSignatures,
-      header!.numReadonlySignedAccounts,
-      header!.numReadonlyUnsignedAccounts,
-    ),
-    list(message!.accountKeys, (key) => key),
-    message!.recentBlockhash,
-    list(message!.instructions, (instruction) =>
-      Buffer.concat([
-        Buffer.of(instruction.programIdIndex),
-        bytesOf(instruction.accounts),
-        bytesOf(instruction.data),
-      ]),
-    ),
-  ]
-  if (message!.versioned) {
-    parts.push(
-      list(message!.addressTableLookups, (lookup) =>
-        Buffer.concat([
-          lookup.accountKey,
-          bytesOf(lookup.writableIndexes),
-          bytesOf(lookup.readonlyIndexes),
-        ]),
-      ),
-    )
-  }
-  return Buffer.concat(parts)
-}
-
-function compactU16(value: number): Buffer {
-  const out: number[] = []
-  let rest = value
-  while (rest >= 0x80) {
-    out.push((rest & 0x7f) | 0x80)
-    rest >>= 7
-  }
-  out.push(rest)
-  return Buffer.from(out)
-}
-
-/** The base58 text of a key; the market's keys are the same bytes for ever. */
+/** The base58 text of a key, cached by the key's bytes object: the market reuses these objects. */
 function keyText(key: Uint8Array): string {
   let text = keyTexts.get(key)
   if (text === undefined) {

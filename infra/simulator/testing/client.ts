@@ -7,7 +7,8 @@ import yellowstone, {
 } from '@triton-one/yellowstone-grpc'
 import type { Simulator } from '../simulator.ts'
 
-// The package's types are those of its CommonJS build, where the class is the namespace's `default`; what is loaded is its ES build.
+// The package's types describe its CommonJS build, where the class is the `default` of the
+// namespace; Node loads its ES build.
 const Client = yellowstone as unknown as typeof yellowstone.default
 type Client = InstanceType<typeof Client>
 
@@ -18,13 +19,13 @@ export async function connect(
 ): Promise<Client> {
   const client = new Client(simulator.endpoint, xToken, {
     grpcMaxDecodingMessageSize: 64 * 1_048_576,
-    grpcTimeout: 120_000, // else 10 s, which a busy machine may need
+    grpcTimeout: 120_000, // the default of 10 s is too short on a busy machine
   })
   await client.connect()
   return client
 }
 
-/** A subscription that asks for nothing. */
+/** A request without any filter. */
 export const NOTHING: SubscribeRequest = {
   accounts: {},
   slots: {},
@@ -37,7 +38,10 @@ export const NOTHING: SubscribeRequest = {
   commitment: CommitmentLevel.CONFIRMED,
 }
 
-/** What the service follows: its wallets with their token accounts, confirmed slots, block metas, the price. */
+/**
+ * The service's own request: its wallets with their token accounts, confirmed slots, block metas
+ * and the price account.
+ */
 export function followWallets(
   simulator: Pick<Simulator, 'wallets' | 'solPricePool'>,
 ): SubscribeRequest {
@@ -58,20 +62,23 @@ export function followWallets(
   }
 }
 
-/** What came over a stream so far. */
+/** The updates of a stream so far. */
 export interface Collected {
   readonly updates: SubscribeUpdate[]
-  /** How the stream ended; null while it has not. */
+  /** How the stream ended; null while it is open. */
   readonly ended: Promise<Error | null>
-  /** Resolves with the first update, from the beginning, that the test accepts. */
+  /** Resolves with the first update so far, or to come, that the predicate accepts. */
   until(test: (update: SubscribeUpdate) => boolean): Promise<SubscribeUpdate>
   write(request: SubscribeRequest): void
-  /** Resolves once the server has answered a ping that is sent now. */
+  /** Resolves when the server has answered a ping that is sent now. */
   pong(): Promise<void>
   close(): void
 }
 
-/** Keeps what a stream brings. Returns once the server has answered a ping, so that what happens afterwards is seen. */
+/**
+ * Collects the updates of a stream. Resolves when the server has answered a ping, so that no later
+ * update is missed.
+ */
 export async function collect(stream: Duplex): Promise<Collected> {
   const updates: SubscribeUpdate[] = []
   const waiting = new Set<() => void>()
@@ -115,7 +122,7 @@ export async function collect(stream: Duplex): Promise<Collected> {
   return collected
 }
 
-/** Calls an RPC method; gives the result, or the error's code and message. */
+/** Calls an RPC method; returns the result, or the error's code and message. */
 export async function callRpc(
   simulator: Pick<Simulator, 'rpcUrl'>,
   method: string,

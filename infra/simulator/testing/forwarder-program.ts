@@ -1,9 +1,11 @@
 /**
- * A program that calls another one: with accounts source (165 bytes), destination (165 bytes), authority (no data) and the program to call, it calls
- * that with the first three and its own instruction data. So a token transfer happens inside another program. Written by hand, because a
- * compiler for the virtual machine is no npm package: SBF version 0 in the smallest ELF file that the loader takes.
- * Source: solana-sbpf `ebpf.rs`, `elf.rs` (lenient parser); agave `program-runtime/src/serialization.rs` (aligned input), `sdk/sbf/c/inc/sol`
- * (`SolInstruction`, `SolAccountMeta`, `SolAccountInfo`).
+ * A program that calls another one. Its accounts are source (165 bytes), destination (165 bytes),
+ * authority (no data) and the program to call, which gets the first three and the instruction data.
+ * So a token transfer happens inside another program. It is written by hand as SBF version 0 in the
+ * smallest ELF file that the loader accepts, because no npm package compiles for the virtual
+ * machine. Source: solana-sbpf `ebpf.rs`, `elf.rs` (lenient parser); agave
+ * `program-runtime/src/serialization.rs` (aligned input), `sdk/sbf/c/inc/sol` (`SolInstruction`,
+ * `SolAccountMeta`, `SolAccountInfo`).
  */
 export function forwarderProgram(): Uint8Array {
   return elfOf(code())
@@ -27,7 +29,7 @@ const DESTINATION = SOURCE + sizeOf(165)
 const AUTHORITY = DESTINATION + sizeOf(165)
 const CALLED = AUTHORITY + sizeOf(0)
 
-// Places on the stack, below r10.
+// Offsets on the stack, below r10.
 const INFOS = -400
 const METAS = -120
 const INSTRUCTION = -64
@@ -57,7 +59,8 @@ function code(): Buffer[] {
   store(INSTRUCTION, ...pointer(CALLED + FIELD.key))
   store(INSTRUCTION + 8, copy(7, 10), add(7, METAS))
   store(INSTRUCTION + 16, set(7, 3))
-  // Behind the called program's data, whatever its length: u64 length of the instruction's data, and the data.
+  // After the called program's data, whatever its length: u64 length of the instruction data, then
+  // the data.
   lines.push(loadWord(7, 6, CALLED + FIELD.length), addRegister(7, 6))
   lines.push(add(7, CALLED + FIELD.data + SPARE + 7), and(7, -8), add(7, 8))
   lines.push(loadWord(8, 7, 0), add(7, 8))
@@ -76,7 +79,7 @@ const loadWord = (to: number, from: number, at: number) => line(0x79, to, from, 
 const loadByte = (to: number, from: number, at: number) => line(0x71, to, from, at, 0)
 const storeWord = (to: number, at: number, from: number) => line(0x7b, to, from, at, 0)
 const storeByte = (to: number, at: number, from: number) => line(0x73, to, from, at, 0)
-/** Of the function that the relocation names. */
+/** Hash of the function that the relocation names. */
 const CALL = line(0x85, 0, 1, 0, -1)
 
 function line(operation: number, to: number, from: number, at: number, value: number): Buffer {
@@ -88,7 +91,7 @@ function line(operation: number, to: number, from: number, at: number, value: nu
   return bytes
 }
 
-/** ELF64, little-endian, shared object for machine 247; addresses are places in the file. */
+/** ELF64, little-endian, shared object for machine 247; addresses are file offsets. */
 function elfOf(lines: readonly Buffer[]): Uint8Array {
   const text = Buffer.concat(lines)
   const names = Buffer.from('\0.text\0.dynamic\0.dynsym\0.dynstr\0.rel.dyn\0.shstrtab\0', 'latin1')

@@ -21,29 +21,29 @@ import { callRpc } from './client.ts'
 export const USDT = new PublicKey(USDT_MINT.bytes)
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
 
-/** Somebody with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
+/** A customer with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
 export interface Payer {
   readonly key: Keypair
   readonly address: string
-  /** The associated account of USDT. */
+  /** The customer's associated USDT account. */
   readonly usdt: PublicKey
-  /** Signs and sends; gives the signature. Rejects with what RPC says against it. */
+  /** Signs and sends a transaction; returns the signature. Rejects with RPC's error. */
   send(
     instructions: readonly TransactionInstruction[],
     options?: { readonly signers?: readonly Keypair[]; readonly skipPreflight?: boolean },
   ): Promise<string>
-  /** Sends raw units of USDT to the associated account of an owner, which is opened first. */
+  /** Sends raw units of USDT to the associated account of an owner; opens it first. */
   pay(owner: string, amount: bigint): Promise<string>
   /** Opens an account that is not the associated one. */
   openAccount(
     owner: PublicKey,
     options?: { mint?: PublicKey; program?: PublicKey; space?: number },
   ): Promise<PublicKey>
-  /** Makes a mint of SPL Token whose authority this is. */
+  /** Creates a mint of SPL Token with this customer as its authority. */
   makeMint(decimals: number): Promise<PublicKey>
 }
 
-/** Somebody with SOL and so many raw units of USDT, from the simulator's faucet. */
+/** Creates a customer with SOL and raw units of USDT from the simulator's faucet. */
 export async function createPayer(
   simulator: Pick<Simulator, 'rpcUrl'>,
   usdt: bigint,
@@ -66,7 +66,7 @@ export async function createPayer(
   ): Promise<string> {
     const { signers = [], skipPreflight = false } = options
     const tx = new Transaction().add(...instructions)
-    tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // so that no two are the same
+    tx.recentBlockhash = new PublicKey(randomBytes(32)).toBase58() // makes each transaction unique
     tx.feePayer = publicKey
     tx.sign(key, ...signers)
     const wire = tx.serialize().toString('base64')
@@ -112,7 +112,7 @@ export async function createPayer(
   }
 }
 
-/** Lamports that keep an account of so many bytes alive for ever. */
+/** Rent-exempt minimum of an account of so many bytes, in lamports. */
 export function rentOf(space: number): number {
   return (space + 128) * 6960
 }

@@ -14,20 +14,23 @@ import type { Simulator } from '../simulator.ts'
 import { forwarderProgram } from './forwarder-program.ts'
 import { createPayer, type Payer, rentOf, USDT } from './payer.ts'
 
-/** A way in which USDT comes, or seems to come, to the payment address of credits. */
+/** A way in which USDT reaches, or seems to reach, the payment address of credits. */
 export interface PaymentPath {
   readonly title: string
-  /** Sends the transactions; gives the customer and what arrived from him, transaction by transaction, in raw units. */
+  /**
+   * Sends the transactions; returns the customer, and the amount received from him by each
+   * transaction, in raw units.
+   */
   run(stage: Stage): Promise<{ readonly customer: Payer; readonly arrived: readonly bigint[] }>
 }
 
-/** Where paths are gone. */
+/** Where payments are tested. */
 export interface Stage {
   readonly simulator: Simulator
   /** The payment address of credits, and its associated account, which is open. */
   readonly owner: PublicKey
   readonly account: PublicKey
-  /** Who has the key of the payment address. */
+  /** The owner of the payment address's key. */
   readonly ownerKey: Keypair
   /** A program that calls the Token program. */
   readonly forwarder: PublicKey
@@ -35,7 +38,7 @@ export interface Stage {
 
 const USDT_PER_CUSTOMER = 1_000_000_000n
 
-/** Opens the payment address's account and loads the program; of a simulator with this seed. */
+/** Opens the payment address's account and loads the program, for a simulator with this seed. */
 export async function createStage(simulator: Simulator, seed = 1): Promise<Stage> {
   const owner = new PublicKey(simulator.paymentAddresses.credits)
   const opener = await createPayer(simulator, 0n)
@@ -48,7 +51,9 @@ export async function createStage(simulator: Simulator, seed = 1): Promise<Stage
   return { simulator, owner, account, ownerKey, forwarder }
 }
 
-/** Every path that has to be told apart (rule E5), each by transactions that are really executed. */
+/**
+ * Every path that must be told apart (rule E5); each sends transactions that are really executed.
+ */
 export const PAYMENT_PATHS: readonly PaymentPath[] = [
   path('`transfer` to the associated account', async ({ account }, customer) => {
     await customer.send([from(customer, account, 2_000_000n)])
@@ -181,7 +186,7 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
   }),
   path('from another wallet: nothing', async (stage, customer) => {
     const other = await createPayer(stage.simulator, USDT_PER_CUSTOMER)
-    // The customer pays the fee and signs first; the tokens are not his.
+    // The customer pays the fee and signs first, but the tokens belong to somebody else.
     await customer.send([from(other, stage.account, 9_000_000n)], { signers: [other.key] })
     return []
   }),

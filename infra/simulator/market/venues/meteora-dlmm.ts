@@ -42,7 +42,7 @@ export const meteoraDlmm: Venue = {
     const [given, got] = order.side === 'buy' ? [fill.quote, fill.base] : [fill.base, fill.quote]
     const accounts: Meta[] = [
       writable(coin.key('pool')),
-      // No bitmap extension, no host fee: the program's own id stands for them.
+      // The program's own id stands for the missing bitmap extension and host fee.
       readonly(METEORA_DLMM),
       writable(coin.key('vault-base')),
       writable(coin.key('vault-quote')),

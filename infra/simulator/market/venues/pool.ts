@@ -15,25 +15,27 @@ export interface SwapOrder {
   readonly coin: Coin
   readonly side: 'buy' | 'sell'
   readonly trader: Key
-  /** The trader's token accounts; `quote` is not used by venues that trade native SOL. */
+  /** The trader's token accounts. Venues that trade native SOL ignore `quote`. */
   readonly base: Key
   readonly quote: Key
-  /** What the trader gives: raw quote units of a buy (at most), raw base units of a sell. */
+  /** What the trader gives: raw quote units of a buy (at most), or raw base units of a sell. */
   readonly amount: bigint
   readonly slot: number
   /** Unix seconds of the block. */
   readonly time: number
-  /** Makes the program refuse the swap with its slippage error. */
+  /** Whether the program refuses the swap with its slippage error. */
   readonly refuse?: boolean
 }
 
-/** What the trader really gave and got, raw units, all fees included. */
+/** What the trader gave and got, in raw units, with all fees. */
 export interface Fill {
   readonly base: bigint
   readonly quote: bigint
 }
 
-/** A swap worked out but not yet recorded: a router must name its accounts before it calls it. */
+/**
+ * A swap that is computed but not yet recorded: a router must name its accounts before it calls it.
+ */
 export interface PlannedSwap {
   readonly program: Key
   readonly accounts: readonly Meta[]
@@ -42,28 +44,28 @@ export interface PlannedSwap {
   record(tx: TransactionBuilder): void
 }
 
-/** What an account that belongs to a pool holds at a slot. */
+/** Balances of a pool's account at a slot. */
 export interface PoolAccount {
   readonly key: Key
   lamports(slot: number): bigint
   token(slot: number): TokenAccount | null
 }
 
-/** A program that trades: one file each. */
+/** A trading program; each has a file of its own. */
 export interface Venue {
-  /** Its accounts whose balances transactions show. */
+  /** Accounts of a coin's pool whose balances appear in transactions. */
   accounts(coin: Coin): readonly PoolAccount[]
   /** The lookup table that its traders use. */
   table(coin: Coin): LookupTable
   plan(order: SwapOrder): PlannedSwap
 }
 
-/** Takes `bps` basis points of an amount, rounded up as programs do. */
+/** Basis points of an amount, rounded up as programs do. */
 export function feeOf(amount: bigint, bps: bigint): bigint {
   return (amount * bps + 9_999n) / 10_000n
 }
 
-/** What a constant product gives for `given`, the fee taken from it first. */
+/** Output of a constant product for `given`, after the fee. */
 export function constantProduct(
   given: bigint,
   reserveIn: bigint,
@@ -74,7 +76,7 @@ export function constantProduct(
   return (reserveOut * net) / (reserveIn + net)
 }
 
-/** What a pool of constant product gives and takes for an order, its fee within. */
+/** Input and output of an order on a constant-product pool, with its fee. */
 export function fillOf(order: SwapOrder, feeBps: bigint): Fill {
   const reserves = reservesAt(order.coin, order.slot)
   return order.side === 'buy'
@@ -103,7 +105,7 @@ export function vault(
   }
 }
 
-/** The two vaults that most pools have, `vault-base` and `vault-quote`, of an owner. */
+/** The two vaults that most pools have (`vault-base` and `vault-quote`), of an owner. */
 export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
   return [
     vault(coin.key('vault-base'), coin.mint, owner, (slot) => reservesAt(coin, slot).base),
@@ -111,7 +113,7 @@ export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
   ]
 }
 
-/** The lookup table of a pool: keys that its swaps name, in any order. Made once. */
+/** The lookup table of a pool: the keys that its swaps name. Created once. */
 export function tableOf(coin: Coin, entries: () => readonly Key[]): LookupTable {
   let table = tables.get(coin)
   if (table === undefined) {
@@ -122,7 +124,10 @@ export function tableOf(coin: Coin, entries: () => readonly Key[]): LookupTable 
 }
 const tables = new WeakMap<Coin, LookupTable>()
 
-/** Whether the coin comes before its quote in the order of bytes, which is how pools with two equal sides order their mints. */
+/**
+ * Whether the coin's mint comes before its quote's in byte order, by which symmetric pools order
+ * their mints.
+ */
 export function baseFirst(coin: Coin): boolean {
   return Buffer.compare(coin.mint.key.bytes, coin.quote.key.bytes) < 0
 }

@@ -29,15 +29,16 @@ const PROTOCOL_BPS = 95n
 const CREATOR_BPS = 30n
 const INITIAL_VIRTUAL_SOL = 30_000_000_000n
 const INITIAL_VIRTUAL_TOKENS = 1_073_000_000_000_000n
-/** Tokens of the curve that are not for sale on it. */
+/** Tokens of the curve that are not for sale. */
 const RESERVED_TOKENS = 279_900_000_000_000n
 const CURVE_RENT = 1_726_080n
 const TOO_MUCH_SOL_REQUIRED = 6_002
 const TOO_LITTLE_SOL_RECEIVED = 6_003
 
 /**
- * pump.fun bonding curve in its form of 2026: `buy` (18 accounts), `sell` (16 accounts), fees from the fee program, a `TradeEvent` logged and
- * called on itself. A buy pays by System transfers; a sell credits the seller's lamports directly. Layouts: the program's IDL and mainnet.
+ * pump.fun's bonding curve as of 2026: `buy` (18 accounts), `sell` (16 accounts), fees from the fee
+ * program, and a `TradeEvent` that is logged and emitted by a self-call. A buy pays by System
+ * transfers; a sell credits the seller's lamports directly. Layouts: the program's IDL and mainnet.
  */
 export const pumpfun: Venue = {
   accounts(coin) {
@@ -220,7 +221,7 @@ function sell(order: SwapOrder): PlannedSwap {
   }
 }
 
-/** Ends the instruction as Anchor programs end it: a log line that names the error, then its code. */
+/** Fails the instruction as Anchor programs do: a log line that names the error, then its code. */
 export function refuse(tx: TransactionBuilder, name: string, code: number): never {
   tx.log(
     `AnchorError occurred. Error Code: ${name}. Error Number: ${code}. Error Message: slippage.`,
@@ -263,9 +264,11 @@ interface Trade {
 }
 
 /**
- * `TradeEvent`: 32 mint, u64 sol, u64 tokens, bool is_buy, 32 user, i64 timestamp, u64 virtual sol, u64 virtual tokens, u64 real sol, u64 real
- * tokens, 32 fee recipient, u64 fee bps, u64 fee, 32 creator, u64 creator fee bps, u64 creator fee, bool track_volume, u64 x 4 volume rewards,
- * string instruction, bool mayhem, u64 cashback bps, u64 cashback, u64 buyback bps, u64 buyback, then what newer curves add.
+ * `TradeEvent`: 32 mint, u64 sol, u64 tokens, bool is_buy, 32 user, i64 timestamp, u64 virtual sol,
+ * u64 virtual tokens, u64 real sol, u64 real tokens, 32 fee recipient, u64 fee bps, u64 fee, 32
+ * creator, u64 creator fee bps, u64 creator fee, bool track_volume, u64 x 4 volume rewards, string
+ * instruction, bool mayhem, u64 cashback bps, u64 cashback, u64 buyback bps, u64 buyback, then
+ * fields of newer curves.
  */
 function emitTrade(tx: TransactionBuilder, order: SwapOrder, trade: Trade): void {
   const { coin } = order
@@ -306,7 +309,7 @@ function emitTrade(tx: TransactionBuilder, order: SwapOrder, trade: Trade): void
   emitEvent(tx, PUMPFUN, EVENT_AUTHORITY, event)
 }
 
-/** Anchor's `emit_cpi!`, and the same event as a log line where a program writes both. */
+/** Anchor's `emit_cpi!`, with the same event as a log line if the program writes both. */
 export function emitEvent(
   tx: TransactionBuilder,
   program: Key,
@@ -330,7 +333,7 @@ export interface Curve {
   readonly realTokens: bigint
 }
 
-/** What a curve holds at a slot. */
+/** Reserves of a curve at a slot. */
 export function curveAt(coin: Coin, slot: number): Curve {
   const product = INITIAL_VIRTUAL_SOL * INITIAL_VIRTUAL_TOKENS
   const sol = Math.round(Math.sqrt(Number(product) * priceAt(coin, slot)))
@@ -353,7 +356,7 @@ function creatorVault(coin: Coin): Key {
   return coin.key('creator-vault')
 }
 
-/** The trader's volume account; it was opened long ago. */
+/** The trader's volume account, which already exists. */
 function userVolume(trader: Key): Key {
   let found = volumes.get(trader.id)
   if (found === undefined) {

@@ -36,8 +36,9 @@ const CREATOR_BPS = 5n
 const EXCEEDED_SLIPPAGE = 6_004
 
 /**
- * PumpSwap in its form of 2026: `buy` and `buy_exact_quote_in` (26 accounts), `sell` (24 accounts), fees taken on the quote side and paid to the
- * protocol, the coin's creator and the buyback, `BuyEvent` or `SellEvent` logged and called on itself. Layouts: the program's IDL and mainnet.
+ * PumpSwap as of 2026: `buy` and `buy_exact_quote_in` (26 accounts), `sell` (24 accounts). Fees are
+ * taken on the quote side and paid to the protocol, the coin's creator and the buyback; `BuyEvent`
+ * or `SellEvent` is logged and emitted by a self-call. Layouts: the program's IDL and mainnet.
  */
 export const pumpswap: Venue = {
   accounts: (coin) => [

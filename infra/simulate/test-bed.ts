@@ -1,0 +1,145 @@
+import type { Address } from '../../pipeline/domain/address.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { startServers } from '../servers/servers.ts'
+import { SLOT_MS } from '../simulator/market/slot-time.ts'
+import { ALL_TROUBLE, type Trouble } from '../simulator/options.ts'
+import { createRandom } from '../simulator/random.ts'
+import { type Simulator, startSimulator } from '../simulator/simulator.ts'
+import { type Deployment, deploy, emptyServers } from '../whole-service/deployment.ts'
+import { freePort } from '../whole-service/free-port.ts'
+import { Position } from './clock.ts'
+import { Deployed } from './deployed.ts'
+import { within } from './patience.ts'
+import type { Part } from './script.ts'
+
+/** The first slot with a block. */
+export const START_SLOT = 400_000_000
+/** Slots that the stream can replay. */
+export const REPLAY_SLOTS = 256
+/** Slots without trouble at the beginning and at the end; a late transaction comes within 12. */
+export const CALM_SLOTS = 40
+/** Number of tracked wallets. */
+export const WALLETS = 10
+/** Longest time that each part of a run may take to close. */
+export const CLOSE_MS = 30_000
+
+/** The simulated market and the service that follows it. */
+export interface TestBed {
+  readonly simulator: Simulator
+  readonly deployment: Deployment
+  readonly deployed: Deployed
+  readonly position: Position
+  readonly parts: readonly Part[]
+  /** Unix ms at which it was opened. */
+  readonly openedAt: number
+  /** Closes everything; reports what does not close in time instead of throwing. */
+  close(): Promise<void>
+}
+
+/** Settings of a test bed. */
+export interface TestBedOptions {
+  readonly seed: number
+  /** Slots of the market. */
+  readonly slots: number
+  /** Folder of the servers that the run may end and start; null: everything in one process. */
+  readonly serversDir: string | null
+  /** Whether the last tracked wallet is left out of the file at the start. */
+  readonly addsWallet: boolean
+  readonly tell: (line: string) => void
+}
+
+/** Starts the simulator and the servers, and prepares the service; no process of it runs yet. */
+export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
+  const { serversDir, addsWallet, tell } = options
+  const openedAt = Date.now()
+  const simulator = await startTroubledSimulator(options)
+  const servers = serversDir === null ? null : await startServers(serversDir)
+  const emptied = servers === null ? null : await emptyServers(servers)
+  const wallets: readonly Address[] = simulator.wallets.slice(0, addsWallet ? -1 : WALLETS)
+  const deployment = await deploy('embedded', wallets, {
+    ...emptied?.env,
+    YELLOWSTONE_ENDPOINT: simulator.endpoint,
+    SOLANA_RPC_URL: simulator.rpcUrl,
+    SOL_PRICE_POOL: simulator.solPricePool,
+    PORT: String(await freePort()),
+    LOG_LEVEL: 'warn',
+  })
+  const store: Store | null =
+    emptied === null
+      ? null
+      : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
+  const parts: readonly Part[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
+  const deployed = new Deployed({
+    simulator,
+    deployment,
+    parts,
+    serversDir,
+    laterWallet: simulator.wallets[WALLETS - 1] ?? null,
+    query: store === null ? null : (sql) => store.query(sql),
+    tell,
+  })
+  const position = new Position(deployment)
+  return {
+    simulator,
+    deployment,
+    deployed,
+    position,
+    parts,
+    openedAt,
+    async close() {
+      position.close()
+      deployed.close()
+      await closeOne('the processes', () => deployment.remove(), tell)
+      await closeOne('the database', () => emptied?.drop(), tell)
+      await closeOne('the store', () => store?.close(), tell)
+      await closeOne('the simulator', () => simulator.close(), tell)
+    },
+  }
+}
+
+/** Closes a part of a run; reports a failure or a delay through `tell` instead of throwing. */
+export async function closeOne(
+  name: string,
+  close: () => Promise<unknown> | undefined,
+  tell: (line: string) => void,
+): Promise<void> {
+  const closed = Promise.resolve(close())
+  await within(CLOSE_MS, `${name} to close`, closed).catch((error: unknown) => tell(String(error)))
+}
+
+function startTroubledSimulator({ seed, slots, tell }: TestBedOptions): Promise<Simulator> {
+  const trouble = troubleOf(seed)
+  const names = Object.entries(trouble).flatMap(([name, isOn]) => (isOn ? [name] : []))
+  tell(`trouble: ${names.join(', ')}`)
+  return startSimulator({
+    seed,
+    trouble,
+    wallets: WALLETS,
+    coins: 30,
+    trackedPerSlot: 2,
+    othersPerSlot: 1,
+    clock: { kind: 'manual', startSlot: START_SLOT - 1 },
+    firstSlot: START_SLOT,
+    troubleSlots: { from: START_SLOT + CALM_SLOTS, to: START_SLOT + slots },
+    replaySlots: REPLAY_SLOTS,
+    historySlots: slots + 10_000,
+  })
+}
+
+/** The trouble of a run: most kinds are always on, and the seed decides about the others. */
+function troubleOf(seed: number): Trouble {
+  const random = createRandom(seed, 'trouble of the run')
+  return {
+    ...ALL_TROUBLE,
+    cuts: random.chance(0.5),
+    lostReplay: random.chance(0.5),
+    slowRpc: seed % 5 === 2,
+    rateLimitedRpc: seed % 5 === 0,
+  }
+}
+
+/** Slots of a market that runs for some hours. */
+export function slotsOf(hours: number): number {
+  return Math.round((hours * 3_600_000) / SLOT_MS)
+}

@@ -1,0 +1,122 @@
+import { CommitmentLevel, SlotStatus } from '@triton-one/yellowstone-grpc'
+import type { Chain } from '../chain.ts'
+import type { SlotUpdates } from './slot-updates.ts'
+import type { Update } from './updates.ts'
+
+/** Slots from a block to its commitments, and how far back the stream can replay. */
+export interface StreamDelays {
+  readonly confirmDelaySlots: number
+  readonly finalizeDelaySlots: number
+  readonly replaySlots: number
+}
+
+/** The updates of a chain in the order of the stream, as of its newest slot. */
+export interface SlotStream {
+  /** Goes on to a slot that is over. */
+  moveTo(slot: number): void
+  /** Forgets everything before a slot: it can no longer be replayed. */
+  forgetBefore(slot: number): void
+  /** The newest slot that has reached a commitment, produced or not. */
+  reached(commitment: CommitmentLevel | undefined): number
+  /** The newest produced slot that has reached a commitment. */
+  tip(commitment: CommitmentLevel | undefined): number
+  isProduced(slot: number): boolean
+  /** The first slot that can be replayed. */
+  firstAvailable(): number
+  /** Everything that the end of the newest slot brings to a subscriber of this commitment. */
+  live(commitment: CommitmentLevel): readonly Update[]
+  /** A slot's data, meta and the statuses that it has reached, as `from_slot` replays them. */
+  replay(slot: number, commitment: CommitmentLevel): readonly Update[]
+}
+
+/** Creates the stream of a chain; `startSlot` is the newest slot that is over. */
+export function createSlotStream(
+  chain: Chain,
+  slots: SlotUpdates,
+  startSlot: number,
+  delays: StreamDelays,
+): SlotStream {
+  let newest = startSlot
+  let forgottenBefore = 0
+  const confirmed = () => chain.step(newest, -delays.confirmDelaySlots)
+  const finalized = () => chain.step(newest, -delays.finalizeDelaySlots)
+  const reached = (commitment: CommitmentLevel | undefined): number => {
+    if (commitment === CommitmentLevel.CONFIRMED) return confirmed()
+    return commitment === CommitmentLevel.FINALIZED ? finalized() : newest
+  }
+  const isKind = (slot: number, kind: 'produced' | 'dead'): boolean =>
+    slot >= chain.firstSlot && chain.kind(slot) === kind
+  const isProduced = (slot: number) => isKind(slot, 'produced')
+
+  /** The data that a slot brings when it reaches a commitment. */
+  const dataOf = (slot: number): readonly Update[] => {
+    if (slot < chain.firstSlot) return []
+    if (chain.kind(slot) === 'skipped') return slots.late(slot)
+    return [...slots.late(slot), ...slots.data(slot, slot)]
+  }
+
+  /** The newest slot's statuses, with its data for a subscriber of `processed`. */
+  const processedUpdates = (commitment: CommitmentLevel): Update[] => {
+    if (!isProduced(newest) && !isKind(newest, 'dead')) return []
+    const data = commitment === CommitmentLevel.PROCESSED ? dataOf(newest) : []
+    return [
+      ...FIRST_STATUSES.map((status) => slots.status(newest, status)),
+      ...data,
+      slots.status(newest, SlotStatus.SLOT_PROCESSED),
+    ]
+  }
+
+  const confirmedUpdates = (commitment: CommitmentLevel): Update[] => {
+    const slot = confirmed()
+    const data = commitment === CommitmentLevel.CONFIRMED ? dataOf(slot) : []
+    if (isProduced(slot)) return [...data, slots.status(slot, SlotStatus.SLOT_CONFIRMED)]
+    if (isKind(slot, 'dead')) return [...data, slots.status(slot, SlotStatus.SLOT_DEAD)]
+    return [...data]
+  }
+
+  const finalizedUpdates = (commitment: CommitmentLevel): Update[] => {
+    const slot = finalized()
+    if (!isProduced(slot)) return []
+    const data = commitment === CommitmentLevel.FINALIZED ? dataOf(slot) : []
+    return [...data, slots.status(slot, SlotStatus.SLOT_FINALIZED)]
+  }
+
+  return {
+    moveTo(slot) {
+      newest = slot
+    },
+    forgetBefore(slot) {
+      forgottenBefore = slot
+    },
+    reached,
+    tip(commitment) {
+      const slot = reached(commitment)
+      return isProduced(slot) ? slot : chain.parent(slot)
+    },
+    isProduced,
+    firstAvailable: () =>
+      Math.max(chain.step(newest, 1 - delays.replaySlots), forgottenBefore, chain.firstSlot),
+    live: (commitment) => [
+      ...processedUpdates(commitment),
+      ...confirmedUpdates(commitment),
+      ...finalizedUpdates(commitment),
+    ],
+    replay(slot, commitment) {
+      if (!isProduced(slot)) return []
+      const statuses = [SlotStatus.SLOT_PROCESSED]
+      if (slot <= confirmed()) statuses.push(SlotStatus.SLOT_CONFIRMED)
+      if (slot <= finalized()) statuses.push(SlotStatus.SLOT_FINALIZED)
+      return [
+        ...slots.data(slot, reached(commitment)),
+        ...statuses.map((status) => slots.status(slot, status)),
+      ]
+    },
+  }
+}
+
+/** Statuses that a slot passes before `processed`. */
+const FIRST_STATUSES = [
+  SlotStatus.SLOT_FIRST_SHRED_RECEIVED,
+  SlotStatus.SLOT_CREATED_BANK,
+  SlotStatus.SLOT_COMPLETED,
+] as const

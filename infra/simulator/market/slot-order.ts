@@ -1,0 +1,95 @@
+import { LRUCache } from 'lru-cache'
+import { createRandom } from '../random.ts'
+import type { Desk, Scale } from './episode.ts'
+import { type Episodes, episodeId } from './episodes.ts'
+import type { Action } from './scene.ts'
+
+/**
+ * Who makes a transaction, as a number: `desk.index * scales + scale.index`, or `-1 - n` for the
+ * n-th stranger of the slot.
+ */
+export type MakerCode = number
+
+/** The order of the transactions within each slot. */
+export interface SlotOrder {
+  /** The makers of a slot's transactions, by index. */
+  of(slot: number): Int16Array
+  /** Indexes of a maker's transactions in a slot, in order. */
+  indexesOf(slot: number, code: MakerCode): number[]
+  codeOf(desk: Desk, scale: Scale): MakerCode
+  /** The desk of a maker; undefined for a stranger. */
+  deskOf(code: MakerCode): Desk | undefined
+  /** What a desk does in a slot on one scale, in order. */
+  actionsOf(code: MakerCode, slot: number): readonly Action[]
+}
+
+/** Slots whose order is cached, at two bytes a transaction. */
+const CACHED_ORDERS = 200_000
+/**
+ * Episodes whose number of transactions by slot is cached. Without it, the order of one slot would
+ * play the episodes of all desks again.
+ */
+const CACHED_COUNTS = 20_000
+
+/** Creates the order of a market's slots: a function of the seed and the slot alone. */
+export function createSlotOrder(market: {
+  readonly seed: number
+  readonly desks: readonly Desk[]
+  readonly scales: readonly Scale[]
+  readonly othersPerSlot: number
+  readonly episodes: Episodes
+}): SlotOrder {
+  const { seed, desks, scales, othersPerSlot, episodes } = market
+  const counts = new LRUCache<string, ReadonlyMap<number, number>>({ max: CACHED_COUNTS })
+
+  const countAt = (desk: Desk, scale: Scale, slot: number): number => {
+    const id = episodeId(desk, scale, episodes.startOf(desk, scale, slot))
+    let found = counts.get(id)
+    if (found === undefined) {
+      const { actions } = episodes.at(desk, scale, slot)
+      found = new Map([...actions].map(([at, list]) => [at, list.length]))
+      counts.set(id, found)
+    }
+    return found.get(slot) ?? 0
+  }
+
+  const codeOf = (desk: Desk, scale: Scale) => desk.index * scales.length + scale.index
+  const deskOf = (code: MakerCode) =>
+    code < 0 ? undefined : desks[Math.floor(code / scales.length)]
+
+  const draw = (slot: number): Int16Array => {
+    const compressed: MakerCode[] = []
+    const others: MakerCode[] = []
+    for (const desk of desks) {
+      for (const scale of scales) {
+        const list = scale.byTheMinute ? compressed : others
+        const code = codeOf(desk, scale)
+        for (let n = countAt(desk, scale, slot); n > 0; n -= 1) list.push(code)
+      }
+    }
+    for (let i = 0; i < othersPerSlot; i += 1) others.push(-1 - i)
+    // A block of the compressed history is the beginning of the same block in a whole history.
+    return Int16Array.from([
+      ...createRandom(seed, 'interleave first', slot).shuffle(compressed),
+      ...createRandom(seed, 'interleave', slot).shuffle(others),
+    ])
+  }
+  const orders = new LRUCache<number, Int16Array>({ max: CACHED_ORDERS, memoMethod: draw })
+
+  return {
+    of: (slot) => orders.memo(slot),
+    indexesOf(slot, code) {
+      const indexes: number[] = []
+      orders.memo(slot).forEach((found, index) => {
+        if (found === code) indexes.push(index)
+      })
+      return indexes
+    },
+    codeOf,
+    deskOf,
+    actionsOf(code, slot) {
+      const scale = scales[code % scales.length]!
+      return episodes.at(deskOf(code)!, scale, slot).actions.get(slot) ?? []
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
+import type { Block } from '../block.ts'
+import type { Chain } from '../chain.ts'
+import type { LedgerView } from './ledger-view.ts'
+import { configOf, type RpcConfig, type RpcMethods, requireNumber } from './parameters.ts'
+import { RpcError, RpcErrorCode } from './rpc-error.ts'
+import { encodeTransaction } from './transaction-methods.ts'
+
+const MOST_SLOTS = 500_000
+
+/** RPC methods about slots and blocks. */
+export function blockMethods(view: LedgerView): RpcMethods {
+  const { chain, window, newest, lastProduced } = view
+  return {
+    getSlot: ([config]) => lastProduced(newest(configOf(config))),
+    getBlockHeight: ([config]) => chain.block(lastProduced(newest(configOf(config)))).height,
+    getFirstAvailableBlock: () => chain.nextProduced(window.first(), window.processed()),
+    getLatestBlockhash([config]) {
+      const parsed = configOf(config)
+      const block = chain.block(lastProduced(newest(parsed)))
+      const value = { blockhash: block.blockhash, lastValidBlockHeight: block.height + 150 }
+      return { context: view.context(parsed), value }
+    },
+    getBlockTime: ([slot]) => view.blockAt(requireNumber(slot), window.processed()).time,
+    getBlocks([start, end, config]) {
+      const limit = newest(configOf(typeof end === 'object' ? end : config))
+      const last = typeof end === 'number' ? Math.min(end, limit) : limit
+      const first = requireNumber(start)
+      if (last - first > MOST_SLOTS) {
+        const text = `Slot range too large; max ${MOST_SLOTS}`
+        throw new RpcError(RpcErrorCode.invalidParams, text)
+      }
+      return view.produced(first, last)
+    },
+    getBlocksWithLimit: ([start, limit, config]) =>
+      view.produced(requireNumber(start), newest(configOf(config))).slice(0, requireNumber(limit)),
+    getBlock([slot, config]) {
+      const parsed = configOf(config)
+      return blockJson(view.blockAt(requireNumber(slot), newest(parsed)), parsed, chain)
+    },
+  }
+}
+
+function blockJson(block: Block, config: RpcConfig, chain: Chain): unknown {
+  const details = config.transactionDetails ?? 'full'
+  const head = {
+    blockHeight: block.height,
+    blockTime: block.time,
+    blockhash: block.blockhash,
+    parentSlot: block.parent,
+    previousBlockhash: block.parentBlockhash,
+    ...(config.rewards === false ? {} : { rewards: [] }),
+  }
+  if (details === 'none') return head
+  if (details === 'signatures') {
+    return { ...head, signatures: chain.signatures(block.slot).map(encodeBase58) }
+  }
+  return {
+    ...head,
+    transactions: block.transactions.map((info) => encodeTransaction(info, config)),
+  }
+}

@@ -1,0 +1,153 @@
+import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import bs58 from 'bs58'
+import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
+import type { Mentioned } from '../chain.ts'
+import { keyId } from '../market/key.ts'
+import type { LedgerView } from './ledger-view.ts'
+import {
+  configOf,
+  decodeAddress,
+  decodeSignature,
+  type RpcConfig,
+  type RpcMethods,
+  requireNumber,
+} from './parameters.ts'
+import { RpcError, RpcErrorCode } from './rpc-error.ts'
+import { decodeTransactionError } from './transaction-error.ts'
+import { jsonFromInfo } from './transaction-json.ts'
+import { wireBytes } from './wire-bytes.ts'
+
+const MOST_SIGNATURES = 1_000
+/** Longest time that a request blocks the event loop. */
+const LONGEST_BLOCK_MS = 8
+
+/**
+ * RPC methods about transactions. With `tellsIndex`, `getTransaction` answers `transactionIndex`, as
+ * nodes of 2026 do.
+ */
+export function transactionMethods(view: LedgerView, tellsIndex: boolean): RpcMethods {
+  const { chain, window, newest } = view
+  return {
+    getTransaction([signature, config]) {
+      const parsed = typeof config === 'string' ? { encoding: config } : configOf(config)
+      const place = chain.find(decodeSignature(signature))
+      if (place === null || place.slot > newest(parsed) || place.slot < window.first()) return null
+      if (chain.kind(place.slot) !== 'produced') return null
+      const info = chain.transaction(place.slot, place.index)
+      if (info === undefined) return null
+      return {
+        slot: place.slot,
+        blockTime: chain.block(place.slot).time,
+        ...(tellsIndex && { transactionIndex: place.index }),
+        ...encodeTransaction(info, parsed),
+      }
+    },
+    getSignaturesForAddress: ([address, config]) =>
+      listSignatures(view, decodeAddress(address), configOf(config)),
+    getSignatureStatuses([signatures]) {
+      const list: readonly unknown[] = Array.isArray(signatures) ? signatures : []
+      return {
+        context: view.context({ commitment: 'processed' }),
+        value: list.map((signature) => signatureStatus(view, decodeSignature(signature))),
+      }
+    },
+  }
+}
+
+async function listSignatures(view: LedgerView, address: Uint8Array, config: RpcConfig) {
+  const { chain, window } = view
+  const limit = config.limit == null ? MOST_SIGNATURES : requireNumber(config.limit)
+  if (!(limit >= 1 && limit <= MOST_SIGNATURES)) {
+    throw new RpcError(RpcErrorCode.invalidParams, `Invalid limit; max ${MOST_SIGNATURES}`)
+  }
+  view.requireContext(config)
+  const placeOf = (signature: unknown) =>
+    signature == null ? undefined : view.find(decodeSignature(signature))
+  const before = placeOf(config.before)
+  const until = placeOf(config.until)
+  // A node that does not know `before` lists nothing; one that does not know `until` ignores it.
+  if (before === null) return []
+  const from = Math.min(view.newest(config), before?.slot ?? Number.MAX_SAFE_INTEGER)
+  const oldest = Math.max(window.first(), until?.slot ?? 0)
+  const result: unknown[] = []
+  let blockedSince = performance.now()
+  for (const found of chain.mentionsDown(keyId(address), from, oldest)) {
+    if (performance.now() - blockedSince > LONGEST_BLOCK_MS) {
+      await new Promise(setImmediate)
+      blockedSince = performance.now()
+    }
+    if (found === null) continue
+    if (before?.slot === found.slot && found.index >= before.index) continue
+    if (until?.slot === found.slot && found.index <= until.index) break
+    result.push(signatureJson(view, found))
+    if (result.length === limit) break
+  }
+  return result
+}
+
+function signatureJson({ chain, statusOf }: LedgerView, { slot, index, failed }: Mentioned) {
+  const info = failed ? chain.transaction(slot, index) : undefined
+  return {
+    signature: encodeBase58(chain.signature(slot, index)),
+    slot,
+    err: info === undefined ? null : errorOf(info),
+    memo: null,
+    blockTime: chain.block(slot).time,
+    confirmationStatus: statusOf(slot),
+  }
+}
+
+function signatureStatus(view: LedgerView, signature: Uint8Array) {
+  const place = view.find(signature)
+  const info = place === null ? undefined : view.chain.transaction(place.slot, place.index)
+  if (place === null || info === undefined) return null
+  const err = errorOf(info)
+  const confirmationStatus = view.statusOf(place.slot)
+  const isFinalized = confirmationStatus === 'finalized'
+  return {
+    slot: place.slot,
+    confirmations: isFinalized ? null : view.window.processed() - place.slot,
+    err,
+    status: err === null ? { Ok: null } : { Err: err },
+    confirmationStatus,
+  }
+}
+
+function errorOf(info: SubscribeUpdateTransactionInfo): unknown {
+  const err = info.meta?.err
+  return err === undefined ? null : decodeTransactionError(err.err)
+}
+
+/**
+ * A transaction in the configured encoding: `json`, `base64` or `base58`. Throws
+ * `unsupportedVersion` for version 0 without `maxSupportedTransactionVersion`.
+ */
+export function encodeTransaction(info: SubscribeUpdateTransactionInfo, config: RpcConfig): object {
+  const json = jsonFromInfo(info)
+  const accepted = config.maxSupportedTransactionVersion
+  if (json.version !== 'legacy' && accepted === undefined) {
+    throw new RpcError(
+      RpcErrorCode.unsupportedVersion,
+      'Transaction version (0) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0',
+    )
+  }
+  const encoding = config.encoding ?? 'json'
+  const version = accepted === undefined ? {} : { version: json.version }
+  switch (encoding) {
+    case 'json':
+      return { transaction: json.transaction, meta: json.meta, ...version }
+    case 'base64':
+      return {
+        transaction: [wireBytes(info).toString('base64'), 'base64'],
+        meta: json.meta,
+        ...version,
+      }
+    case 'base58':
+      return { transaction: [bs58.encode(wireBytes(info)), 'base58'], meta: json.meta, ...version }
+    default:
+      throw new RpcError(
+        RpcErrorCode.invalidParams,
+        `Invalid params: unknown variant \`${String(encoding)}\``,
+      )
+  }
+}
