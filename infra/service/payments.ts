@@ -1,36 +1,28 @@
 import { Billing } from '../../api/billing/billing.ts'
 import { type BillingTerms, billingTerms } from '../../api/billing/terms.ts'
-import type { Turns } from '../../api/turns.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
-import type { IngestMetrics } from '../../pipeline/ingest/telemetry.ts'
-import type { Logger } from '../../pipeline/runtime/logger.ts'
-import type { Store } from '../../pipeline/store/store.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
-import type { ServiceConfig } from './config.ts'
-import type { Money } from './money.ts'
+import type { ServiceContext } from './context.ts'
+import type { Part } from './open-parts.ts'
 import type { Source } from './source.ts'
+import type { Stores } from './stores.ts'
 
-/** What a process knows of payments. */
-export interface Payments {
+/** The payments that this process can see. */
+export interface Payments extends Part {
   readonly terms: BillingTerms
   readonly deposits: DepositIndex
-  close(): Promise<void>
 }
 
 /**
- * Reads payments where this process can: it has payment addresses (the simulator's, when it plays one) and an RPC server. Null where not: then nobody can pay, and the log
- * says what is missing.
+ * Starts to follow payments. That takes payment addresses (the simulator has its own) and an RPC
+ * server. Without them customers cannot pay: the result is null and the log names what is missing.
  */
 export function openPayments(
-  config: Pick<ServiceConfig, 'billing' | 'rpcUrl'>,
-  parts: {
-    readonly source: Pick<Source, 'rpcUrl' | 'paymentAddresses'> | null
-    readonly store: Store
-    readonly logger: Logger
-    readonly metrics: IngestMetrics
-  },
+  context: Pick<ServiceContext, 'config' | 'logger' | 'ingestMetrics'>,
+  { store }: Pick<Stores, 'store'>,
+  source: Pick<Source, 'rpcUrl' | 'paymentAddresses'> | null,
 ): Payments | null {
-  const { source, store, logger, metrics } = parts
+  const { config, logger, ingestMetrics } = context
   const terms = billingTerms(config.billing, source?.paymentAddresses ?? null)
   const url = source?.rpcUrl ?? config.rpcUrl?.href
   if (terms === null || url === undefined) {
@@ -39,9 +31,9 @@ export function openPayments(
     logger.warn({ missing }, 'nobody can pay')
     return null
   }
-  // A check does not wait for long: it is told that it cannot be done now.
-  const rpc = createRpc({ url, metrics, attempts: 3, timeoutMs: 8000 })
-  const startsAnew = source?.paymentAddresses != null // the simulator's
+  // A customer waits for a payment check, so it fails early: it reports that it cannot be done now.
+  const rpc = createRpc({ url, metrics: ingestMetrics, attempts: 3, timeoutMs: 8000 })
+  const startsAnew = source?.paymentAddresses != null // the simulator's chain begins at each start
   const deposits = createDepositIndex({
     store,
     rpc,
@@ -49,6 +41,10 @@ export function openPayments(
     startsAnew,
     payments: terms.payments,
   })
+  deposits.start()
+  // A developer sends test payments to the simulator's own RPC server.
+  if (config.source.kind === 'simulator' && source)
+    logger.info({ rpc: source.rpcUrl }, 'the simulator takes payments over RPC')
   return {
     terms,
     deposits,
@@ -59,13 +55,19 @@ export function openPayments(
   }
 }
 
-/** What redeems payments for accounts. */
+/** Redeems payments for accounts. */
 export function createBilling(
-  { terms, deposits }: Payments,
-  { ledger, credits, accounts }: Money,
-  { store, turns }: { readonly store: Store; readonly turns: Turns },
+  { terms, deposits }: Pick<Payments, 'terms' | 'deposits'>,
+  { store, money, turns }: Pick<Stores, 'store' | 'money' | 'turns'>,
 ): Billing {
-  const catchUp = () => deposits.catchUp()
-  const ensureAccount = accounts.ensure.bind(accounts)
-  return new Billing({ store, ledger, credits, terms, catchUp, ensureAccount, turns })
+  const { ledger, credits, accounts } = money
+  return new Billing({
+    store,
+    ledger,
+    credits,
+    terms,
+    catchUp: () => deposits.catchUp(),
+    ensureAccount: accounts.ensure.bind(accounts),
+    turns,
+  })
 }
