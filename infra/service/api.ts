@@ -12,13 +12,17 @@ import { type Reload, reloadFile } from './reload.ts'
 import { readTextFile, type Source } from './source.ts'
 import type { Stores } from './stores.ts'
 
-/** The secrets of the API: from the environment, or made at the first start and kept in `DATA_DIR`. */
+/**
+ * The secrets of the API: from the environment, or made at the first start and kept in `DATA_DIR`.
+ */
 export interface ApiSecrets {
   readonly secretKey: Uint8Array
   readonly jwtKeys: JwtKeys
 }
 
-/** Reads the secrets of the API. Rejects with `bad_config`, naming the key or file, never a secret. */
+/**
+ * Reads the secrets of the API. Rejects with `bad_config`, naming the key or file, never a secret.
+ */
 export async function readApiSecrets({ api, dataDir }: ServiceConfig): Promise<ApiSecrets> {
   const { SECRET_KEY, JWT_KEYS_FILE: file } = api
   const given = file === undefined ? null : await readKeys(file)

@@ -9,19 +9,19 @@ import { permissionFault } from '../../pipeline/runtime/secret-files.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { keepsData, type ServiceConfig } from './config.ts'
 
-/** A file that a key of the environment names. */
-interface Named {
+/** A file that an environment variable names. */
+interface NamedFile {
   readonly key: string
   readonly file: string
-  /** Throws what is wrong with its text; null: it is only looked whether it can be read. */
+  /** Throws the fault of the file's text; null: the file only has to be readable. */
   readonly check: ((text: string) => unknown) | null
 }
 
 /**
- * Reads every file that the configuration names, for the roles of this process, and looks at the
- * permissions of secret ones. Rejects with one `bad_config` that tells for each what is wrong with
- * it, as `readEnv` does of the variables themselves. Of recorded blocks, which are large, it looks
- * only whether they can be read.
+ * Reads every file that the configuration names for the roles of this process, and checks the
+ * permissions of secret files. Rejects with one `bad_config` that lists the faults of all files, as
+ * `readEnv` does for variables. Files of recorded blocks are large, so they only have to be
+ * readable.
  */
 export async function checkFiles(config: ServiceConfig): Promise<void> {
   const faults = await Promise.all([
@@ -34,8 +34,14 @@ export async function checkFiles(config: ServiceConfig): Promise<void> {
   throw new ServiceError('bad_config', `bad configuration:\n${lines.join('\n')}`)
 }
 
-function filesOf({ roles, source, solPricesFile, strategiesFile, api }: ServiceConfig): Named[] {
-  const files: Named[] = []
+function filesOf({
+  roles,
+  source,
+  solPricesFile,
+  strategiesFile,
+  api,
+}: ServiceConfig): NamedFile[] {
+  const files: NamedFile[] = []
   const name = (
     key: string,
     file: string | null | undefined,
@@ -54,7 +60,7 @@ function filesOf({ roles, source, solPricesFile, strategiesFile, api }: ServiceC
   return files
 }
 
-/** Files and folders that nobody but the service may read, by the key that names them. */
+/** Files and folders that only the service may read, with the variable that names each. */
 function secretsOf({ roles, api, dataDir, secretFiles, ...parts }: ServiceConfig) {
   const secrets: [string, string][] = [...secretFiles]
   if (roles.has('api') && api.JWT_KEYS_FILE) secrets.push(['JWT_KEYS_FILE', api.JWT_KEYS_FILE])
@@ -64,7 +70,7 @@ function secretsOf({ roles, api, dataDir, secretFiles, ...parts }: ServiceConfig
   return secrets
 }
 
-async function faultOf({ key, file, check }: Named): Promise<string | null> {
+async function faultOf({ key, file, check }: NamedFile): Promise<string | null> {
   try {
     if (check === null) await touch(file)
     else await check(await readFile(file, 'utf8'))

@@ -21,9 +21,9 @@ export interface Ingestion extends Part {
 }
 
 /**
- * Starts to ingest from the source of `history`. Automatic backfills begin once the first slot has been handed over
- * and `pricesStored` has resolved, because fetched transactions take stored prices. Without prices
- * to store, `pricesStored` is undefined.
+ * Starts to ingest from the source of `history`. Automatic backfills begin once the first slot has
+ * been handed over and `pricesStored` has resolved, because fetched transactions take stored
+ * prices. Without prices to store, `pricesStored` is undefined.
  */
 export async function startIngestion(
   context: ServiceContext,

@@ -12,13 +12,15 @@ export interface Part {
 export interface OpenParts {
   /** Remembers a part that was opened and its conditions of readiness, and returns the part. */
   add<T extends Part>(part: T): T
-  /** Closes every part, the newest first. Rejects with the first fault, leaving older parts open. */
+  /**
+   * Closes every part, the newest first. Rejects with the first fault, leaving older parts open.
+   */
   close(): Promise<void>
 }
 
 /**
- * Runs `open`, which opens parts one after another and adds each. Returns the result of `open` and a
- * `close` for all parts. If `open` rejects, the parts opened so far are closed first. The parts'
+ * Runs `open`, which opens parts one after another and adds each. Returns the result of `open` and
+ * a `close` for all parts. If `open` rejects, the parts opened so far are closed first. The parts'
  * conditions are added to `readiness`, unless it is null.
  */
 export async function openInOrder<T extends object>(

@@ -10,8 +10,9 @@ import { keepsData, type ServiceConfig } from './config.ts'
 import { reach, type Target, targetOf } from './reach.ts'
 
 /**
- * Looks, with nothing opened or written yet, whether what the configuration names can be had: the files, the servers, the ports, the data folder. Rejects
- * with a ServiceError that names the key at fault (rules J1, J2). What is lost later is another matter: then the service waits for it.
+ * Checks the files, servers, ports and data folder that the configuration names, before anything is
+ * opened or written. Rejects with a ServiceError that names the key at fault (rules J1, J2). Only
+ * the start is this strict: a running service waits for a server that goes away.
  */
 export async function preflight(config: ServiceConfig): Promise<void> {
   const { api, roles, metricsPort, dataDir } = config
@@ -36,7 +37,7 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[
   return targets
 }
 
-/** Of listen(2) and getaddrinfo(3). */
+/** Explanations of error codes of listen(2) and getaddrinfo(3). */
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
   ENOTFOUND: 'there is no host of this name',
@@ -81,7 +82,10 @@ async function folderIsFree(dataDir: string): Promise<void> {
   )
 }
 
-/** Whether a folder can be made there: some say that they are writable and are not (`/proc`, a disk that is full). Leaves nothing behind. */
+/**
+ * Whether a folder can be created in `path`, tried with one that is removed again. Some folders
+ * claim to be writable and are not (`/proc`, a full disk).
+ */
 async function canHold(path: string): Promise<boolean> {
   try {
     await rmdir(await mkdtemp(join(path, '.tracked-wallets-')))
@@ -91,7 +95,7 @@ async function canHold(path: string): Promise<boolean> {
   }
 }
 
-/** What there is already of a path: itself, or the folder that it would be made in. */
+/** The path itself if it exists, else its nearest ancestor that does. */
 async function nearest(path: string): Promise<{ path: string; isFolder: boolean }> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(() => null)

@@ -2,13 +2,16 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 
-/** A server that a key of the environment names: something has to listen at one of its places, each `host:port`. */
+/**
+ * A server that an environment variable names. Each place is a `host:port`; the server is reachable
+ * if one of them accepts connections.
+ */
 export interface Target {
   readonly key: string
   readonly places: readonly string[]
 }
 
-/** The place of a URL; its scheme's own port when it names none. */
+/** The target of a URL. A URL without a port has the default port of its scheme. */
 export function targetOf(key: string, url: URL): Target {
   const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
   return { key, places: [`${url.hostname}:${port}`] }
@@ -21,7 +24,10 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   'rediss:': '6379',
 }
 
-/** Resolves when every server can be connected to; rejects with one `unreachable` that has a line for each that cannot. */
+/**
+ * Resolves when every server accepts connections. Otherwise it rejects with one `unreachable`, with
+ * a line for each server that does not.
+ */
 export async function reach(targets: readonly Target[], timeoutMs = 3000): Promise<void> {
   const faults = await Promise.all(
     targets.map(({ key, places }) =>

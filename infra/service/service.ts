@@ -103,8 +103,8 @@ async function startSteps(
 }
 
 /**
- * Returns a function that runs a step and adds the part that it opened to `parts`. It skips the step
- * if `need` is null or false. A step that has nothing to open returns null.
+ * Returns a function that runs a step and adds the part that it opened to `parts`. It skips the
+ * step if `need` is null or false. A step that has nothing to open returns null.
  */
 function stepsOf(parts: OpenParts) {
   return async <Need, T extends Part>(

@@ -29,8 +29,8 @@ export interface SolPriceLoad extends Part {
 }
 
 /**
- * Stores past SOL prices in the background, then calls `onStored`. `close` aborts the load; the next
- * start continues it.
+ * Stores past SOL prices in the background, then calls `onStored`. `close` aborts the load; the
+ * next start continues it.
  */
 export function storeSolPrices(
   { logger, fail }: Pick<ServiceContext, 'logger' | 'fail'>,

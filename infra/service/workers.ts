@@ -19,7 +19,9 @@ import type { Stores } from './stores.ts'
 
 /** The workers of a process. */
 export interface Workers extends Part {
-  /** Prices the stored swaps that have no price. Called when prices of SOL were added to the store. */
+  /**
+   * Prices the stored swaps that have no price. Called when prices of SOL were added to the store.
+   */
   pricesCame(): Promise<void>
   /** Reads `STRATEGIES_FILE` again. Its strategies are in force from the next tick on. */
   readonly reload: Reload
@@ -27,8 +29,8 @@ export interface Workers extends Part {
 
 /**
  * Starts the fold and the workers that follow the swaps that it stores: missing prices, facts about
- * mints, the watchlist with the pools of its tokens, and filter strategies (rule G5). Without an RPC
- * server there are no mint facts and no pools.
+ * mints, the watchlist with the pools of its tokens, and filter strategies (rule G5). Without an
+ * RPC server there are no mint facts and no pools.
  */
 export async function startWorkers(
   context: ServiceContext,
