@@ -1,7 +1,7 @@
 import test from 'ava'
 import { createLogger } from './logger.ts'
 
-test('secrets are not logged, by whatever of their names, in the line or one level below', (t) => {
+test('fields with the names of secrets are not logged, in the line or one level below', (t) => {
   const lines: string[] = []
   const logger = createLogger('debug', { write: (line) => void lines.push(line) })
   const names = [

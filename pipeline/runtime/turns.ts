@@ -1,6 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** For long work in one process: lets the event loop turn now and then, so that sockets, timers and heartbeats wait no longer than `maxMs`. */
+/**
+ * For long work in one process: lets the event loop turn now and then, so that sockets, timers and
+ * heartbeats wait no longer than `maxMs`.
+ */
 export class Turns {
   readonly #maxMs: number
   #since = performance.now()
