@@ -1,5 +1,5 @@
 /** One step of a stage. */
-export type Step =
+export type DockerStep =
   | { readonly kind: 'run'; readonly command: string }
   | {
       readonly kind: 'copy'
@@ -14,20 +14,20 @@ export type Step =
   /** Steps that change the image's description alone. */
   | { readonly kind: 'description'; readonly text: string }
 
-export interface Stage {
+export interface DockerStage {
   readonly image: string
   readonly name: string
-  readonly steps: readonly Step[]
+  readonly steps: readonly DockerStep[]
 }
 
 /** Reads the part of the Dockerfile language that our Dockerfile uses; throws on any other. Source: docs.docker.com/reference/dockerfile. */
-export function parseDockerfile(text: string): Stage[] {
+export function parseDockerfile(text: string): DockerStage[] {
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
     .replace(/\\\n/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '')
-  const stages: (Stage & { steps: Step[] })[] = []
+  const stages: (DockerStage & { steps: DockerStep[] })[] = []
   for (const line of lines) {
     const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? []
     if (word === 'FROM') {
@@ -38,7 +38,7 @@ export function parseDockerfile(text: string): Stage[] {
   return stages
 }
 
-function readStep(word: string, rest: string): Step {
+function readStep(word: string, rest: string): DockerStep {
   switch (word) {
     case 'RUN':
       return { kind: 'run', command: rest }

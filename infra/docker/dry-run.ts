@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
-import { parseDockerfile, type Stage } from './dockerfile.ts'
+import { type DockerStage, parseDockerfile } from './dockerfile.ts'
 
 /**
  * Executes the Dockerfile's steps without Docker: each stage in a folder of its own that stands for the image's root, with the Node version that the
@@ -26,7 +26,7 @@ function main(): void {
 }
 
 function runStage(
-  stage: Stage,
+  stage: DockerStage,
   stageRoot: string,
   context: string,
   roots: ReadonlyMap<string, string>,

@@ -12,7 +12,7 @@ import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { run } from '../servers/install.ts'
+import { execute } from '../servers/install.ts'
 import { kafkaJars } from '../servers/kafka.ts'
 
 /*
@@ -78,7 +78,7 @@ async function startKafka(): Promise<void> {
   const config = join(dir, 'server.properties')
   writeFileSync(config, properties())
   const format = ['kafka.tools.StorageTool', 'format', '-t', 'MkU3OEVBNTcwNTJENDM2Qg', '-c', config]
-  await run('java', ['-cp', `${server}/*`, ...format])
+  await execute('java', ['-cp', `${server}/*`, ...format])
   const logging = join(ROOT, 'infra/servers/kafka-log4j2.properties')
   const java = `exec java $KAFKA_OPTS -Xmx400m -Dlog4j2.configurationFile=file:${logging}`
   const env = { PATH: process.env.PATH, SECRETS: secrets, RUN: dir }

@@ -91,7 +91,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     document: { wallet: CUSTOMER, balance_credits: 480 },
   })
 
-  // An operator who was not answered gives it again, with the key that the error names: it is added once.
+  // An operator who got no answer repeats the command with the key in the error: it is added once.
   const goodwill = portableArgs([...credit.slice(0, -1), '100', '--reason', 'goodwill'])
   const lost = { code: 'unreachable', message: 'the service went away' } as const
   t.is(
@@ -102,7 +102,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   t.deepEqual(failureOf(lost, ['wallets']), lost)
   const refusal = { code: 'account_not_found', message: 'this wallet has no account' } as const
   t.deepEqual(failureOf(refusal, goodwill), refusal)
-  // The first time the meter does not answer: it is done all the same.
+  // The first time the meter does not answer, but the credits are added.
   const { store } = opened
   const away = { epoch: () => Promise.reject(new Error('away')) } as never
   const ledger = new Ledger({ store, meter: away })
@@ -119,7 +119,8 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     await refused(...goodwill.map((word) => (word === '100' ? '1000' : word))),
     'invalid_argument: --key: was used for 100 credits',
   )
-  // Never below zero: not what a connection of the feed holds, and of two at once one.
+  // Credits never fall below zero or below what a feed connection holds. Of two concurrent commands
+  // that together take too much, one succeeds.
   const held = { connection: 'c', sequence: 1, spent: 0, wanted: 79 }
   await meter.renewBlock(CUSTOMER, held)
   const take = (credits: string) => [...credit.slice(0, -1), credits, '--reason', 'mistaken']
@@ -138,7 +139,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   })
 })
 
-test('what is wrong with a command is said, argument by argument', async (t) => {
+test('an error names every argument at fault', async (t) => {
   t.is(
     await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
     'invalid_argument: --wallet: expected a base58 address of 32 bytes; --credits: expected an integer from 0 to 1000000000000',
@@ -168,18 +169,23 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
   )
 })
 
-test('help is text for people; a mistake is a short document, with the usage beside it (rule J3)', async (t) => {
+test('help is plain text; a mistake prints a short document, and the usage on stderr (rule J3)', async (t) => {
   const give = async (...args: string[]) => {
     const command = startOperator({}, args)
     t.teardown(() => command.kill())
     return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
   }
-  const usage = (...commands: string[]) =>
+  const usage = (command: string, summary: string) =>
     [
       'usage: npm run -s operator -- COMMAND',
-      ...commands.map((command) => `  ${command}`),
-      'What each does and prints: infra/operator/README.md\n',
+      `  ${command}`,
+      `      ${summary}`,
+      'Details and output of each command: infra/operator/commands.md\n',
     ].join('\n')
+  const check = usage(
+    'ledger check',
+    'Compares the ledger with the meter, and looks for deposits redeemed twice.',
+  )
   const [help, mistake, controls] = await Promise.all([
     give('--help'),
     give('ledger'),
@@ -192,15 +198,18 @@ test('help is text for people; a mistake is a short document, with the usage bes
     code: 1,
     stdout:
       '{"code":"invalid_argument","message":"no such command: ledger (there is ledger check)"}\n',
-    stderr: usage('ledger check'),
+    stderr: check,
   })
   t.regex(controls.stdout, /--\\u009b31m\\u202e/)
-  t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
-  t.is(`${helpOf(['help', 'programs'])}\n`, usage('programs'))
+  t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, check)
+  t.is(
+    `${helpOf(['help', 'programs'])}\n`,
+    usage('programs', 'Lists programs that no decoder knows.'),
+  )
   t.is(helpOf(['sql', 'help']), null)
 })
 
-test('beside a running service nothing is built: only where there is no build yet', (t) => {
+test('npm run builds the project only if there is no build yet', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -225,7 +234,7 @@ test('beside a running service nothing is built: only where there is no build ye
   rmSync(folder, { recursive: true })
 })
 
-test.serial('the tracked wallets are listed, also those that did nothing', async (t) => {
+test.serial('wallets lists the tracked wallets, also those without events', async (t) => {
   await trackWallets(opened.store, TRACKED, 'wallets.txt')
   t.deepEqual(await run('wallets'), {
     document: {
@@ -242,7 +251,7 @@ test.serial('the tracked wallets are listed, also those that did nothing', async
 })
 
 test.serial(
-  'wallets are only added: a changed or missing one is refused by its alias',
+  'wallets are only added: a changed or missing one is refused, named by its alias',
   async (t) => {
     const track = (addresses: readonly (typeof TRACKED)[number][]) =>
       trackWallets(opened.store, addresses, 'wallets.txt').catch(
@@ -260,7 +269,7 @@ test.serial(
   },
 )
 
-test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', async (t) => {
+test.serial('recompute waits until the wallets are folded again (rules J3, K4)', async (t) => {
   t.is(
     await refused('recompute', '--wallet', 'w3'),
     'invalid_argument: --wallet: expected an alias, for example W3, or all',
@@ -285,18 +294,18 @@ test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', 
     registry: createRegistry(),
     onBug: (error) => t.fail(String(error)),
   })
-  const told: Progress[] = []
-  t.deepEqual(await runCommand(['recompute', '--wallet', 'all'], parts, (p) => told.push(p)), {
+  const reports: Progress[] = []
+  t.deepEqual(await runCommand(['recompute', '--wallet', 'all'], parts, (p) => reports.push(p)), {
     document: { wallets: 3 },
   })
-  t.deepEqual(told.at(0), { what: 'wallets', done: 0, total: 3 })
-  t.deepEqual(told.at(-1), { what: 'wallets', done: 3, total: 3 })
+  t.deepEqual(reports.at(0), { what: 'wallets', done: 0, total: 3 })
+  t.deepEqual(reports.at(-1), { what: 'wallets', done: 3, total: 3 })
   t.deepEqual(await run('recompute', '--wallet', 'W2'), { document: { wallets: 1 } })
   t.deepEqual(
     await opened.store.query(
       'SELECT wallet, intDiv(version, 4294967296) AS revision FROM wallet_metrics FINAL ORDER BY wallet',
     ),
-    // W1 had been asked for before there was a worker: both requests ask for its first revision.
+    // The first request for W1 came before there was a worker: both ask for its first revision.
     [
       { wallet: 1, revision: '1' },
       { wallet: 2, revision: '2' },
@@ -306,7 +315,7 @@ test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', 
   await fold.stop()
 })
 
-test.serial('a process that stops ends the commands under way (rule J5)', async (t) => {
+test.serial('a process that stops ends its running commands (rule J5)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const unread = createMemoryLog({ logger, registry: createRegistry() })
   const server = await serveOperator(
@@ -330,7 +339,7 @@ test.serial('a process that stops ends the commands under way (rule J5)', async 
   rmSync(folder, { recursive: true })
 })
 
-test('a DATA_DIR whose socket no system could name is refused, never looked for elsewhere', async (t) => {
+test('a DATA_DIR with too long a socket path is refused, and no other path is tried', async (t) => {
   await t.throwsAsync(
     askOperator(`/${'long/'.repeat(20)}`, ['wallets'], () => {}),
     {
@@ -369,7 +378,7 @@ test('commands reach the process that owns the data through its socket', async (
 })
 
 test.serial(
-  'unknown programs are listed with a sample, the one seen last first (rule J3)',
+  'unknown programs are listed with a sample, the most recently seen first (rule J3)',
   async (t) => {
     const swap = (slot: number, program_id: string, confidence: string) => ({
       slot,
@@ -417,7 +426,7 @@ const SIGNATURE =
 const signature = (n: number) => `${SIGNATURE.slice(0, -1)}${'123456789ABC'[n]}`
 
 test.serial(
-  'deposits that bought nothing are listed with the reason, and given to an account once',
+  'deposits that bought nothing are listed with the reason, and assigned to an account once',
   async (t) => {
     const [payer, other] = ['So11111111111111111111111111111111111111112', CUSTOMER]
     await parts.accounts.ensure(address(other))
@@ -482,7 +491,7 @@ test.serial(
       cause: 'grant',
       reason: '',
     })
-    // What a payment for Pro that matches no plan buys: the dearest plan that it pays for.
+    // A payment for Pro that matches no plan buys the dearest plan that it pays for.
     const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
     t.is(pro.plan, 'monthly')
     t.true(Math.abs(pro.expires_at - Date.now() / 1000 - 30 * 86_400) < 60)
@@ -493,9 +502,9 @@ test.serial(
       credits: 3000,
       balance_credits: before + 3000,
     })
-    // Paid for Pro, redeemed for credits.
+    // This deposit was paid for Pro and is redeemed for credits.
     t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
-    // Two wallets paid in it: the account's own.
+    // Two wallets paid in this transaction: the account's own payment is redeemed.
     t.like((await run(...assign(6, 'credits'))).document, { credits: 20_000 })
     for (const n of [0, 1, 3, 6]) {
       for (const purpose of ['pro', 'credits'])
@@ -504,7 +513,7 @@ test.serial(
     t.regex(await refused(...assign(4, 'pro')), /^invalid_argument: /)
     t.regex(await refused(...assign(7, 'pro')), /^deposit_not_found: /)
     t.regex(await refused(...assign(2, 'credits', TRACKED[0])), /^account_not_found: /)
-    t.regex(await refused(...assign(2, 'pro')), /^invalid_argument: /) // one USDT pays no plan
+    t.regex(await refused(...assign(2, 'pro')), /^invalid_argument: /) // one USDT buys no plan
     t.deepEqual(
       (await unmatched()).map(([signature, reason]) => [signature, reason]),
       [
@@ -516,7 +525,7 @@ test.serial(
     )
     t.like((await run('ledger', 'check')).document, { mismatches: [] })
 
-    // Killed after the decision was stored: it is finished by the same command, and by no other.
+    // After a kill behind the stored decision only the same command can finish the assignment.
     const dying = {
       ...parts,
       ledger: { addAll: () => Promise.reject(new Error('killed')) } as never,
@@ -534,7 +543,8 @@ test.serial(
     t.like((await run(...assign(2, 'credits'))).document, { credits: 1000 })
     t.regex(await refused(...assign(2, 'credits')), /^already_redeemed: /)
 
-    // What one wallet has of a transaction is not given to it again out of what the other paid, also when a check had redeemed it.
+    // A wallet whose payment in a transaction is redeemed does not get the other wallet's payment
+    // too, even if a payment check redeemed its own.
     await parts.accounts.ensure(address(payer))
     const [own, again] = await Promise.allSettled([
       run(...assign(6, 'credits', payer)),
@@ -552,7 +562,8 @@ test.serial(
     t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
     t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
 
-    // The one that is meant is redeemed by a check before its turn comes: what else the transaction paid is not taken for it.
+    // A payment check redeems the deposit before the command has the account's lock. The command
+    // does not take another payment of the transaction instead.
     const pair = [row(10, payer, 'credits', 3_000_000), row(10, TRACKED[1] ?? '', 'pro', 7_000_000)]
     await opened.store.insert('deposits', pair)
     const slow: OperatorParts['turns'] = {
@@ -575,7 +586,7 @@ test.serial(
       ['no_plan'],
     )
 
-    // A check that had lost its turn is at it at the same moment.
+    // A payment check that has lost its lock works on the deposit at the same moment.
     await opened.store.insert('deposits', [row(9, payer, 'credits', 5_000_000)])
     const late = `deposit:${signature(9)}:${payer}:credits`
     const insert: typeof opened.store.insert = async (table, rows) => {
@@ -598,7 +609,8 @@ test.serial(
       [{ wallet: payer }],
     )
 
-    // A turn that is lost once the decision is stored: nothing more is written, and the same command finishes it.
+    // The lock is lost after the decision was stored: nothing more is written, and the same command
+    // finishes the assignment.
     await opened.store.insert('deposits', [row(11, payer, 'pro', 6_000_000)])
     let isLost = false
     const require = () => {
@@ -624,7 +636,8 @@ test.serial(
     t.like(await unmatched(), { 0: [signature(11), 'assignment_unfinished', 6] })
     t.like((await run(...assign(11, 'credits'))).document, { credits: 6000 })
 
-    // Should it ever be redeemed for two all the same, the books say so; also when one of the two bought Pro.
+    // If a deposit is redeemed for two accounts all the same, `ledger check` reports it, also if
+    // one of the two bought Pro.
     t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
     await parts.ledger.add({ ...entry, account: other, key: late, credits: 5000 })
     const now = Date.now()
@@ -651,7 +664,7 @@ test.serial(
 )
 
 test.serial(
-  'a stranger who pays dust hides no payment; an unreadable one is listed until it is credited',
+  'a stranger who pays dust hides no payment; an unreadable payment is listed until it is credited',
   async (t) => {
     const dust = (at: number) => ({
       wallet: `dust${at}`,
@@ -659,7 +672,7 @@ test.serial(
       signature: `d${at}`,
       tx_index: at,
       amount: 1,
-      // The last slot of the first page goes on beyond its thousand.
+      // The first page has more than a thousand rows, because it ends with a whole slot.
       slot: at < 998 ? 10_000 + at : 9999,
       block_time: 1_790_000_000,
       finalized: 1,

@@ -19,8 +19,8 @@ export async function ensureCommand(command: string, debianPackage: string): Pro
   if (found) return found
   process.stderr.write(`installing ${debianPackage} with apt-get\n`)
   const install = ['install', '-y', '-qq', '--no-install-recommends', debianPackage]
-  await run('apt-get', ['update', '-qq']).catch(() => {})
-  await run('apt-get', install).catch((cause: unknown) => {
+  await execute('apt-get', ['update', '-qq']).catch(() => {})
+  await execute('apt-get', install).catch((cause: unknown) => {
     throw new ServiceError(
       'unavailable',
       `${command} is missing and could not be installed: as root, run apt-get install ${debianPackage}`,
@@ -45,7 +45,7 @@ export async function ensureCached(name: string, fill: (folder: string) => Promi
   mkdirSync(cache, { recursive: true })
   const draft = mkdtempSync(join(cache, `${name}-`))
   await fill(draft)
-  if (isRoot()) await run('chmod', ['-R', 'a+rX', cache])
+  if (isRoot()) await execute('chmod', ['-R', 'a+rX', cache])
   try {
     renameSync(draft, folder)
   } catch (error) {
@@ -57,7 +57,7 @@ export async function ensureCached(name: string, fill: (folder: string) => Promi
 const isRoot = () => process.getuid?.() === 0
 
 /** Runs a command to its end, its output on stderr. Rejects when it fails. */
-export function run(
+export function execute(
   command: string,
   args: readonly string[],
   { cwd, user = null }: { readonly cwd?: string; readonly user?: OwnUser | null } = {},

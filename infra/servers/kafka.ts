@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
-import { ensureCached, ensureCommand, run } from './install.ts'
+import { ensureCached, ensureCommand, execute } from './install.ts'
 import { type Server, SOURCES, writeConfigFile } from './server.ts'
 
 const VERSION = '4.3.1'
@@ -27,7 +27,7 @@ export const kafka: Server = {
     writeConfigFile(logging, loggers, user)
     const classPath = ['-cp', `${jars}/*`]
     if (!existsSync(join(dir, 'data/meta.properties')))
-      await run(
+      await execute(
         java,
         [
           ...classPath,
@@ -69,7 +69,7 @@ async function downloadJars(folder: string, part: 'server' | 'tools'): Promise<v
   writeFileSync(join(folder, 'pom.xml'), pom)
   process.stderr.write(`downloading Kafka ${VERSION}\n`)
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies'
-  await run(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], {
+  await execute(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], {
     cwd: folder,
   })
 }

@@ -10,7 +10,7 @@ export interface Server {
   /** The ports it opens, by purpose. */
   ports(base: number): Readonly<Record<string, number>>
   /** Installs what is missing and writes its configuration; gives the command to run. */
-  prepare(place: StartPlace): Promise<Command>
+  prepare(place: StartPlace): Promise<LaunchCommand>
   /** Resolves when it answers; rejects when it does not (yet). */
   probe(place: ServerPlace): Promise<void>
   /** Asks it to stop; the process may live on for a while. Rejects when it cannot be asked. */
@@ -33,7 +33,7 @@ export interface StartPlace extends ServerPlace {
   readonly user: OwnUser | null
 }
 
-export interface Command {
+export interface LaunchCommand {
   readonly file: string
   readonly args: readonly string[]
   /** The program starts as root and takes on the server's user itself. */

@@ -3,13 +3,14 @@ import { type JwtKeys, keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.
 import { apiConfig } from '../../api/config.ts'
 import { keptSecretKey } from '../../api/secret-key.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import type { ServiceConfig } from './config.ts'
 import type { ServiceContext } from './context.ts'
 import { demoApiKey } from './demo-account.ts'
-import type { Part } from './open-parts.ts'
-import { createBilling, type Payments } from './payments.ts'
+import type { ServicePart } from './open-parts.ts'
+import { createBilling, type PaymentWatch } from './payments.ts'
 import { type Reload, reloadFile } from './reload.ts'
-import { readTextFile, type Source } from './source.ts'
+import type { Source } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /**
@@ -37,7 +38,7 @@ async function readKeys(file: string): Promise<JwtKeys> {
 }
 
 /** The running API. */
-export interface RunningApi extends Part {
+export interface RunningApi extends ServicePart {
   /** What stdout shows: the URL, and for a demo service a key and a call to try (rule J1). */
   readonly lines: readonly string[]
   /** Reads `JWT_KEYS_FILE` again. */
@@ -45,12 +46,12 @@ export interface RunningApi extends Part {
 }
 
 /** Starts the API with its feed and listens on `PORT`. */
-export async function startApi(
+export async function serveApi(
   context: ServiceContext,
   stores: Stores,
   parts: {
     readonly secrets: ApiSecrets
-    readonly payments: Payments | null
+    readonly payments: PaymentWatch | null
     readonly source: Source | null
   },
 ): Promise<RunningApi> {

@@ -6,12 +6,12 @@ import {
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { checkWallets, trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import type { ServiceContext } from './context.ts'
-import type { Part } from './open-parts.ts'
+import type { ServicePart } from './open-parts.ts'
 import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** The history of the tracked wallets, and how it is fetched. */
-export interface History extends Part {
+export interface WalletHistory extends ServicePart {
   /** Where the transactions come from. */
   readonly source: Source
   readonly backfills: Backfills
@@ -25,7 +25,7 @@ export function openHistory(
   { config, logger, ingestMetrics, fail }: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   source: Source,
-): History {
+): WalletHistory {
   const backfills = createBackfills({
     store,
     log,

@@ -5,9 +5,9 @@ import { readPoolPrices } from '../../pipeline/store/read-pool-prices.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import type { ServiceContext } from './context.ts'
-import type { History } from './history.ts'
-import type { Part } from './open-parts.ts'
-import type { Payments } from './payments.ts'
+import type { WalletHistory } from './history.ts'
+import type { ServicePart } from './open-parts.ts'
+import type { PaymentWatch } from './payments.ts'
 import { type Reload, reloadFile } from './reload.ts'
 import type { Stores } from './stores.ts'
 
@@ -15,7 +15,7 @@ import type { Stores } from './stores.ts'
 const POOL_PRICES = 7200
 
 /** Ingest and the backfills that it starts, running. */
-export interface Ingestion extends Part {
+export interface Ingestion extends ServicePart {
   /** Reads `WALLETS_FILE` again. */
   readonly reload: Reload
 }
@@ -29,8 +29,8 @@ export async function startIngestion(
   context: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: {
-    readonly history: History
-    readonly payments: Payments | null
+    readonly history: WalletHistory
+    readonly payments: PaymentWatch | null
     readonly solPrices: readonly SolPrice[]
     readonly pricesStored: Promise<void> | undefined
   },
@@ -84,7 +84,7 @@ function requireSealed(ingest: Pick<Ingest, 'status'>): void {
 
 function reloadWallets(
   { logger }: Pick<ServiceContext, 'logger'>,
-  { source, track, autoBackfill }: History,
+  { source, track, autoBackfill }: WalletHistory,
   ingest: Ingest,
 ): Reload {
   let followed = source.wallets.addresses.length

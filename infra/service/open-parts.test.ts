@@ -1,8 +1,8 @@
 import test from 'ava'
-import { openInOrder, type Part } from './open-parts.ts'
+import { openInOrder, type ServicePart } from './open-parts.ts'
 
 /** A part that writes its name to `closed` when it closes. */
-function partOf(name: string, closed: string[]): Part {
+function partOf(name: string, closed: string[]): ServicePart {
   return { close: async () => void closed.push(name) }
 }
 
@@ -42,4 +42,16 @@ test('conditions of readiness are known as soon as a part is open', async (t) =>
     return {}
   }, readiness)
   t.deepEqual(names, ['store', 'schema'])
+})
+
+test('a part that fails to close leaves no other part open', async (t) => {
+  const closed: string[] = []
+  const { close } = await openInOrder(async (parts) => {
+    parts.add(partOf('store', closed))
+    parts.add({ close: () => Promise.reject(new Error('the server went away')) })
+    parts.add(partOf('api', closed))
+    return {}
+  })
+  await t.throwsAsync(close(), { message: 'the server went away' })
+  t.deepEqual(closed, ['api', 'store'])
 })

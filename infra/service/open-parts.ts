@@ -1,7 +1,7 @@
 import type { Readiness, ReadyCheck } from '../../pipeline/runtime/readiness.ts'
 
 /** A running part of a process, as a step of the start returns it. */
-export interface Part {
+export interface ServicePart {
   /** The conditions under which the part is ready, by name. */
   readonly ready?: Readonly<Record<string, ReadyCheck>>
   /** Stops the part; resolves when it has ended. */
@@ -11,10 +11,8 @@ export interface Part {
 /** Parts that have been opened, in the order of their opening. */
 export interface OpenParts {
   /** Remembers a part that was opened and its conditions of readiness, and returns the part. */
-  add<T extends Part>(part: T): T
-  /**
-   * Closes every part, the newest first. Rejects with the first fault, leaving older parts open.
-   */
+  add<T extends ServicePart>(part: T): T
+  /** Closes every part, the newest first. Rejects with the first fault, once all are closed. */
   close(): Promise<void>
 }
 
@@ -27,7 +25,7 @@ export async function openInOrder<T extends object>(
   open: (parts: OpenParts) => Promise<T>,
   readiness: Pick<Readiness, 'add'> | null = null,
 ): Promise<T & Pick<OpenParts, 'close'>> {
-  const opened: Part[] = []
+  const opened: ServicePart[] = []
   const parts: OpenParts = {
     add(part) {
       opened.push(part)
@@ -35,13 +33,21 @@ export async function openInOrder<T extends object>(
       return part
     },
     async close() {
-      for (const part of opened.splice(0).reverse()) await part.close()
+      const faults: unknown[] = []
+      for (const part of opened.splice(0).reverse()) {
+        try {
+          await part.close()
+        } catch (error) {
+          faults.push(error)
+        }
+      }
+      if (faults.length > 0) throw faults[0]
     },
   }
   try {
     return { ...(await open(parts)), close: () => parts.close() }
   } catch (error) {
-    await parts.close()
+    await parts.close().catch(() => {}) // the first fault is the one to report
     throw error
   }
 }

@@ -3,8 +3,8 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceContext } from './context.ts'
-import type { History } from './history.ts'
-import type { Part } from './open-parts.ts'
+import type { WalletHistory } from './history.ts'
+import type { ServicePart } from './open-parts.ts'
 import type { Stores } from './stores.ts'
 
 /**
@@ -14,8 +14,8 @@ import type { Stores } from './stores.ts'
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
   { store, log, money, turns }: Stores,
-  history: Pick<History, 'backfills'> | null,
-): Promise<Part> {
+  history: Pick<WalletHistory, 'backfills'> | null,
+): Promise<ServicePart> {
   const openBackfills = async () => {
     if (history) return history.backfills
     throw new ServiceError('bad_config', 'ROLES: this process does not ingest')

@@ -3,12 +3,12 @@ import { type BillingTerms, billingTerms } from '../../api/billing/terms.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
 import type { ServiceContext } from './context.ts'
-import type { Part } from './open-parts.ts'
+import type { ServicePart } from './open-parts.ts'
 import type { Source } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** The payments that this process can see. */
-export interface Payments extends Part {
+export interface PaymentWatch extends ServicePart {
   readonly terms: BillingTerms
   readonly deposits: DepositIndex
 }
@@ -21,7 +21,7 @@ export function openPayments(
   context: Pick<ServiceContext, 'config' | 'logger' | 'ingestMetrics'>,
   { store }: Pick<Stores, 'store'>,
   source: Pick<Source, 'rpcUrl' | 'paymentAddresses'> | null,
-): Payments | null {
+): PaymentWatch | null {
   const { config, logger, ingestMetrics } = context
   const terms = billingTerms(config.billing, source?.paymentAddresses ?? null)
   const url = source?.rpcUrl ?? config.rpcUrl?.href
@@ -57,7 +57,7 @@ export function openPayments(
 
 /** Redeems payments for accounts. */
 export function createBilling(
-  { terms, deposits }: Pick<Payments, 'terms' | 'deposits'>,
+  { terms, deposits }: Pick<PaymentWatch, 'terms' | 'deposits'>,
   { store, money, turns }: Pick<Stores, 'store' | 'money' | 'turns'>,
 ): Billing {
   const { ledger, credits, accounts } = money

@@ -7,7 +7,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import { checkFiles } from './check-files.ts'
 import { keepsData, type ServiceConfig } from './config.ts'
-import { reach, type Target, targetOf } from './reach.ts'
+import { reach, type ServerTarget, serverTargetOf } from './reach.ts'
 
 /**
  * Checks the files, servers, ports and data folder that the configuration names, before anything is
@@ -23,17 +23,17 @@ export async function preflight(config: ServiceConfig): Promise<void> {
   if (keepsData(config)) await folderIsFree(dataDir)
 }
 
-function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[] {
-  const targets: Target[] = []
+function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerTarget[] {
+  const targets: ServerTarget[] = []
   if (source.kind === 'yellowstone' && roles.has('ingest')) {
     targets.push(
-      targetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
-      targetOf('SOLANA_RPC_URL', source.rpcUrl),
+      serverTargetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
+      serverTargetOf('SOLANA_RPC_URL', source.rpcUrl),
     )
   }
   if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', places: log.brokers })
-  if (store.kind === 'clickhouse') targets.push(targetOf('CLICKHOUSE_URL', store.url))
-  if (meter.kind === 'redis') targets.push(targetOf('REDIS_URL', meter.url))
+  if (store.kind === 'clickhouse') targets.push(serverTargetOf('CLICKHOUSE_URL', store.url))
+  if (meter.kind === 'redis') targets.push(serverTargetOf('REDIS_URL', meter.url))
   return targets
 }
 

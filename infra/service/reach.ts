@@ -6,13 +6,13 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
  * A server that an environment variable names. Each place is a `host:port`; the server is reachable
  * if one of them accepts connections.
  */
-export interface Target {
+export interface ServerTarget {
   readonly key: string
   readonly places: readonly string[]
 }
 
 /** The target of a URL. A URL without a port has the default port of its scheme. */
-export function targetOf(key: string, url: URL): Target {
+export function serverTargetOf(key: string, url: URL): ServerTarget {
   const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
   return { key, places: [`${url.hostname}:${port}`] }
 }
@@ -28,7 +28,7 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
  * Resolves when every server accepts connections. Otherwise it rejects with one `unreachable`, with
  * a line for each server that does not.
  */
-export async function reach(targets: readonly Target[], timeoutMs = 3000): Promise<void> {
+export async function reach(targets: readonly ServerTarget[], timeoutMs = 3000): Promise<void> {
   const faults = await Promise.all(
     targets.map(({ key, places }) =>
       Promise.any(places.map((place) => connectTo(place, timeoutMs))).then(

@@ -1,17 +1,17 @@
 import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { collectProcessMetrics } from '../../pipeline/runtime/telemetry.ts'
-import { readApiSecrets, startApi } from './api.ts'
+import { readApiSecrets, serveApi } from './api.ts'
 import { keepsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
 import { checkTrackedWallets, openHistory } from './history.ts'
 import { startIngestion } from './ingestion.ts'
-import { type OpenParts, openInOrder, type Part } from './open-parts.ts'
+import { type OpenParts, openInOrder, type ServicePart } from './open-parts.ts'
 import { startOperatorSocket } from './operator-socket.ts'
+import { readPastSolPrices, storePastSolPrices } from './past-sol-prices.ts'
 import { openPayments } from './payments.ts'
 import { preflight } from './preflight.ts'
 import { type Reload, reloadAll } from './reload.ts'
-import { readSolPrices, storeSolPrices } from './sol-prices.ts'
 import { openSource } from './source.ts'
 import { applySchema, openStores } from './stores.ts'
 import { startWorkers } from './workers.ts'
@@ -75,7 +75,7 @@ async function startSteps(
   const step = stepsOf(parts)
 
   const source = await step(roles.has('ingest'), () => openSource(config.source))
-  const solPrices = await readSolPrices(config, source)
+  const solPrices = await readPastSolPrices(config, source)
   const stores = parts.add(await openStores(context))
   if (source) await checkTrackedWallets(stores.store, source)
   const secrets = roles.has('api') ? await readApiSecrets(config) : null
@@ -88,11 +88,11 @@ async function startSteps(
   await history?.track(history.source.wallets)
   await step(keepsData(config), () => startOperatorSocket(context, stores, history))
   const api = await step(secrets, (secrets) =>
-    startApi(context, stores, { secrets, payments, source }),
+    serveApi(context, stores, { secrets, payments, source }),
   )
   const workers = await step(roles.has('workers'), () => startWorkers(context, stores, source))
   const load = await step(solPrices.length > 0 && (source ?? workers), () =>
-    storeSolPrices(context, stores.store, solPrices, () => void workers?.pricesCame()),
+    storePastSolPrices(context, stores.store, solPrices, () => void workers?.pricesCame()),
   )
   await step(metricsPort !== 0, () => startMetricsServer(context))
   const ingestion = await step(history, (history) =>
@@ -107,7 +107,7 @@ async function startSteps(
  * step if `need` is null or false. A step that has nothing to open returns null.
  */
 function stepsOf(parts: OpenParts) {
-  return async <Need, T extends Part>(
+  return async <Need, T extends ServicePart>(
     need: Need | null | false,
     start: (need: Need) => T | null | Promise<T | null>,
   ): Promise<T | null> => {
@@ -117,7 +117,7 @@ function stepsOf(parts: OpenParts) {
 }
 
 /** Serves metrics, liveness and readiness on `METRICS_PORT` (rules D7, J4). */
-function startMetricsServer({ config, registry, readiness }: ServiceContext): Promise<Part> {
+function startMetricsServer({ config, registry, readiness }: ServiceContext): Promise<ServicePart> {
   collectProcessMetrics(registry)
   const { HOST: host } = config.api
   return startHealthServer({ host, port: config.metricsPort, registry, readiness })

@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import type { Address } from '../../pipeline/domain/address.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
-import { readFault } from '../../pipeline/runtime/read-fault.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import type { SourceConfig } from './config.ts'
 
@@ -81,16 +79,4 @@ export async function openSource(config: SourceConfig): Promise<Source> {
 async function readWalletsFile(file: string): Promise<WalletList> {
   const lines = parseWalletLines(await readTextFile('WALLETS_FILE', file), file)
   return { addresses: [...lines.keys()], lines: [...lines.values()] }
-}
-
-/**
- * Returns the text of a file that an environment variable names. Rejects with `bad_config`, naming
- * variable and file.
- */
-export async function readTextFile(key: string, file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ServiceError('bad_config', `${key}: cannot read ${file}: ${readFault(cause)}`, {
-      cause,
-    })
-  })
 }

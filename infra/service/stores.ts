@@ -10,10 +10,10 @@ import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { ServiceContext } from './context.ts'
 import { createMoney, type Money, openLimits, openMeter } from './money.ts'
-import { openInOrder, type Part } from './open-parts.ts'
+import { openInOrder, type ServicePart } from './open-parts.ts'
 
 /** Everything that keeps data: the meter, the log and the store, with accounts and credits. */
-export interface Stores extends Part {
+export interface Stores extends ServicePart {
   readonly log: EventLog
   readonly store: Store
   readonly meter: Meter

@@ -2,6 +2,7 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import { createPoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
 import { createPoolMetrics } from '../../pipeline/ingest/pools/telemetry.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { startMintFacts } from '../../pipeline/workers/facts/mint-facts.ts'
@@ -12,13 +13,13 @@ import { createSignals } from '../../pipeline/workers/trending/signals.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
 import type { ServiceConfig } from './config.ts'
 import type { ServiceContext } from './context.ts'
-import type { Part } from './open-parts.ts'
+import type { ServicePart } from './open-parts.ts'
 import { type Reload, reloadFile } from './reload.ts'
-import { readTextFile, type Source } from './source.ts'
+import type { Source } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** The workers of a process. */
-export interface Workers extends Part {
+export interface Workers extends ServicePart {
   /**
    * Prices the stored swaps that have no price. Called when prices of SOL were added to the store.
    */
