@@ -8,7 +8,7 @@ import { type Server, SOURCES, writeConfigFile } from './server.ts'
 
 const VERSION = '4.3.1'
 
-/** Apache Kafka, one node, its jars from Maven's registry. */
+/** Apache Kafka with one node. Its jars come from Maven's registry. */
 export const kafka: Server = {
   name: 'kafka',
   title: 'Kafka',
@@ -56,7 +56,7 @@ export const kafka: Server = {
   env: ({ portBase }) => ({ KAFKA_BROKERS: `127.0.0.1:${portBase}` }),
 }
 
-/** The folder with the jars of Kafka's server, or of its tools; they are downloaded once. */
+/** The folder with the jars of Kafka's server or tools, which are downloaded once. */
 export function kafkaJars(part: 'server' | 'tools' = 'server'): Promise<string> {
   const name = part === 'server' ? `kafka-${VERSION}` : `kafka-tools-${VERSION}`
   return ensureCached(name, (folder) => downloadJars(folder, part))
@@ -74,7 +74,7 @@ async function downloadJars(folder: string, part: 'server' | 'tools'): Promise<v
   })
 }
 
-/** 16 random bytes as base64url; it may not begin with a dash. */
+/** 16 random bytes as base64url. The id may not begin with a dash. */
 function clusterId(): string {
   return `A${randomBytes(16).toString('base64url').slice(1)}`
 }
