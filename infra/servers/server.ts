@@ -42,7 +42,7 @@ export interface LaunchCommand {
   readonly args: readonly string[]
   /** Whether the program starts as root and changes to the server's user itself. */
   readonly dropsRoot?: boolean
-  /** Added to its environment. */
+  /** Variables that are added to the environment of the server. */
   readonly env?: Readonly<Record<string, string>>
 }
 

@@ -20,7 +20,7 @@ const State = z.object({
     clickhousePassword: z.string(),
     readerPassword: z.string().default(newSecret),
     redisPassword: z.string(),
-    /** AES-256, hex: what ClickHouse writes of tables is encrypted with it. */
+    /** The AES-256 key, in hex, with which ClickHouse encrypts tables on disk. */
     clickhouseDiskKey: z.string().default(newKey),
     analystPassword: z.string().nullable(),
     /** Passwords of the ClickHouse users of the service's roles. */
