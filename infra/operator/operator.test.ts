@@ -4,29 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Accounts } from '../../api/accounts/accounts.ts'
-import { assignDeposit } from '../../api/billing/assign.ts'
-import { redeemPlans } from '../../api/billing/subscriptions.ts'
-import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
-import type { Meter } from '../../api/credits/meter.ts'
-import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
-import { createTurns } from '../../api/turns.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
-import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
-import { createMoney, openMeter } from '../service/money.ts'
 import { ROOT, startOperator } from '../whole-service/service-process.ts'
 import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
 import { askOperator, serveOperator } from './socket.ts'
+import { type OpenedOperator, openOperator } from './testing/open-operator.ts'
 
 const logger = createLogger('silent')
 const CUSTOMER = 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg'
@@ -35,47 +28,19 @@ const TRACKED = [
   address('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX'),
 ]
 
-let opened: Awaited<ReturnType<typeof openEmbeddedStore>>
+let operator: OpenedOperator
 let parts: OperatorParts
-let log: EventLog
-let meter: Meter
+let store: Store
 
 test.before(async () => {
-  opened = await openEmbeddedStore()
-  const { store } = opened
-  log = createMemoryLog({ logger, registry: createRegistry() }, { retryDelayMs: 1 })
-  meter = await openMeter({ kind: 'memory' }, logger)
-  parts = {
-    store,
-    log: async () => log,
-    solPriceMaxAgeSeconds: 3600,
-    salt: null,
-    readerUrl: null,
-    backfills: () => Promise.reject(new Error('no RPC here')),
-    stop: new AbortController().signal,
-    caller: { user: 'ann', uid: 1000 },
-    confirmAboveCredits: 100_000,
-    prices: pricesOf(readEnv(billingEnv, {})),
-    turns: createTurns(null),
-    ...createMoney(store, meter, logger, null),
-  }
+  operator = await openOperator()
+  parts = operator.parts
+  store = operator.store
 })
-test.after.always(async () => {
-  await log.close()
-  await opened.drop()
-})
+test.after.always(() => operator.close())
 
-const run = (...args: string[]) => runCommand(args, parts, () => {})
-
-/** The code and message with which a command is refused. */
-const refused = async (...args: string[]) => {
-  const error = await run(...args).then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${args.join(' ')}`)
-  return `${error.code}: ${error.message}`
-}
+const run = (...args: string[]) => operator.run(...args)
+const refused = (...args: string[]) => operator.refused(...args)
 
 test.serial('an account is made once, credited, and its books agree (rule J3)', async (t) => {
   const { document } = await run('account', 'create', '--wallet', CUSTOMER, '--credits', '500')
@@ -103,7 +68,6 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   const refusal = { code: 'account_not_found', message: 'this wallet has no account' } as const
   t.deepEqual(failureOf(refusal, goodwill), refusal)
   // The first time the meter does not answer, but the credits are added.
-  const { store } = opened
   const away = { epoch: () => Promise.reject(new Error('away')) } as never
   const ledger = new Ledger({ store, meter: away })
   const unanswered = { ...parts, accounts: new Accounts({ store, ledger }) }
@@ -122,7 +86,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   // Credits never fall below zero or below what a feed connection holds. Of two concurrent commands
   // that together take too much, one succeeds.
   const held = { connection: 'c', sequence: 1, spent: 0, wanted: 79 }
-  await meter.renewBlock(CUSTOMER, held)
+  await operator.meter.renewBlock(CUSTOMER, held)
   const take = (credits: string) => [...credit.slice(0, -1), credits, '--reason', 'mistaken']
   const tooMuch = (left: string) =>
     `invalid_argument: --credits: ${left} left to take away; what connections of the feed hold comes back when they end`
@@ -130,7 +94,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   const outcomes = await Promise.allSettled([run(...take('-500')), run(...take('-500'))])
   t.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   t.is(await refused(...take('-2')), tooMuch('1 is'))
-  await meter.renewBlock(CUSTOMER, { ...held, sequence: 2, wanted: 0 })
+  await operator.meter.renewBlock(CUSTOMER, { ...held, sequence: 2, wanted: 0 })
   t.like(await run(...take('-80')), { document: { balance_credits: 0 } })
   t.is(await refused(...take('-1')), tooMuch('0 are'))
   t.deepEqual(await run('ledger', 'check'), {
@@ -235,7 +199,7 @@ test('npm run builds the project only if there is no build yet', (t) => {
 })
 
 test.serial('wallets lists the tracked wallets, also those without events', async (t) => {
-  await trackWallets(opened.store, TRACKED, 'wallets.txt')
+  await trackWallets(store, TRACKED, 'wallets.txt')
   t.deepEqual(await run('wallets'), {
     document: {
       items: TRACKED.map((tracked, at) => ({
@@ -254,9 +218,7 @@ test.serial(
   'wallets are only added: a changed or missing one is refused, named by its alias',
   async (t) => {
     const track = (addresses: readonly (typeof TRACKED)[number][]) =>
-      trackWallets(opened.store, addresses, 'wallets.txt').catch(
-        (error: ServiceError) => error.message,
-      )
+      trackWallets(store, addresses, 'wallets.txt').catch((error: ServiceError) => error.message)
     t.is(await track([...TRACKED, address(CUSTOMER)]), 1)
     t.is(
       await track([...TRACKED].reverse()),
@@ -288,8 +250,8 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
   t.regex(unheard?.message ?? '', /^no fold worker answers: 0 of 1 wallets are folded/)
 
   const fold = await startFold({
-    store: opened.store,
-    log,
+    store,
+    log: operator.log,
     logger,
     registry: createRegistry(),
     onBug: (error) => t.fail(String(error)),
@@ -302,7 +264,7 @@ test.serial('recompute waits until the wallets are folded again (rules J3, K4)',
   t.deepEqual(reports.at(-1), { what: 'wallets', done: 3, total: 3 })
   t.deepEqual(await run('recompute', '--wallet', 'W2'), { document: { wallets: 1 } })
   t.deepEqual(
-    await opened.store.query(
+    await store.query(
       'SELECT wallet, intDiv(version, 4294967296) AS revision FROM wallet_metrics FINAL ORDER BY wallet',
     ),
     // The first request for W1 came before there was a worker: both ask for its first revision.
@@ -399,13 +361,13 @@ test.serial(
       quote_mismatch: false,
       fee_lamports: 0,
     })
-    await opened.store.insert('swaps', [
+    await store.insert('swaps', [
       swap(1, 'often', 'delta_only'),
       swap(2, 'often', 'delta_only'),
       swap(4, 'known', 'high'),
     ])
     const place = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
-    await opened.store.insert('undecoded', [
+    await store.insert('undecoded', [
       { ...place, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
       { ...place, slot: 5, block_time: 5, signature: 's5', program_id: null },
     ])
@@ -417,288 +379,5 @@ test.serial(
         ],
       },
     })
-  },
-)
-
-const SIGNATURE =
-  '5UfDuX7WXYgbPjuSGfzU4kTJ4W4F6qWjVrwkM7TTKzWq2XNSGmUkYMWzmPXQ9uLU8t1N3kqzjvF8oQk2rG4tHk3n'
-/** Signatures of several transactions, in ASCII order. */
-const signature = (n: number) => `${SIGNATURE.slice(0, -1)}${'123456789ABC'[n]}`
-
-test.serial(
-  'deposits that bought nothing are listed with the reason, and assigned to an account once',
-  async (t) => {
-    const [payer, other] = ['So11111111111111111111111111111111111111112', CUSTOMER]
-    await parts.accounts.ensure(address(other))
-    const row = (n: number, wallet: string, purpose: string, amount: number, finalized = 1) => ({
-      wallet,
-      purpose,
-      signature: signature(n),
-      slot: 100 + n,
-      tx_index: 0,
-      block_time: 1_790_000_000,
-      amount,
-      finalized,
-      seen_at: '2026-11-01 00:00:00',
-    })
-    await opened.store.insert('deposits', [
-      row(0, payer, 'pro', 50_000_000),
-      row(1, payer, 'credits', 3_000_999),
-      row(2, other, 'credits', 1_000_000),
-      row(3, other, 'pro', 4_999_999),
-      row(4, other, 'pro', 5_000_000, 0),
-      row(5, '', 'pro', 0),
-      row(6, payer, 'credits', 10_000_000),
-      row(6, other, 'credits', 20_000_000),
-    ])
-    const unmatched = async (...options: string[]) => {
-      const { document } = await run('deposits', '--unmatched', ...options)
-      const { items } = document as { items: Record<string, unknown>[] }
-      return items.map(({ signature, reason, amount_usdt }) => [signature, reason, amount_usdt])
-    }
-    t.deepEqual(await unmatched(), [
-      [signature(6), 'no_account', 10],
-      [signature(6), 'not_checked', 20],
-      [signature(5), 'unreadable', 0],
-      [signature(4), 'not_finalized', 5],
-      [signature(3), 'no_plan', 4.999999],
-      [signature(2), 'not_checked', 1],
-      [signature(1), 'no_account', 3.000999],
-      [signature(0), 'no_plan', 50],
-    ])
-    t.deepEqual((await unmatched('--before', '103', '--min', '3.000999')).slice(0, 2), [
-      [signature(1), 'no_account', 3.000999],
-      [signature(0), 'no_plan', 50],
-    ])
-    t.is(
-      await refused('deposits', '--unmatched', '--before', 'now', '--min', '1e3'),
-      'invalid_argument: --before: expected a slot; --min: expected USDT, for example 0.5',
-    )
-    const assign = (n: number, purpose: string, wallet: string = other) => [
-      'deposits',
-      'assign',
-      '--signature',
-      signature(n),
-      '--wallet',
-      wallet,
-      '--purpose',
-      purpose,
-    ]
-    const before = await parts.ledger.add({
-      account: other,
-      key: 'before',
-      credits: 1,
-      cause: 'grant',
-      reason: '',
-    })
-    // A payment for Pro that matches no plan buys the dearest plan that it pays for.
-    const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
-    t.is(pro.plan, 'monthly')
-    t.true(Math.abs(pro.expires_at - Date.now() / 1000 - 30 * 86_400) < 60)
-    t.deepEqual((await run(...assign(1, 'credits'))).document, {
-      signature: signature(1),
-      wallet: other,
-      purpose: 'credits',
-      credits: 3000,
-      balance_credits: before + 3000,
-    })
-    // This deposit was paid for Pro and is redeemed for credits.
-    t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
-    // Two wallets paid in this transaction: the account's own payment is redeemed.
-    t.like((await run(...assign(6, 'credits'))).document, { credits: 20_000 })
-    for (const n of [0, 1, 3, 6]) {
-      for (const purpose of ['pro', 'credits'])
-        t.regex(await refused(...assign(n, purpose)), /^already_redeemed: /)
-    }
-    t.regex(await refused(...assign(4, 'pro')), /^invalid_argument: /)
-    t.regex(await refused(...assign(7, 'pro')), /^deposit_not_found: /)
-    t.regex(await refused(...assign(2, 'credits', TRACKED[0])), /^account_not_found: /)
-    t.regex(await refused(...assign(2, 'pro')), /^invalid_argument: /) // one USDT buys no plan
-    t.deepEqual(
-      (await unmatched()).map(([signature, reason]) => [signature, reason]),
-      [
-        [signature(6), 'no_account'],
-        [signature(5), 'unreadable'],
-        [signature(4), 'not_finalized'],
-        [signature(2), 'not_checked'],
-      ],
-    )
-    t.like((await run('ledger', 'check')).document, { mismatches: [] })
-
-    // After a kill behind the stored decision only the same command can finish the assignment.
-    const dying = {
-      ...parts,
-      ledger: { addAll: () => Promise.reject(new Error('killed')) } as never,
-    }
-    await t.throwsAsync(
-      assignDeposit(dying, {
-        signature: signature(2),
-        account: address(other),
-        purpose: 'credits',
-      }),
-      { message: 'killed' },
-    )
-    t.like(await unmatched(), { 3: [signature(2), 'assignment_unfinished', 1] })
-    t.regex(await refused(...assign(2, 'pro')), /^already_redeemed: /)
-    t.like((await run(...assign(2, 'credits'))).document, { credits: 1000 })
-    t.regex(await refused(...assign(2, 'credits')), /^already_redeemed: /)
-
-    // A wallet whose payment in a transaction is redeemed does not get the other wallet's payment
-    // too, even if a payment check redeemed its own.
-    await parts.accounts.ensure(address(payer))
-    const [own, again] = await Promise.allSettled([
-      run(...assign(6, 'credits', payer)),
-      run(...assign(6, 'credits', other)),
-    ])
-    t.like(own, { value: { document: { credits: 10_000 } } })
-    t.like(again, { reason: { code: 'already_redeemed' } })
-    await opened.store.insert('deposits', [
-      row(8, payer, 'credits', 1_000_000),
-      row(8, other, 'credits', 2_000_000),
-    ])
-    const key = `deposit:${signature(8)}:${other}:credits`
-    const entry = { account: other, key, credits: 2000, cause: 'deposit', reason: '' } as const
-    await parts.ledger.add(entry)
-    t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
-    t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
-
-    // A payment check redeems the deposit before the command has the account's lock. The command
-    // does not take another payment of the transaction instead.
-    const pair = [row(10, payer, 'credits', 3_000_000), row(10, TRACKED[1] ?? '', 'pro', 7_000_000)]
-    await opened.store.insert('deposits', pair)
-    const slow: OperatorParts['turns'] = {
-      async take(account, task) {
-        const key = `deposit:${signature(10)}:${payer}:credits`
-        await parts.ledger.add({ ...entry, account: payer, key, credits: 3000 })
-        return parts.turns.take(account, task)
-      },
-    }
-    const wanted = {
-      signature: signature(10),
-      account: address(other),
-      purpose: 'credits',
-    } as const
-    await t.throwsAsync(assignDeposit({ ...parts, turns: slow }, wanted), {
-      code: 'already_redeemed',
-    })
-    t.deepEqual(
-      (await unmatched()).filter(([found]) => found === signature(10)).map(([, reason]) => reason),
-      ['no_plan'],
-    )
-
-    // A payment check that has lost its lock works on the deposit at the same moment.
-    await opened.store.insert('deposits', [row(9, payer, 'credits', 5_000_000)])
-    const late = `deposit:${signature(9)}:${payer}:credits`
-    const insert: typeof opened.store.insert = async (table, rows) => {
-      await opened.store.insert(table, rows)
-      if (table === 'deposit_assignments')
-        await parts.ledger.add({ ...entry, account: payer, key: late, credits: 5000 })
-    }
-    await t.throwsAsync(
-      assignDeposit(
-        { ...parts, store: { ...opened.store, insert } },
-        { signature: signature(9), account: address(other), purpose: 'credits' },
-      ),
-      { code: 'already_redeemed' },
-    )
-    t.deepEqual(
-      await opened.store.query(
-        'SELECT wallet FROM ledger_entries FINAL WHERE idempotency_key = {late:String}',
-        { late },
-      ),
-      [{ wallet: payer }],
-    )
-
-    // The lock is lost after the decision was stored: nothing more is written, and the same command
-    // finishes the assignment.
-    await opened.store.insert('deposits', [row(11, payer, 'pro', 6_000_000)])
-    let isLost = false
-    const require = () => {
-      if (isLost) throw new ServiceError('unavailable', 'lost', { retriable: true })
-    }
-    const losing: OperatorParts = {
-      ...parts,
-      turns: { take: (_account, task) => task({ require }) },
-      store: {
-        ...opened.store,
-        async insert(table, rows) {
-          await opened.store.insert(table, rows)
-          isLost = table === 'deposit_assignments'
-        },
-      },
-    }
-    for (const purpose of ['credits', 'pro'] as const) {
-      isLost = false
-      const last = { signature: signature(11), account: address(other), purpose }
-      const code = purpose === 'credits' ? 'unavailable' : 'already_redeemed'
-      await t.throwsAsync(assignDeposit(losing, last), { code })
-    }
-    t.like(await unmatched(), { 0: [signature(11), 'assignment_unfinished', 6] })
-    t.like((await run(...assign(11, 'credits'))).document, { credits: 6000 })
-
-    // If a deposit is redeemed for two accounts all the same, `ledger check` reports it, also if
-    // one of the two bought Pro.
-    t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
-    await parts.ledger.add({ ...entry, account: other, key: late, credits: 5000 })
-    const now = Date.now()
-    const keyOf = (n: number) => `deposit:${signature(n)}:${payer}:pro`
-    await redeemPlans(
-      opened.store,
-      other,
-      [0, 1].map((n) => ({ key: keyOf(n), plan: parts.prices.plans[0]!, amount: 5_000_000n })),
-      now,
-      { require() {} },
-    )
-    await parts.ledger.add({ ...entry, account: other, key: keyOf(1), credits: 3000 })
-    t.deepEqual(await run('ledger', 'check'), {
-      document: {
-        accounts: 2,
-        mismatches: [
-          { what: 'redeemed_twice', key: keyOf(1), accounts: [other, other] },
-          { what: 'redeemed_twice', key: late, accounts: [payer, other] },
-        ],
-      },
-      failed: true,
-    })
-  },
-)
-
-test.serial(
-  'a stranger who pays dust hides no payment; an unreadable payment is listed until it is credited',
-  async (t) => {
-    const dust = (at: number) => ({
-      wallet: `dust${at}`,
-      purpose: 'credits',
-      signature: `d${at}`,
-      tx_index: at,
-      amount: 1,
-      // The first page has more than a thousand rows, because it ends with a whole slot.
-      slot: at < 998 ? 10_000 + at : 9999,
-      block_time: 1_790_000_000,
-      finalized: 1,
-      seen_at: '2026-11-01 00:00:00',
-    })
-    const real = { ...dust(0), wallet: 'real', signature: 'real', slot: 9000, amount: 70_000_000 }
-    const unreadable = { ...real, wallet: '', signature: 'unread', slot: 9001, amount: 0 }
-    await opened.store.insert('deposits', [
-      ...Array.from({ length: 1010 }, (_, at) => dust(at)),
-      ...[real, unreadable],
-    ])
-    const list = async (...options: string[]) => {
-      const { document } = await run('deposits', '--unmatched', ...options)
-      const { total, items } = document as { total: number; items: Record<string, unknown>[] }
-      return { total, signatures: items.map(({ signature }) => signature) }
-    }
-    const first = await list()
-    t.is(first.signatures.length, 1010)
-    t.true(first.total >= 1012)
-    const next = await list('--before', '9999')
-    t.deepEqual(next.signatures.slice(0, 2), ['unread', 'real'])
-    t.is(next.total, first.total - 1010)
-    t.deepEqual((await list('--min', '70')).signatures.slice(0, 2), ['unread', 'real'])
-
-    const credit = ['account', 'credit', '--wallet', CUSTOMER, '--reason', 'seen by hand']
-    await run(...credit, '--credits', '5', '--key', 'unread')
-    t.deepEqual((await list('--before', '9999')).signatures.slice(0, 1), ['real'])
   },
 )
