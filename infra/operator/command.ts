@@ -140,7 +140,7 @@ function parseFlags(words: readonly string[], options: ParseArgsConfig['options'
   const names = args.map((word) => word.split('=')[0] ?? '')
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
-    throw new ServiceError('invalid_argument', `${twice}: is given more than once`)
+    throw new ServiceError('invalid_argument', `${twice}: given more than once`)
   try {
     return parseArgs({ args, options, allowPositionals: false }).values
   } catch (error) {

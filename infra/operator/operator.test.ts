@@ -58,10 +58,10 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
 
   // An operator who got no answer repeats the command with the key in the error: it is added once.
   const goodwill = portableArgs([...credit.slice(0, -1), '100', '--reason', 'goodwill'])
-  const lost = { code: 'unreachable', message: 'the service went away' } as const
+  const lost = { code: 'unreachable', message: 'the connection to the service was lost' } as const
   t.is(
     failureOf(lost, goodwill).message,
-    `the service went away; with --key ${goodwill.at(-1)} the same command credits once, however often`,
+    `the connection to the service was lost; with --key ${goodwill.at(-1)} the command can be repeated and credits once`,
   )
   t.deepEqual(portableArgs(goodwill), goodwill)
   t.deepEqual(failureOf(lost, ['wallets']), lost)
@@ -129,7 +129,7 @@ test('an error names every argument at fault', async (t) => {
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(
     await refused('recompute', '--wallet', 'W1', '--wallet=W2'),
-    'invalid_argument: --wallet: is given more than once',
+    'invalid_argument: --wallet: given more than once',
   )
 })
 
@@ -295,7 +295,7 @@ test.serial('a process that stops ends its running commands (rule J5)', async (t
   t.deepEqual(await asked, {
     kind: 'error',
     code: 'closed',
-    message: 'stopped before all wallets were folded; run it again',
+    message: 'stopped before all wallets were folded; run the command again',
   })
   await unread.close()
   rmSync(folder, { recursive: true })

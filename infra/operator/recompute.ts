@@ -50,9 +50,13 @@ export async function refoldWallets(
   while (last.done < total) {
     await pause(POLL_MS, stop)
     if (stop.aborted)
-      throw new ServiceError('closed', 'stopped before all wallets were folded; run it again', {
-        retriable: true,
-      })
+      throw new ServiceError(
+        'closed',
+        'stopped before all wallets were folded; run the command again',
+        {
+          retriable: true,
+        },
+      )
     const { begun, done } = await readRefolds(store, targets)
     if (begun !== last.begun || done !== last.done) movedAt = Date.now()
     last = { begun, done }

@@ -66,7 +66,7 @@ export async function redecodeWallets(
     onProgress(done, total) {
       report({ what: 'transactions', done, total })
       if (parts.stop.aborted)
-        throw new ServiceError('closed', 'stopped; run it again', { retriable: true })
+        throw new ServiceError('closed', 'stopped; run the command again', { retriable: true })
     },
   })
   const toFold = [...new Set([...(await unfoldedWallets(store)), ...touched])]

@@ -125,7 +125,7 @@ async function openBackfills(
   if (rpcUrl === null)
     throw new ServiceError(
       'bad_config',
-      'SOLANA_RPC_URL: required, as no service runs here that has one of its own',
+      'SOLANA_RPC_URL: required, because no service with an RPC server runs here',
     )
   return createBackfills({
     store,

@@ -141,7 +141,7 @@ export function askOperator(
 const CALLER = 'x-operator-caller'
 
 function wentAway(cause?: unknown): ServiceError {
-  return new ServiceError('unreachable', 'the service went away', { cause })
+  return new ServiceError('unreachable', 'the connection to the service was lost', { cause })
 }
 
 /** Runs a command; its result, or its error, as a reply. */

@@ -75,7 +75,7 @@ test('sql runs one query that reads, and no other (rule J3)', async (t) => {
     ['EXPLAIN DROP TABLE swaps', 'syntax error in line 1, column 14: TABLE swaps'],
     [
       'DESCRIBE TABLE swap',
-      'no such table: SHOW TABLES names them, SHOW TABLES FROM analyst the views',
+      'no such table: SHOW TABLES lists the tables, SHOW TABLES FROM analyst the views',
     ],
   ] as const) {
     t.is(await refused(statement), `invalid_argument: ${message}`, statement)

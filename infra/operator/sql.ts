@@ -70,7 +70,7 @@ async function describe(store: Store, query: string): Promise<readonly unknown[]
     if (columns.length > 0) return columns
     throw new ServiceError(
       'invalid_argument',
-      'no such table: SHOW TABLES names them, SHOW TABLES FROM analyst the views',
+      'no such table: SHOW TABLES lists the tables, SHOW TABLES FROM analyst the views',
     )
   }
   const shown = /^\s*SHOW\s+TABLES(?:\s+(?:FROM|IN)\s+(\w+))?$/i.exec(query)

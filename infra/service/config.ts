@@ -208,32 +208,30 @@ function contradictions(values: ServiceEnv): string[] {
   }
   const roles = new Set(values.ROLES)
   if (values.YELLOWSTONE_ENDPOINT !== undefined && (roles.has('ingest') || roles.has('workers'))) {
-    need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for gaps and facts about mints')
+    need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for backfills and mint facts')
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
     need('WALLETS_FILE', 'with YELLOWSTONE_ENDPOINT: one base58 address a line')
   }
   if (values.YELLOWSTONE_ENDPOINT === undefined && values.YELLOWSTONE_X_TOKEN !== undefined) {
-    faults.push(
-      'YELLOWSTONE_X_TOKEN: has no use without YELLOWSTONE_ENDPOINT, the server that it is for',
-    )
+    faults.push('YELLOWSTONE_X_TOKEN: has no effect without YELLOWSTONE_ENDPOINT')
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
-    faults.push('SIMULATOR_BLOCKS: has no use with YELLOWSTONE_ENDPOINT; set one of them')
+    faults.push('SIMULATOR_BLOCKS: has no effect with YELLOWSTONE_ENDPOINT; set only one of them')
   }
   if (roles.size < ROLES.length) {
-    const why = 'when ROLES names fewer than all: processes share only real servers'
+    const why = 'unless ROLES names all roles: processes can share only real servers'
     need('KAFKA_BROKERS', why)
     need('CLICKHOUSE_URL', why)
     need('REDIS_URL', why)
   }
   if (roles.has('api') && values.PORT !== 0 && values.METRICS_PORT === values.PORT) {
-    faults.push('METRICS_PORT: has to be another than PORT')
+    faults.push('METRICS_PORT: must differ from PORT')
   }
   if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
     need(
       'JWT_KEYS_FILE',
-      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md makes one in a line',
+      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md has the command',
     )
     need(
       'SECRET_KEY',

@@ -18,7 +18,7 @@ export function startOperatorSocket(
 ): Promise<ServicePart> {
   const openBackfills = async () => {
     if (history) return history.backfills
-    throw new ServiceError('bad_config', 'ROLES: this process does not ingest')
+    throw new ServiceError('bad_config', 'ROLES: the running service does not ingest')
   }
   return serveOperator(
     config.dataDir,

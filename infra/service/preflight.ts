@@ -40,9 +40,9 @@ function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerT
 /** Explanations of error codes of listen(2) and getaddrinfo(3). */
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no host of this name',
-  EAI_AGAIN: 'the name of the host cannot be looked up now',
-  EACCES: 'this user may not',
+  ENOTFOUND: 'the host name does not exist',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EACCES: 'this user lacks the permission',
 }
 
 async function portIsFree(key: string, host: string, port: number): Promise<void> {
@@ -75,7 +75,11 @@ async function folderIsFree(dataDir: string): Promise<void> {
     () => false,
   )
   if (usable && (await canHold(existing.path))) return
-  const what = usable ? 'takes no folders' : existing.isFolder ? 'is not writable' : 'is no folder'
+  const what = usable
+    ? 'does not accept new folders'
+    : existing.isFolder
+      ? 'is not writable'
+      : 'is not a folder'
   throw new ServiceError(
     'bad_config',
     `DATA_DIR: ${resolve(dataDir)} cannot be used: ${existing.path} ${what}`,

@@ -33,7 +33,7 @@ export function readSecretFiles(env: Env): Env {
   const values: Record<string, string> = {}
   for (const [fileKey, file] of secretFilesOf(env)) {
     const key = fileKey.slice(0, -'_FILE'.length)
-    if (env[key]) faults.push(`${fileKey}: ${key} is set too; set one of them`)
+    if (env[key]) faults.push(`${fileKey}: ${key} is also set; set only one of them`)
     try {
       const text = readFileSync(file, 'utf8').trim()
       if (text === '') faults.push(`${fileKey}: ${file} is empty`)
