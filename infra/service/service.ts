@@ -92,7 +92,7 @@ async function startSteps(
   )
   const workers = await step(roles.has('workers'), () => startWorkers(context, stores, source))
   const load = await step(solPrices.length > 0 && (source ?? workers), () =>
-    storePastSolPrices(context, stores.store, solPrices, () => void workers?.pricesCame()),
+    storePastSolPrices(context, stores.store, solPrices, () => void workers?.onPricesStored()),
   )
   await step(metricsPort !== 0, () => startMetricsServer(context))
   const ingestion = await step(history, (history) =>

@@ -20,10 +20,8 @@ import type { Stores } from './stores.ts'
 
 /** The workers of a process. */
 export interface Workers extends ServicePart {
-  /**
-   * Prices the stored swaps that have no price. Called when prices of SOL were added to the store.
-   */
-  pricesCame(): Promise<void>
+  /** Prices the stored swaps that have no price. Call it when SOL prices were added to the store. */
+  onPricesStored(): Promise<void>
   /** Reads `STRATEGIES_FILE` again. Its strategies are in force from the next tick on. */
   readonly reload: Reload
 }
@@ -67,7 +65,7 @@ export async function startWorkers(
     { salt, solPriceMaxAgeSeconds },
   )
   return {
-    pricesCame: fill.pricesCame,
+    onPricesStored: fill.pricesCame,
     reload: reloadStrategies(context, signals.replace),
     async close() {
       signals.stop()
@@ -91,7 +89,7 @@ function chainOf(config: ServiceConfig, source: Source | null): Chain {
   return { rpcUrl, stream: { endpoint, xToken } }
 }
 
-/** The workers that need an RPC server; null those that cannot run. */
+/** Starts the workers that need an RPC server; null for those that cannot run. */
 function startRpcWorkers(
   deps: Pick<ServiceContext, 'logger' | 'registry'> & {
     readonly store: Stores['store']
