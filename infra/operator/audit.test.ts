@@ -111,8 +111,15 @@ test.serial(
       recorded.push(name)
     }
     t.deepEqual(recorded, [
-      ...['account create', 'account credit', 'account confirm', 'wallets', 'backfill'],
-      ...['recompute', 'redecode', 'deposits assign', 'sql'],
+      'account create',
+      'account credit',
+      'account confirm',
+      'wallets',
+      'backfill',
+      'recompute',
+      'redecode',
+      'deposits assign',
+      'sql',
     ])
   },
 )

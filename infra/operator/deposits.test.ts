@@ -302,7 +302,8 @@ test.serial(
     const unreadable = { ...real, wallet: '', signature: 'unread', slot: 9001, amount: 0 }
     await store.insert('deposits', [
       ...Array.from({ length: 1010 }, (_, at) => dust(at)),
-      ...[real, unreadable],
+      real,
+      unreadable,
     ])
     const list = async (...options: string[]) => {
       const { document } = await operator.run('deposits', '--unmatched', ...options)

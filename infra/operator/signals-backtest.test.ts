@@ -279,7 +279,12 @@ test.serial('an error of a backtest names the option at fault', async (t) => {
 test('the strategy file of a backtest becomes an absolute path for a process in another folder', (t) => {
   const args = ['signals', 'backtest', '--strategy', 'mine.json', '--from', '1']
   t.deepEqual(portableArgs(args), [
-    ...['signals', 'backtest', '--strategy', join(process.cwd(), 'mine.json'), '--from', '1'],
+    'signals',
+    'backtest',
+    '--strategy',
+    join(process.cwd(), 'mine.json'),
+    '--from',
+    '1',
   ])
   t.deepEqual(portableArgs(['wallets']), ['wallets'])
 })

@@ -120,10 +120,10 @@ const COLUMNS: ReadonlySet<string> = new Set(['database', 'format', 'path', 'rev
 /** The table with `PRIVACY_SALT` for the views of analysts. No query may read it. */
 const SALT_TABLE = 'privacy_salt'
 
-const SYSTEM_TABLES: ReadonlySet<string> = new Set([
-  ...['columns', 'databases', 'data_skipping_indices', 'functions', 'numbers', 'one', 'parts'],
-  ...['parts_columns', 'projection_parts', 'tables'],
-])
+const SYSTEM_TABLES: ReadonlySet<string> = new Set(
+  `columns databases data_skipping_indices functions numbers one parts parts_columns
+   projection_parts tables`.split(/\s+/),
+)
 
 /** Settings that a query may change, with the largest allowed number. */
 const SETTINGS: ReadonlyMap<string, number> = new Map([
@@ -148,33 +148,8 @@ function forbiddenSetting(tokens: readonly Token[], from: number): string | null
 }
 
 /** Keywords that may precede a parenthesis without calling a function. */
-const KEYWORDS: ReadonlySet<string> = new Set([
-  ...[
-    'ALL',
-    'AND',
-    'APPLY',
-    'AS',
-    'BETWEEN',
-    'BY',
-    'COLUMNS',
-    'DISTINCT',
-    'EXCEPT',
-    'FROM',
-    'HAVING',
-  ],
-  ...['ILIKE', 'IN', 'INTERPOLATE', 'INTERSECT', 'JOIN', 'LIKE', 'LIMIT', 'MATERIALIZED', 'NOT'],
-  ...[
-    'OFFSET',
-    'ON',
-    'OR',
-    'OVER',
-    'PREWHERE',
-    'QUALIFY',
-    'REPLACE',
-    'SELECT',
-    'SETS',
-    'STEP',
-    'TO',
-  ],
-  ...['USING', 'WHERE', 'WITH'],
-])
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `ALL AND APPLY AS BETWEEN BY COLUMNS DISTINCT EXCEPT FROM HAVING ILIKE IN INTERPOLATE INTERSECT
+   JOIN LIKE LIMIT MATERIALIZED NOT OFFSET ON OR OVER PREWHERE QUALIFY REPLACE SELECT SETS STEP
+   TO USING WHERE WITH`.split(/\s+/),
+)

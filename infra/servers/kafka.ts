@@ -7,6 +7,8 @@ import { ensureCached, ensureCommand, execute } from './install.ts'
 import { type Server, SOURCES, writeConfigFile } from './server.ts'
 
 const VERSION = '4.3.1'
+/** The tool that formats the data folder of a new node. */
+const FORMAT = ['kafka.tools.StorageTool', 'format', '--ignore-formatted']
 
 /** Apache Kafka with one node. Its jars come from Maven's registry. */
 export const kafka: Server = {
@@ -27,22 +29,21 @@ export const kafka: Server = {
     writeConfigFile(logging, loggers, user)
     const classPath = ['-cp', `${jars}/*`]
     if (!existsSync(join(dir, 'data/meta.properties')))
-      await execute(
-        java,
-        [
-          ...classPath,
-          ...['kafka.tools.StorageTool', 'format', '--ignore-formatted'],
-          ...['-t', clusterId(), '-c', properties],
-        ],
-        { cwd: dir, user },
-      )
+      await execute(java, [...classPath, ...FORMAT, '-t', clusterId(), '-c', properties], {
+        cwd: dir,
+        user,
+      })
     return {
       file: java,
       args: [
-        ...['-Xmx512m', '-Xms256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+        '-Xmx512m',
+        '-Xms256m',
+        '-XX:+UseSerialGC',
+        '-XX:TieredStopAtLevel=1',
         `-Dlog4j2.configurationFile=${pathToFileURL(logging)}`,
         ...classPath,
-        ...['kafka.Kafka', properties],
+        'kafka.Kafka',
+        properties,
       ],
     }
   },
