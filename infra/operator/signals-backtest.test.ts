@@ -88,10 +88,10 @@ interface Document {
 
 async function backtest(...args: string[]): Promise<Document> {
   const command = ['signals', 'backtest', '--strategy', FILE, ...args]
-  const { document } = await runCommand(command, parts, (progress) => told.push(progress))
+  const { document } = await runCommand(command, parts, (progress) => reports.push(progress))
   return document as Document // as the command says
 }
-const told: Progress[] = []
+const reports: Progress[] = []
 
 /** Runs the trending worker with its strategies up to tick `until`, then stops it. */
 async function runWorker(until: number): Promise<void> {
@@ -218,7 +218,7 @@ test.serial(
   'in a backtest that begins later the strategies come into force at its begin',
   async (t) => {
     const middle = from + 9_000
-    told.length = 0
+    reports.length = 0
     const { strategies, ...range } = await backtest(
       '--from',
       new Date(middle * 1000).toISOString(),
@@ -228,7 +228,7 @@ test.serial(
     t.deepEqual(range, { from: middle, to: middle + 600, ticks: 61 })
     const [first] = strategies
     t.true((first?.signals ?? []).some(({ fired_at }) => fired_at === middle))
-    t.deepEqual(told.at(-1), {
+    t.deepEqual(reports.at(-1), {
       what: 'ticks',
       done: 61,
       total: 61,

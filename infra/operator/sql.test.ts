@@ -218,8 +218,8 @@ test('no spelling reads a file, a server, a setting or a table that is not of th
     ['SELECT * FROM (EXPLAIN SELECT file(FILE))', 'function viewExplain()'],
     ['EXPLAIN QUERY TREE SELECT file(FILE)', 'function file()'],
   ] as const) {
-    const told = await refused(file(query))
-    t.true(told.startsWith(`invalid_argument: ${forbidden}`), `${query}: ${told}`)
+    const answer = await refused(file(query))
+    t.true(answer.startsWith(`invalid_argument: ${forbidden}`), `${query}: ${answer}`)
   }
   // A bare name is a table of the service's own database, never a file.
   for (const query of [`SELECT * FROM '${SECRET_FILE}'`, `SELECT * FROM \`${SECRET_FILE}\``])
@@ -312,9 +312,9 @@ test('a function that is not on the list is refused in every place and spelling'
   const passed: string[] = []
   let at = 0
   const ask = async (query: string) => {
-    const told = await refused(query)
-    if (!told.startsWith('invalid_argument: function') && !/syntax error/i.test(told))
-      passed.push(`${query}: ${told}`)
+    const answer = await refused(query)
+    if (!answer.startsWith('invalid_argument: function') && !/syntax error/i.test(answer))
+      passed.push(`${query}: ${answer}`)
   }
   for (const { name, isTable } of forbidden) {
     at += 1

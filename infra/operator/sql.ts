@@ -101,7 +101,7 @@ async function select(store: Store, query: string): Promise<readonly unknown[]> 
   const word = /^(?:\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(\w*)/.exec(query)?.[1] ?? ''
   if (!/^(SELECT|WITH|FROM|EXPLAIN)$/i.test(word)) throw refusal(READS_ONLY)
   const read = await readAsEngine(store, query).catch((error: unknown) => {
-    throw refusalOf(error, (told) => grammarFaultOf(told, query))
+    throw refusalOf(error, (message) => grammarFaultOf(message, query))
   })
   const { formatted } = read
   const forbidden = findForbidden(formatted, read, new Set(read.functions))
@@ -111,8 +111,8 @@ async function select(store: Store, query: string): Promise<readonly unknown[]> 
   // The formatter drops the backticks of a function after `APPLY`, which may change its meaning.
   if (read.again !== formatted) throw refusal(AMBIGUOUS)
   return store.query<unknown>(inner(store.kind, formatted)).catch((error: unknown) => {
-    throw refusalOf(error, (told) =>
-      told.includes('Syntax error') ? READS_ONLY : (told.split('\n')[0] ?? 'refused'),
+    throw refusalOf(error, (message) =>
+      message.includes('Syntax error') ? READS_ONLY : (message.split('\n')[0] ?? 'refused'),
     )
   })
 }
@@ -148,7 +148,7 @@ function refusal(message: string, cause?: unknown): ServiceError {
 }
 
 /** An error of the engine as a refusal of the query. Errors of the connection stay as they are. */
-function refusalOf(error: unknown, faultOf: (told: string) => string): unknown {
+function refusalOf(error: unknown, faultOf: (message: string) => string): unknown {
   if (!(error instanceof ServiceError)) return error
   const { code, cause, context } = error
   const reason = REASONS.get(context.code)
@@ -165,12 +165,12 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** Explains a syntax error by its position in the operator's query. */
-function grammarFaultOf(told: string, query: string): string {
-  if (told.includes('Multi-statements')) return READS_ONLY
-  const [, position] = /failed at position (\d+)/.exec(told) ?? []
+function grammarFaultOf(message: string, query: string): string {
+  if (message.includes('Multi-statements')) return READS_ONLY
+  const [, position] = /failed at position (\d+)/.exec(message) ?? []
   const bytes = Buffer.from(query)
   const at = Number(position) - 1
-  if (position === undefined || told.includes('Unmatched') || at >= bytes.length)
+  if (position === undefined || message.includes('Unmatched') || at >= bytes.length)
     return 'syntax error: a parenthesis or quote is not closed, or closed once too often, or the query ends too early'
   const rest = bytes.subarray(at).toString()
   const before = bytes.subarray(0, at).toString().split('\n')

@@ -28,9 +28,9 @@ export async function checkFiles(config: ServiceConfig): Promise<void> {
     ...filesOf(config).map(faultOf),
     ...secretsOf(config).map(([key, path]) => permissionFault(key, path)),
   ])
-  const told = faults.flatMap((fault) => (fault === null ? [] : fault.split('\n')))
-  if (told.length === 0) return
-  const lines = told.map((line) => `  ${line}`)
+  const found = faults.flatMap((fault) => (fault === null ? [] : fault.split('\n')))
+  if (found.length === 0) return
+  const lines = found.map((line) => `  ${line}`)
   throw new ServiceError('bad_config', `bad configuration:\n${lines.join('\n')}`)
 }
 

@@ -43,8 +43,8 @@ export function openHistory(
     async track({ addresses, lines }) {
       await trackWallets(store, addresses, source.walletsFile, {
         lines,
-        // A new installation fetches the simulator's history, which is short. That of a real chain is
-        // fetched only on request.
+        // A new installation fetches the simulator's history, which is short. That of a real chain
+        // is fetched only on request.
         allJoin: source.history !== null,
         onJoining: autoBackfill.onAdded,
       })

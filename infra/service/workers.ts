@@ -20,7 +20,9 @@ import type { Stores } from './stores.ts'
 
 /** The workers of a process. */
 export interface Workers extends ServicePart {
-  /** Prices the stored swaps that have no price. Call it when SOL prices were added to the store. */
+  /**
+   * Prices the stored swaps that have no price. Call it when SOL prices were added to the store.
+   */
   onPricesStored(): Promise<void>
   /** Reads `STRATEGIES_FILE` again. Its strategies are in force from the next tick on. */
   readonly reload: Reload
