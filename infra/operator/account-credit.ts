@@ -40,7 +40,7 @@ export const accountCredit: Command = {
     },
   }),
   portable: (args) => (keyOf(args) === undefined ? [...args, '--key', randomUUID()] : args),
-  ifUnclear: (args) => `with --key ${keyOf(args)} the command can be repeated and credits once`,
+  retryHint: (args) => `with --key ${keyOf(args)} the command can be repeated and credits once`,
 }
 
 function keyOf(args: readonly string[]): string | undefined {

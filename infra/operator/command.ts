@@ -38,7 +38,7 @@ export interface Command {
    * Says how to repeat a command that may or may not have been done. `args` are those that
    * `portable` returned.
    */
-  ifUnclear?(args: readonly string[]): string
+  retryHint?(args: readonly string[]): string
   /**
    * Checks `args` and runs the command. A long command calls `report` with its progress. Rejects
    * with a ServiceError; `invalid_argument` names the argument.

@@ -136,7 +136,7 @@ export function failureOf(
   args: readonly string[],
 ): { readonly code: ServiceErrorCode; readonly message: string } {
   const named = UNCLEAR.has(code) ? find(args) : null
-  const hint = named?.command.ifUnclear?.(named.rest)
+  const hint = named?.command.retryHint?.(named.rest)
   return { code, message: hint === undefined ? message : `${message}; ${hint}` }
 }
 

@@ -1,5 +1,5 @@
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
-import { keepsData, loadDataConfig } from '../service/config.ts'
+import { loadDataConfig, ownsData } from '../service/config.ts'
 import { failureOf, helpOf, nameOf, noCommand, portableArgs, usageOf } from './commands.ts'
 import { reportTo } from './progress.ts'
 import { runHere } from './run-here.ts'
@@ -26,7 +26,7 @@ async function run(): Promise<Reply> {
       throw noCommand(args)
     }
     const config = loadDataConfig(readSecretFiles(process.env))
-    const reply = keepsData(config) ? await askOperator(config.dataDir, args, report) : null
+    const reply = ownsData(config) ? await askOperator(config.dataDir, args, report) : null
     return reply ?? { kind: 'done', outcome: await runHere(config, args, report, fail) }
   } catch (error) {
     return errorReplyOf(error)

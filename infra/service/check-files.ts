@@ -7,7 +7,7 @@ import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
 import { readFault } from '../../pipeline/runtime/read-fault.ts'
 import { permissionFault } from '../../pipeline/runtime/secret-files.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
-import { keepsData, type ServiceConfig } from './config.ts'
+import { ownsData, type ServiceConfig } from './config.ts'
 
 /** A file that an environment variable names. */
 interface NamedFile {
@@ -65,7 +65,7 @@ function secretsOf({ roles, api, dataDir, secretFiles, ...parts }: ServiceConfig
   const secrets: [string, string][] = [...secretFiles]
   if (roles.has('api') && api.JWT_KEYS_FILE) secrets.push(['JWT_KEYS_FILE', api.JWT_KEYS_FILE])
   const kept = ['', 'secret-key', 'jwt-keys.json', 'demo-api-key']
-  if (keepsData(parts))
+  if (ownsData(parts))
     for (const name of kept) secrets.push(['DATA_DIR', name === '' ? dataDir : join(dataDir, name)])
   return secrets
 }

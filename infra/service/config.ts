@@ -175,7 +175,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
  * Whether this process is the only owner of data: a store, meter or log that is embedded, in
  * `DATA_DIR` or in memory.
  */
-export function keepsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
+export function ownsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
   return store.kind === 'chdb' || meter.kind === 'memory' || log.kind === 'memory'
 }
 

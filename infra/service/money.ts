@@ -31,7 +31,7 @@ export async function openMeter(config: ServiceConfig['meter'], logger: Logger):
  * Opens the Redis connection for rate limits and account locks; null without Redis. It is separate
  * from the meter's, because its commands time out sooner than a charge may.
  */
-export async function openLimits(
+export async function openLimitsRedis(
   config: ServiceConfig['meter'],
   logger: Logger,
 ): Promise<Redis | null> {

@@ -6,8 +6,8 @@ import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import { checkFiles } from './check-files.ts'
-import { keepsData, type ServiceConfig } from './config.ts'
-import { reach, type ServerTarget, serverTargetOf } from './reach.ts'
+import { checkServers, type ServerTarget, serverTargetOf } from './check-servers.ts'
+import { ownsData, type ServiceConfig } from './config.ts'
 
 /**
  * Checks the files, servers, ports and data folder that the configuration names, before anything is
@@ -17,10 +17,10 @@ import { reach, type ServerTarget, serverTargetOf } from './reach.ts'
 export async function preflight(config: ServiceConfig): Promise<void> {
   const { api, roles, metricsPort, dataDir } = config
   await checkFiles(config)
-  await reach(serversOf(config))
+  await checkServers(serversOf(config))
   if (roles.has('api')) await portIsFree('PORT', api.HOST, api.PORT)
   if (metricsPort !== 0) await portIsFree('METRICS_PORT', api.HOST, metricsPort)
-  if (keepsData(config)) await folderIsFree(dataDir)
+  if (ownsData(config)) await folderIsFree(dataDir)
 }
 
 function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerTarget[] {

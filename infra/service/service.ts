@@ -2,7 +2,7 @@ import { startHealthServer } from '../../pipeline/runtime/health-server.ts'
 import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
 import { collectProcessMetrics } from '../../pipeline/runtime/telemetry.ts'
 import { readApiSecrets, serveApi } from './api.ts'
-import { keepsData, type ServiceConfig } from './config.ts'
+import { ownsData, type ServiceConfig } from './config.ts'
 import { createContext, type ServiceContext } from './context.ts'
 import { checkTrackedWallets, openHistory } from './history.ts'
 import { startIngestion } from './ingestion.ts'
@@ -86,7 +86,7 @@ async function startSteps(
   )
   const history = await step(source, (source) => openHistory(context, stores, source))
   await history?.track(history.source.wallets)
-  await step(keepsData(config), () => startOperatorSocket(context, stores, history))
+  await step(ownsData(config), () => startOperatorSocket(context, stores, history))
   const api = await step(secrets, (secrets) =>
     serveApi(context, stores, { secrets, payments, source }),
   )

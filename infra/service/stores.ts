@@ -9,7 +9,7 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { ServiceContext } from './context.ts'
-import { createMoney, type Money, openLimits, openMeter } from './money.ts'
+import { createMoney, type Money, openLimitsRedis, openMeter } from './money.ts'
 import { openInOrder, type ServicePart } from './open-parts.ts'
 
 /** Everything that keeps data: the meter, the log and the store, with accounts and credits. */
@@ -38,7 +38,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
         : createMemoryLog({ logger, registry }),
     )
     const store = parts.add(await createStore(config.store))
-    const redis = await openLimits(config.meter, logger)
+    const redis = await openLimitsRedis(config.meter, logger)
     if (redis) parts.add({ close: async () => redis.disconnect() })
     return { meter, log, store, redis }
   })

@@ -28,7 +28,10 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
  * Resolves when every server accepts connections. Otherwise it rejects with one `unreachable`, with
  * a line for each server that does not.
  */
-export async function reach(targets: readonly ServerTarget[], timeoutMs = 3000): Promise<void> {
+export async function checkServers(
+  targets: readonly ServerTarget[],
+  timeoutMs = 3000,
+): Promise<void> {
   const faults = await Promise.all(
     targets.map(({ key, places }) =>
       Promise.any(places.map((place) => connectTo(place, timeoutMs))).then(
