@@ -3,8 +3,8 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { EventLoopYield } from '../../pipeline/runtime/event-loop-yield.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
-import { Turns } from '../../pipeline/runtime/turns.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { type Outcome, Outcomes } from '../../pipeline/trending/strategy-outcomes.ts'
@@ -59,7 +59,7 @@ export const signalsBacktest: Command = {
       const total = to === undefined ? null : Math.floor((to - from) / TICK_SECONDS) + 1
       const firings = new Firings()
       const outcomes = new Outcomes()
-      const turns = new Turns()
+      const loopYield = new EventLoopYield()
       const ticks = { count: 0, first: null as number | null, last: null as number | null }
       let fired = 0
       for await (const tick of replayTicks(store, { salt, solPriceMaxAgeSeconds }, range)) {
@@ -79,7 +79,7 @@ export const signalsBacktest: Command = {
           detail: { what: 'signals', done: fired },
         })
         // The process that owns the data also has requests to answer.
-        if (turns.isDue) await turns.take()
+        if (loopYield.isDue) await loopYield.wait()
       }
       return { document: documentOf(strategies, ticks, outcomes) }
     },

@@ -1,8 +1,8 @@
 import type { BalanceRecord, Swap, WalletEvent } from '../../domain/event.ts'
 import type { Refold, SlotMarker, WalletRecord } from '../../domain/slot.ts'
 import { partitionOf } from '../../log/topics.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Registry } from '../../runtime/telemetry.ts'
-import { Turns } from '../../runtime/turns.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { addEmptyMetrics } from '../../store/tracked-wallets.ts'
 import { createFoldMetrics, type FoldMetrics } from '../telemetry.ts'
@@ -135,9 +135,9 @@ async function storeRecords(
 ): Promise<void> {
   const { records, refolds, prices, isNewer } = flush
   const batch = new Map<string, LoggedRecord>()
-  const turns = new Turns()
+  const loopYield = new EventLoopYield()
   for (const logged of records) {
-    if (turns.isDue) await turns.take()
+    if (loopYield.isDue) await loopYield.wait()
     const text = recordKeyText(logged)
     if (!batch.has(text)) batch.set(text, logged) // the first is what whoever follows the log has seen
   }

@@ -11,7 +11,7 @@ import {
   type WalletPlace,
   type WalletState,
 } from '../../fold/wallet-state.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import {
@@ -186,9 +186,9 @@ export class WalletBooks {
   ): Promise<void> {
     const { books, anew } = preparation
     const rows = this.#newRows()
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     for (const [wallet, { events, balances }] of news) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       const state = this.stateOf(wallet)
       if (state === undefined || anew.has(wallet)) continue
       const isPutOff = this.#putOff.has(wallet)
@@ -238,9 +238,9 @@ export class WalletBooks {
       }
     // What takes more than a page is made anew: that way holds little in memory, and starts from a mark.
     const tooLong = new Map<number, number>()
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     for await (const page of readEvents(this.#store, states, { onlyShort: true })) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       const state = states.get(page.wallet)
       if (state === undefined) continue
       if (!page.isLast) tooLong.set(page.wallet, state.revision + 1)
@@ -253,7 +253,7 @@ export class WalletBooks {
     }
     await this.#loadBalances([...states.values()])
     for (const state of states.values()) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       rows.add(state)
       this.#keep(state)
     }

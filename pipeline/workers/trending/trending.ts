@@ -1,7 +1,7 @@
 import { ServiceError } from '../../domain/service-error.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Logger } from '../../runtime/logger.ts'
 import { pause } from '../../runtime/pause.ts'
-import { Turns } from '../../runtime/turns.ts'
 import { createPatientStore } from '../../store/patient-store.ts'
 import { readNewestTick } from '../../store/read-watchlist.ts'
 import type { Store } from '../../store/store.ts'
@@ -181,7 +181,7 @@ class TickWorker {
     signal: AbortSignal,
   ): Promise<void> {
     const { engine, source } = this.#open
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     while (engine.at < reach.tick && !signal.aborted && this.#deps.isMine()) {
       const started = performance.now()
       const next = engine.at + TICK_SECONDS
@@ -205,7 +205,7 @@ class TickWorker {
           await this.#storeTicks(at, changes)
           changes = []
         }
-        if (turns.isDue) await turns.take()
+        if (loopYield.isDue) await loopYield.wait()
       }
       const { metrics } = this.#deps
       metrics.listed.set(listed)
