@@ -28,7 +28,7 @@ export const serviceEnv = {
   ...simulatorEnv,
   ...operatorEnv,
 }
-/** The values that these readers give. */
+/** The values of these variables. */
 export type ServiceEnv = EnvOf<typeof serviceEnv>
 
 /**
