@@ -18,7 +18,8 @@ export interface ApiWithFeedDeps extends Omit<ApiDeps, 'feed' | 'channel'> {
 
 /**
  * The API of one process together with its live feed and its channel to other API processes. Its
- * `close` also closes the channel. Rejects with `unreachable` when Redis does not answer.
+ * `close` also closes the channel. Rejects with `unreachable` when Redis does not answer, and with
+ * `bad_config` when Redis refuses the user or password.
  */
 export async function createApiWithFeed(deps: ApiWithFeedDeps): Promise<Api> {
   const { config, log, credits, accounts, perturb, logger, registry } = deps
