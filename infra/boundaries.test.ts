@@ -3,13 +3,15 @@ import { dirname, join, relative, resolve } from 'node:path'
 import test from 'ava'
 import { z } from 'zod'
 
-/** The project's root, two folders above the compiled test. */
+/** The root of the project, two folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../..')
 
 /** The dashboard's browser code, which has a configuration of its own in both builds. */
 const PAGE = 'api/dashboard/page'
 
-/** What each room may import besides itself; the longest matching prefix speaks. */
+/**
+ * What the files of each room may import besides their room. The longest matching prefix counts.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/domain': [],
   'pipeline/runtime': ['pipeline/domain'],
@@ -22,13 +24,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'pipeline/store': ['pipeline/domain', 'pipeline/runtime'],
   'pipeline/workers': ['pipeline'],
   'pipeline/testing': ['pipeline'],
-  // What browsers run: of the server the types of items alone (`import type`; a module that is not the page's is not served), and no package but those of the import map.
+  // The page runs in browsers. It may import types of items (`import type`), because the server
+  // sends no modules but the page's, and packages of the import map.
   'api/dashboard/page': ['api/items'],
   api: ['pipeline/domain', 'pipeline/log', 'pipeline/store', 'pipeline/runtime'],
   infra: ['pipeline', 'api'],
 }
 
-/** Packages that one file alone may import: whoever talks to a server is the only one who knows its client. */
+/** Packages that only one file may import: the file that talks to the server of that client. */
 const SOLE_IMPORTER: Readonly<Record<string, string>> = {
   kafkajs: 'pipeline/log/kafka-client.ts',
   ioredis: 'api/redis-connection.ts',
@@ -112,7 +115,7 @@ test('every source file belongs to a room', (t) => {
   )
 })
 
-test('the client of a server is imported by one file', (t) => {
+test('only one file imports the client of a server', (t) => {
   const wrong = imports
     .filter(({ file, specifier }) => {
       const sole = SOLE_IMPORTER[specifier]
@@ -122,7 +125,7 @@ test('the client of a server is imported by one file', (t) => {
   t.deepEqual(wrong, [])
 })
 
-test('the lock file names the optional packages of every platform, else npm ci refuses it', (t) => {
+test('the lock file names the optional packages of every platform, as npm ci requires', (t) => {
   const lock: unknown = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'))
   const { packages } = LockFile.parse(lock)
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies }]) =>
@@ -134,7 +137,7 @@ test('the lock file names the optional packages of every platform, else npm ci r
   t.deepEqual(missing, [])
 })
 
-test('every test that the threat model names is there', (t) => {
+test('every test that the threat model names exists', (t) => {
   const model = readFileSync(join(ROOT, 'infra/decisions/threat-model.md'), 'utf8')
   const [table = '', tests = ''] = model.split('Shown by')
   const numbers = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, n]) => n)
@@ -150,7 +153,7 @@ test('every test that the threat model names is there', (t) => {
   t.deepEqual(missing, [])
 })
 
-test('every package of production was reviewed in the version that is installed', (t) => {
+test('every production package was reviewed in its installed version', (t) => {
   const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
   const { dependencies, optionalDependencies } = PackageFile.parse(JSON.parse(read('package.json')))
   const rows = read('infra/decisions/reviewed-dependencies.md').matchAll(

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { makeSbom } from './sbom.ts'
 
-test('the SBOM lists every package of production, and none of development', (t) => {
+test('the SBOM lists every production package and no development package', (t) => {
   t.timeout(60_000)
   const { text, missing } = makeSbom()
   t.deepEqual(missing, [])

@@ -26,12 +26,13 @@ const Sbom = z.looseObject({
 })
 
 /**
- * The CycloneDX document of what production installs, by `npm sbom`, and the purls that the lock
- * file has for production and the document lacks: none, else npm left some out.
+ * Makes the CycloneDX document of the production packages with `npm sbom`. `missing` has the
+ * package URLs that the lock file has for production and the document lacks; it should be empty.
  *
- * It is made of a copy without `devDependencies`. Of the project itself, `npm sbom --omit dev`
- * (npm 11.19) leaves out half of the packages, `ws` and `@solana/web3.js` among them, and without
- * `--omit` it refuses the tree for an optional peer of another version, which is not used.
+ * The document is made from a copy of the project without `devDependencies`. For the project itself
+ * `npm sbom --omit dev` (npm 11.19) omits half of the packages, among them `ws` and
+ * `@solana/web3.js`. Without `--omit` npm refuses the tree, because an unused optional peer
+ * dependency has another version.
  */
 export function makeSbom(): { readonly text: string; readonly missing: readonly string[] } {
   const copy = mkdtempSync(join(tmpdir(), 'sbom-'))
@@ -51,6 +52,7 @@ export function makeSbom(): { readonly text: string; readonly missing: readonly 
   }
 }
 
+/** Removes optional peer dependencies from a lock file. */
 function withoutOptionalPeers(file: string): void {
   const lock = Lock.parse(JSON.parse(readFileSync(file, 'utf8')))
   for (const { peerDependencies, peerDependenciesMeta = {} } of Object.values(lock.packages))
@@ -58,7 +60,7 @@ function withoutOptionalPeers(file: string): void {
   writeFileSync(file, JSON.stringify(lock))
 }
 
-/** Package URLs of every production package in the lock file, those of other platforms included. */
+/** Package URLs of all production packages in the lock file, also those of other platforms. */
 function productionPurls(): readonly string[] {
   const text = readFileSync(join(ROOT, 'package-lock.json'), 'utf8')
   const production = Object.entries(Lock.parse(JSON.parse(text)).packages).filter(
@@ -71,7 +73,7 @@ function productionPurls(): readonly string[] {
   return [...new Set(purls)].sort()
 }
 
-/** `node dist/infra/sbom.js FILE`: writes the document, or fails and names what it lacks. */
+/** `node dist/infra/sbom.js FILE`: writes the document, or fails and names missing packages. */
 function main(file: string): void {
   const { text, missing } = makeSbom()
   if (missing.length > 0) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the container files without a Docker daemon: docker-compose.yml against the schema of the compose specification, and every step of the Dockerfile.
+# Checks the container files without a Docker daemon: docker-compose.yml against the schema of the
+# compose specification, and every step of the Dockerfile by executing it.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools=$(mktemp -d)

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Starts ClickHouse with the users of infra/clickhouse. A password that a file asks of the
-# environment is taken from /run/secrets instead and written as SHA-256; a file whose password is
-# missing or empty is left out (rule J9).
+# Starts ClickHouse with the users of infra/clickhouse. It reads passwords from /run/secrets instead
+# of the environment, and writes them as SHA-256. A user with a missing or empty password is left
+# out (rule J9).
 set -eu
 umask 077
 : "${SECRETS:=/run/secrets}" "${SOURCE:=/tracked-wallets}" "${TARGET:=/etc/clickhouse-server/users.d}"

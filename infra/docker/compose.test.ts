@@ -26,7 +26,7 @@ import { parseDockerfile } from './dockerfile.ts'
 
 /** The project's root, three folders above the compiled test. */
 const ROOT = resolve(import.meta.dirname, '../../..')
-/** What runs once before the roles start, and what an operator runs. */
+/** Services that run once: before the roles start, or by an operator. */
 const ONE_SHOTS = ['migrate', 'topics', 'operator']
 const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
 
@@ -76,7 +76,7 @@ test('docker-compose.yml names files, volumes and services that exist', (t) => {
   t.deepEqual(
     needed.filter((name) => services[name]?.healthcheck === undefined && !ONE_SHOTS.includes(name)),
     [],
-    'what is waited for has a health check, or ends',
+    'a service that others wait for has a health check, or ends',
   )
   const missing = (kind: 'secrets' | 'networks', known: object) =>
     Object.values(services).flatMap((service) => service[kind].filter((name) => !(name in known)))
@@ -128,7 +128,7 @@ test('each process gets the secrets of its own users, from files, and no other',
       values.filter(
         ([key]) => SECRET_KEYS.some((secret) => secret === key) && key !== 'SOLANA_RPC_URL',
       ),
-      // Both may be empty, which a file may not.
+      // Both may be empty, which a secret file may not.
       values.filter(
         ([key]) =>
           (key === 'YELLOWSTONE_X_TOKEN' && name !== 'api') ||
@@ -139,7 +139,7 @@ test('each process gets the secrets of its own users, from files, and no other',
   }
 })
 
-test('networks part what has no business with each other, and the log asks who is there', (t) => {
+test('each server has a network of its own, and Kafka authenticates its clients', (t) => {
   const on = (network: string) =>
     Object.keys(services).filter((name) => services[name]?.networks.includes(network))
   t.deepEqual(on('ingress'), ['api', 'prometheus'])
@@ -161,12 +161,12 @@ test('each container has limits of memory and processes, and no privileges', (t)
     t.truthy(service.mem_limit, name)
     t.truthy(service.pids_limit, name)
     t.deepEqual(service.security_opt, ['no-new-privileges:true'], name)
-    // ClickHouse's entry point changes to its own user.
+    // The entry point of ClickHouse changes to its own user.
     if (name !== 'clickhouse') t.deepEqual(service.cap_drop, ['ALL'], name)
   }
 })
 
-test('make-secrets.sh makes every secret once, in a folder of its owner', async (t) => {
+test('make-secrets.sh makes every secret once, in a folder that only its owner can enter', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'secrets-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const make = () => execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [folder])
@@ -193,7 +193,7 @@ test('make-secrets.sh makes every secret once, in a folder of its owner', async 
   )
 })
 
-test('clickhouse-start.sh gives each user its password as SHA-256, and leaves out who has none', (t) => {
+test('clickhouse-start.sh writes passwords as SHA-256, and leaves out users without one', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'users-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const users = readdirSync(join(ROOT, 'infra/clickhouse/users.d'))
@@ -220,7 +220,7 @@ test('clickhouse-start.sh gives each user its password as SHA-256, and leaves ou
   t.false(api.includes('from_env'))
 })
 
-test('images of others have a version', (t) => {
+test('images of third parties have a version', (t) => {
   const loose = Object.values(services)
     .filter(({ build, image }) => build === undefined && !/:[0-9v]/.test(image))
     .map(({ image }) => image)

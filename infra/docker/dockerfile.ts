@@ -1,5 +1,5 @@
-/** One step of a stage. */
-export type Step =
+/** One instruction in a stage of a Dockerfile. */
+export type DockerStep =
   | { readonly kind: 'run'; readonly command: string }
   | {
       readonly kind: 'copy'
@@ -11,23 +11,27 @@ export type Step =
   | { readonly kind: 'workdir'; readonly path: string }
   | { readonly kind: 'env'; readonly values: Readonly<Record<string, string>> }
   | { readonly kind: 'cmd'; readonly command: readonly string[] }
-  /** Steps that change the image's description alone. */
+  /** Instructions that change only the metadata of the image. */
   | { readonly kind: 'description'; readonly text: string }
 
-export interface Stage {
+/** One stage of a Dockerfile. */
+export interface DockerStage {
   readonly image: string
   readonly name: string
-  readonly steps: readonly Step[]
+  readonly steps: readonly DockerStep[]
 }
 
-/** Reads the part of the Dockerfile language that our Dockerfile uses; throws on any other. Source: docs.docker.com/reference/dockerfile. */
-export function parseDockerfile(text: string): Stage[] {
+/**
+ * Parses the part of the Dockerfile language that the project's Dockerfile uses; throws on other
+ * instructions. Source: docs.docker.com/reference/dockerfile.
+ */
+export function parseDockerfile(text: string): DockerStage[] {
   const lines = text
     .replace(/^\s*#.*\n/gm, '')
     .replace(/\\\n/g, ' ')
     .split('\n')
     .filter((line) => line.trim() !== '')
-  const stages: (Stage & { steps: Step[] })[] = []
+  const stages: (DockerStage & { steps: DockerStep[] })[] = []
   for (const line of lines) {
     const [, word = '', rest = ''] = /^(\w+)\s+(.*)$/.exec(line) ?? []
     if (word === 'FROM') {
@@ -38,7 +42,7 @@ export function parseDockerfile(text: string): Stage[] {
   return stages
 }
 
-function readStep(word: string, rest: string): Step {
+function readStep(word: string, rest: string): DockerStep {
   switch (word) {
     case 'RUN':
       return { kind: 'run', command: rest }
@@ -58,7 +62,7 @@ function readStep(word: string, rest: string): Step {
       return { kind: 'copy', from, sources: words.slice(0, -1), target: words.at(-1) ?? '' }
     }
     case 'CMD':
-      return { kind: 'cmd', command: JSON.parse(rest) as string[] } // checked by running it
+      return { kind: 'cmd', command: JSON.parse(rest) as string[] } // the dry run runs it
     case 'USER':
     case 'EXPOSE':
     case 'HEALTHCHECK':

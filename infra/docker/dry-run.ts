@@ -2,11 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
-import { parseDockerfile, type Stage } from './dockerfile.ts'
+import { type DockerStage, parseDockerfile } from './dockerfile.ts'
 
 /**
- * Executes the Dockerfile's steps without Docker: each stage in a folder of its own that stands for the image's root, with the Node version that the
- * image has. Then the last stage's command is started with a bad value, which it has to name: so it finds all it imports.
+ * Executes the steps of the Dockerfile without Docker. Each stage runs in a folder that stands for
+ * the root of the image, with the Node version of the image. Then the command of the last stage is
+ * started with a bad value, which it has to report: so it finds everything that it imports.
  */
 function main(): void {
   const root = resolve(import.meta.dirname, '../../..')
@@ -26,7 +27,7 @@ function main(): void {
 }
 
 function runStage(
-  stage: Stage,
+  stage: DockerStage,
   stageRoot: string,
   context: string,
   roots: ReadonlyMap<string, string>,
@@ -34,7 +35,7 @@ function runStage(
   const version = /^node:(\d+)/.exec(stage.image)?.[1]
   if (version === undefined) throw new Error(`${stage.image}: only Node's images are understood`)
   process.stderr.write(`\nFROM ${stage.image} AS ${stage.name}\n`)
-  // The rest of this machine's environment says how npm reaches its registry.
+  // npm finds its registry through the environment of this machine.
   let env: NodeJS.ProcessEnv = {
     ...process.env,
     PATH: [nodeFolder(version), process.env.PATH].join(delimiter),
@@ -69,7 +70,7 @@ function runStage(
   }
 }
 
-/** A folder's content goes into the target, a file into a target that is a folder. */
+/** Copies as COPY does: the content of a folder into the target, a file into a target folder. */
 function copy(source: string, target: string, name: string): void {
   process.stderr.write(`COPY ${name}\n`)
   const isFolder = statSync(source).isDirectory()
@@ -78,7 +79,7 @@ function copy(source: string, target: string, name: string): void {
   cpSync(source, into, { recursive: true, verbatimSymlinks: true })
 }
 
-/** Starts the command with a value that no configuration accepts; it has to say which, within the 5 s of rule J1. */
+/** Starts the command with a bad value. It has to report the value within the 5 s of rule J1. */
 function expectRefusal(command: readonly string[], cwd: string, env: NodeJS.ProcessEnv): void {
   process.stderr.write(`CMD ${command.join(' ')}\n`)
   const [file = '', ...args] = command
@@ -94,7 +95,7 @@ function expectRefusal(command: readonly string[], cwd: string, env: NodeJS.Proc
   process.stderr.write('it starts, and refuses a bad value\n')
 }
 
-/** Folder of a Node of this major version; npm brings one when this process runs under another. */
+/** The folder of Node of this major version. npm downloads it if this process runs another one. */
 function nodeFolder(version: string): string {
   if (process.versions.node.startsWith(`${version}.`)) return dirname(process.execPath)
   const args = ['--yes', `--package=node@${version}`, '--', 'node', '-p', 'process.execPath']

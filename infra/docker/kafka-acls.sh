@@ -1,7 +1,7 @@
 #!/bin/bash
-# Says what each role may do on the log (docker-compose.yml). Whatever is not allowed here is refused.
-# Every role creates the topic if it is missing, reads it in consumer groups whose names begin with
-# the topic's, and reads brokers' settings. Ingest and operators write to it.
+# Sets the Kafka permissions of each role (docker-compose.yml). Kafka refuses everything else. Every
+# role may create a missing topic, read it in consumer groups whose names begin with the name of the
+# topic, and read the settings of brokers. Ingest and operators may write to it.
 set -euo pipefail
 umask 077
 : "${KAFKA_HOME:=/opt/kafka}" "${BOOTSTRAP:=kafka:9092}" "${PASSWORD_FILE:=/run/secrets/kafka_password_broker}"

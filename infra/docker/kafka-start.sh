@@ -1,6 +1,6 @@
 #!/bin/bash
-# Starts Kafka with the users of /run/secrets/kafka_password_*, each with a password of its own. They
-# are written to a file in memory, so that none stands in the environment or the arguments.
+# Starts Kafka with the users and passwords of /run/secrets/kafka_password_*. It writes them to a
+# file in memory, so no password is in the environment or the arguments of a process.
 set -euo pipefail
 umask 077
 : "${SECRETS:=/run/secrets}" "${RUN:=/run/kafka}" "${START:=/etc/kafka/docker/run}"

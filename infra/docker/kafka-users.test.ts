@@ -12,12 +12,12 @@ import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { run } from '../servers/install.ts'
+import { execute } from '../servers/install.ts'
 import { kafkaJars } from '../servers/kafka.ts'
 
 /*
- * Kafka with the settings, the start script, the users and the rules of docker-compose.yml, without
- * Docker. It starts a server, so it runs only where servers are used already.
+ * Starts Kafka without Docker, with the settings, start script, users and rules of
+ * docker-compose.yml. It runs only where servers are in use already.
  */
 
 const enabled = Boolean(process.env.KAFKA_BROKERS)
@@ -45,8 +45,7 @@ const Compose = z.object({
 })
 
 /**
- * Settings as the image reads them from its environment, with the ports and the folder of this
- * test.
+ * Settings as the image reads them from its environment, with the ports and folder of this test.
  */
 function properties(): string {
   const text = readFileSync(join(ROOT, 'docker-compose.yml'), 'utf8')
@@ -78,7 +77,7 @@ async function startKafka(): Promise<void> {
   const config = join(dir, 'server.properties')
   writeFileSync(config, properties())
   const format = ['kafka.tools.StorageTool', 'format', '-t', 'MkU3OEVBNTcwNTJENDM2Qg', '-c', config]
-  await run('java', ['-cp', `${server}/*`, ...format])
+  await execute('java', ['-cp', `${server}/*`, ...format])
   const logging = join(ROOT, 'infra/servers/kafka-log4j2.properties')
   const java = `exec java $KAFKA_OPTS -Xmx400m -Dlog4j2.configurationFile=file:${logging}`
   const env = { PATH: process.env.PATH, SECRETS: secrets, RUN: dir }
@@ -105,7 +104,7 @@ async function startKafka(): Promise<void> {
   })
 }
 
-test(`each role reads the log, and ingest and operators alone write to it${why}`, async (t) => {
+test(`each role reads the log, and only ingest and operators write to it${why}`, async (t) => {
   t.timeout(120_000)
   execFileSync(join(ROOT, 'infra/docker/make-secrets.sh'), [secrets])
   await startKafka()
@@ -123,7 +122,7 @@ test(`each role reads the log, and ingest and operators alone write to it${why}`
     records: [],
   })
 
-  // The client tries each of them again for a while.
+  // These run concurrently, because the client retries each for a while.
   const refused: Promise<unknown>[] = [
     t.throwsAsync(open(null), undefined, 'without a password'),
     t.throwsAsync(open('plain:api:wrong'), undefined, 'with a wrong password'),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the secrets of docker-compose.yml, one file each, in ./secrets or the folder given. What is
-# there stays: delete a file to have it made anew, and the files that hold the same password with it.
-# The folder is its owner's alone. The files can be read by all, as containers mount them one by one
-# and read them as users of their own.
+# Makes the secrets of docker-compose.yml, one file each, in ./secrets or the given folder. Existing
+# files stay. To replace a secret, delete its file and the files that hold the same password.
+# Only the owner can enter the folder. The files in it are readable by all, because containers mount
+# them one by one and read them as other users.
 set -euo pipefail
 umask 077
 dir=${1:-secrets}
@@ -15,8 +15,8 @@ put() {
   [ -e "$1" ] || printf '%s\n' "$2" >"$1"
   chmod 444 "$1"
 }
-# Empty `clickhouse_password_analyst` for no analyst.
-# password NAME: makes a password if it is missing, and prints it.
+# password NAME: makes a password if it is missing, and prints it. An empty
+# `clickhouse_password_analyst` means that there is no analyst.
 password() {
   put "$1" "$(openssl rand -hex 24)"
   cat "$1"
@@ -25,7 +25,7 @@ password() {
 put secret_key "$(openssl rand -hex 32)"
 if [ ! -e jwt_keys ]; then
   key=$(openssl genpkey -algorithm ed25519 -outform DER | tail -c 32 | base64 | tr '+/' '-_' | tr -d '=')
-  # The public half: the last 32 bytes of its DER form.
+  # The public key is the last 32 bytes of its DER form.
   public=$(printf '%s' "$key=" | tr '_-' '/+' | base64 -d | { printf '\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20'; cat; } |
     openssl pkey -inform DER -pubout -outform DER | tail -c 32 | base64 | tr '+/' '-_' | tr -d '=')
   put jwt_keys "{\"keys\":[{\"kty\":\"OKP\",\"crv\":\"Ed25519\",\"x\":\"$public\",\"d\":\"$key\"}]}"
@@ -43,7 +43,7 @@ for user in ingest workers api operator; do
   put "kafka_sasl_$user" "plain:$user:$(password "kafka_password_$user")"
 done
 
-# Ingest and workers connect to Redis and ask it nothing: `idle` may only that.
+# Ingest and workers connect to Redis without using it: the user `idle` may only connect.
 put redis_url_api "redis://api:$(openssl rand -hex 24)@redis:6379"
 put redis_url_idle "redis://idle:$(openssl rand -hex 24)@redis:6379"
 of() { sed -E 's|^redis://[a-z]+:([^@]*)@.*|\1|' "redis_url_$1"; }

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
-# Prints docker-compose.yml and the Dockerfile's images by digest: `name:tag@sha256:...`, so that a tag
-# that is moved changes nothing. --write edits both files. It asks a registry, through whichever of
-# docker buildx, skopeo or crane is there. It has not been run: no registry was reachable where this
-# was written.
+# Prints the images of docker-compose.yml and of the Dockerfile with their digests, as
+# `name:tag@sha256:...`: a pinned image stays the same when its tag moves. --write edits both files.
+# It asks a registry through docker buildx, skopeo or crane. It has never been run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 files=(docker-compose.yml infra/docker/Dockerfile)

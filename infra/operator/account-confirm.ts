@@ -1,11 +1,10 @@
 import { creditChangeOption, optionCommand, reasonOption, walletOption } from './command.ts'
 import { confirmationOf } from './confirmation.ts'
 
-/**
- * `account confirm`: the code with which one large change of credits is allowed; changes nothing.
- */
+/** `account confirm`: prints the code that allows one large change of credits. Changes nothing. */
 export const accountConfirm = optionCommand({
   name: 'account confirm',
+  summary: 'Prints the code that a large change of credits needs.',
   usage: '--wallet <address> --credits <n, or -n to take away> --reason <text>',
   options: { wallet: walletOption, credits: creditChangeOption, reason: reasonOption },
   isRecorded: true,

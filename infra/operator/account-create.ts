@@ -3,12 +3,13 @@ import { creditsOption, optionCommand, reasonOption, walletOption } from './comm
 import { requireConfirmation } from './confirmation.ts'
 
 /**
- * `account create`: an account with its key, shown this once, and its first credits. An existing
- * one is `account_exists`; many credits without the code of `account confirm` are
- * `confirmation_required`.
+ * `account create`: creates an account with its first credits and prints its API key, which is
+ * never shown again. Rejects with `account_exists`, and with `confirmation_required` for many
+ * credits without the code of `account confirm`.
  */
 export const accountCreate = optionCommand({
   name: 'account create',
+  summary: 'Creates an account and prints its API key, which is shown only once.',
   usage: '--wallet <address> --credits <n> [--reason <text>] [--confirm <code>]',
   options: {
     wallet: walletOption,

@@ -10,14 +10,15 @@ import {
 import { requireConfirmation } from './confirmation.ts'
 
 /**
- * `account credit`: adds a ledger entry to an account, once for each `--key`. Negative credits take
- * away, down to zero. An unknown account is `account_not_found`. The process of the caller makes the
- * key, and shows it when the answer is lost, so that the command can be repeated. A large change
- * without the code of `account confirm` is `confirmation_required`.
+ * `account credit`: adds a ledger entry to an account, once per `--key` (idempotency key). Negative
+ * credits take away, down to zero. The caller's process makes a missing key, and shows it when the
+ * answer is lost, so that the command can be repeated. Rejects with `account_not_found`, and with
+ * `confirmation_required` for a large change without the code of `account confirm`.
  */
 export const accountCredit: Command = {
   ...optionCommand({
     name: 'account credit',
+    summary: 'Adds credits to an account, or takes them away.',
     usage:
       '--wallet <address> --credits <n, or -n to take away> --reason <text> [--key <key>] [--confirm <code>]',
     options: {
@@ -39,7 +40,7 @@ export const accountCredit: Command = {
     },
   }),
   portable: (args) => (keyOf(args) === undefined ? [...args, '--key', randomUUID()] : args),
-  ifUnclear: (args) => `with --key ${keyOf(args)} the same command credits once, however often`,
+  retryHint: (args) => `with --key ${keyOf(args)} the command can be repeated and credits once`,
 }
 
 function keyOf(args: readonly string[]): string | undefined {

@@ -6,7 +6,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
 import type { Caller } from './caller.ts'
 
-/** What an operator does, as the audit log records it. */
+/** An operator's command, as the audit log records it. */
 export interface OperatorAction {
   readonly caller: Caller
   readonly command: string
@@ -14,7 +14,7 @@ export interface OperatorAction {
   readonly reason: string
 }
 
-/** A recorded action. Times in unix seconds. */
+/** A row of the audit log, as `audit` prints it. Times are unix seconds. */
 export interface RecordedAction {
   readonly at: number
   readonly user: string
@@ -22,7 +22,7 @@ export interface RecordedAction {
   readonly command: string
   readonly arguments: readonly string[]
   readonly reason: string
-  /** `done`, an error code, or `started`: how it ended is not known. */
+  /** `done`, an error code, or `started`, which means that the end is unknown. */
   readonly result: string
   /** Null while `result` is `started`. */
   readonly ended_at: number | null
@@ -30,8 +30,8 @@ export interface RecordedAction {
 
 /**
  * Runs an action between its two rows of the audit log. Rejects without running it when the first
- * row cannot be stored; the second one is tried three times, and what came of the action is told in
- * any case.
+ * row cannot be stored. The second row is tried three times; the action's result or error is
+ * returned even if that fails.
  */
 export async function withAudit<T>(
   store: Store,
@@ -46,7 +46,7 @@ export async function withAudit<T>(
       try {
         return await write(result)
       } catch {
-        // The command has ended, whatever the log says.
+        // The action has ended: its result matters more than its row.
       }
     }
   }
@@ -61,7 +61,7 @@ export async function withAudit<T>(
   }
 }
 
-/** The newest actions, newest first. */
+/** Reads the newest actions, newest first. */
 export async function readActions(store: Store, limit: number): Promise<RecordedAction[]> {
   const rows = await store.query<Omit<RecordedAction, 'result'> & { result: string | null }>(
     `SELECT toUInt32(toUnixTimestamp(started.at)) AS at, started.user AS user, started.uid AS uid,
@@ -81,7 +81,7 @@ export async function readActions(store: Store, limit: number): Promise<Recorded
   return rows.map((row) => ({ ...row, result: row.result ?? 'started' }))
 }
 
-/** The action as a row: no API key, and aliases in place of tracked wallets. */
+/** The action as a row, without API keys and with aliases in place of tracked wallets. */
 async function rowOf(store: Store, { caller, command, reason, ...action }: OperatorAction) {
   const mayName = [...action.arguments, reason].some((word) => ADDRESS.test(word))
   const tracked = mayName ? await readTrackedWallets(store) : []

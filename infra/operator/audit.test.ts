@@ -35,7 +35,7 @@ test.before(async () => {
   await trackWallets(store, [TRACKED], 'wallets.txt')
   const meter = await openMeter({ kind: 'memory' }, logger)
   const used = { store, caller: ANN, confirmAboveCredits: 100_000 }
-  // the commands below use nothing else
+  // The commands below use no other parts.
   parts = { ...used, ...createMoney(store, meter, logger, null) } as unknown as OperatorParts
 })
 test.after.always(() => opened.drop())
@@ -46,7 +46,7 @@ const codeOf = (...args: string[]) =>
     () => 'done',
     (error: unknown) => (error instanceof ServiceError ? error.code : 'no ServiceError'),
   )
-/** What `audit` lists, newest first, without times. */
+/** The rows of `audit`, newest first, without times. */
 const listed = async (limit = 50) => {
   const { document } = await run('audit', '--limit', String(limit))
   const { items } = document as { items: RecordedAction[] }
@@ -55,7 +55,7 @@ const listed = async (limit = 50) => {
 const rowsOf = () => opened.store.query<Record<string, unknown>>('SELECT * FROM operator_actions')
 
 test.serial(
-  'who did what, why and with what result is recorded before and after, and listed newest first',
+  'a command is recorded before and after with user, reason and result, and listed newest first',
   async (t) => {
     const before = Math.floor(Date.now() / 1000)
     const create = ['--wallet', CUSTOMER, '--credits', '500']
@@ -93,17 +93,17 @@ test.serial(
 )
 
 test.serial(
-  'every command that changes or reveals something is recorded, others are not',
+  'every command that changes data or reveals addresses is recorded, others are not',
   async (t) => {
     const names = (helpOf(['help']) ?? '')
       .split('\n')
-      .slice(1, -1)
+      .filter((line) => /^ {2}\S/.test(line))
       .map((line) => line.trim().replace(/ [-['<].*/, ''))
     t.true(names.length > 12)
     const recorded: string[] = []
     for (const name of names) {
       const before = (await listed()).length
-      // Refused by every command, for its arguments.
+      // Every command refuses these arguments.
       t.is(await codeOf(...name.split(' '), '--nothing', 'x'), 'invalid_argument', name)
       const [newest] = await listed()
       if ((await listed()).length === before) continue
@@ -111,8 +111,15 @@ test.serial(
       recorded.push(name)
     }
     t.deepEqual(recorded, [
-      ...['account create', 'account credit', 'account confirm', 'wallets', 'backfill'],
-      ...['recompute', 'redecode', 'deposits assign', 'sql'],
+      'account create',
+      'account credit',
+      'account confirm',
+      'wallets',
+      'backfill',
+      'recompute',
+      'redecode',
+      'deposits assign',
+      'sql',
     ])
   },
 )
@@ -136,7 +143,8 @@ test.serial('a command whose first row cannot be stored does not run', async (t)
     { code: 'unavailable' },
   )
   t.false(await parts.accounts.exists(address(wallet)))
-  // The second row alone is lost: what was done is told, and the log says that it began.
+  // If only the second row is lost, the command still returns its result, and the log says
+  // `started`.
   let rows = 0
   const losing: OperatorParts = {
     ...parts,
@@ -173,24 +181,27 @@ test.serial(
   },
 )
 
-test.serial('through the socket the user of the client process is recorded', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'operator-'))
-  const server = await serveOperator(
-    folder,
-    (args, report, _stop, caller) => runCommand(args, { ...parts, caller }, report),
-    logger,
-  )
-  await askOperator(folder, ['wallets'], () => {})
-  t.like(await listed(), { 0: { command: 'wallets', ...currentCaller(), result: 'done' } })
-  await server.close()
-  rmSync(folder, { recursive: true })
-  t.deepEqual(decodeCaller(encodeCaller({ user: 'Jörg', uid: 7 })), { user: 'Jörg', uid: 7 })
-  for (const bad of [undefined, '', '%', '{}', encodeURIComponent('{"user":7,"uid":-1}')])
-    t.deepEqual(decodeCaller(bad), { user: '', uid: null })
-})
+test.serial(
+  'a command over the socket is recorded with the user of the client process',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'operator-'))
+    const server = await serveOperator(
+      folder,
+      (args, report, _stop, caller) => runCommand(args, { ...parts, caller }, report),
+      logger,
+    )
+    await askOperator(folder, ['wallets'], () => {})
+    t.like(await listed(), { 0: { command: 'wallets', ...currentCaller(), result: 'done' } })
+    await server.close()
+    rmSync(folder, { recursive: true })
+    t.deepEqual(decodeCaller(encodeCaller({ user: 'Jörg', uid: 7 })), { user: 'Jörg', uid: 7 })
+    for (const bad of [undefined, '', '%', '{}', encodeURIComponent('{"user":7,"uid":-1}')])
+      t.deepEqual(decodeCaller(bad), { user: '', uid: null })
+  },
+)
 
 test.serial(
-  'a large change of credits needs the code that another command prints for just this change',
+  'a large change of credits needs the code that `account confirm` prints for exactly this change',
   async (t) => {
     const wallet = 'srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX'
     const change = ['--wallet', wallet, '--credits', '100001', '--reason', 'contract 7']
@@ -223,7 +234,7 @@ test.serial(
     t.like(await run('account', 'credit', ...back, '--confirm', backCode), {
       document: { balance_credits: 2 },
     })
-    // As many as the demo account has need none; with 0 every change does.
+    // A change of 100000 credits needs no code here; with a limit of 0 every change does.
     const small = ['--wallet', wallet, '--credits', '100000', '--reason', 'x']
     t.is(await codeOf('account', 'credit', ...small), 'done')
     const strict = { ...parts, confirmAboveCredits: 0 }
@@ -234,7 +245,7 @@ test.serial(
   },
 )
 
-test('a code is good for ten minutes at least and twenty at most', (t) => {
+test('a code is valid for ten to twenty minutes', (t) => {
   const change = { wallet: CUSTOMER, credits: 500_000, reason: 'x' }
   const minute = 60_000
   for (const from of [0, 5 * minute, 10 * minute - 1]) {
@@ -252,7 +263,7 @@ test('a code is good for ten minutes at least and twenty at most', (t) => {
   }
 })
 
-test('OPERATOR_CONFIRM_CREDITS says what is large', (t) => {
+test('OPERATOR_CONFIRM_CREDITS sets the limit above which a code is needed', (t) => {
   t.is(loadDataConfig({}).confirmAboveCredits, 1_000_000)
   t.is(loadDataConfig({ OPERATOR_CONFIRM_CREDITS: '0' }).confirmAboveCredits, 0)
   t.throws(() => loadDataConfig({ OPERATOR_CONFIRM_CREDITS: '-1' }), { code: 'bad_config' })

@@ -2,9 +2,10 @@ import { z } from 'zod'
 import { readActions } from './audit-log.ts'
 import { optionCommand } from './command.ts'
 
-/** `audit`: what operators did, newest first. It is not recorded itself. */
+/** `audit`: lists what operators did, newest first. The command itself is not recorded. */
 export const audit = optionCommand({
   name: 'audit',
+  summary: 'Lists what operators did.',
   usage: '[--limit <n>]',
   options: {
     limit: z

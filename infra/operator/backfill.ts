@@ -4,10 +4,10 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { BackfillSummary } from '../../pipeline/workers/backfill/backfills.ts'
 import { optionCommand, trackedWalletsOption } from './command.ts'
 
-/** A bound of a history: a slot, or a second. */
+/** A bound of a history: a slot, or a time in unix seconds. */
 type Bound = { readonly slot: number } | { readonly time: number }
 
-/** `--from`, `--to`: a slot number, or an ISO time: a date (UTC), or a time with `Z` or an offset. */
+/** `--from`, `--to`: a slot, or an ISO time: a date (UTC), or a time with `Z` or an offset. */
 const boundOption = z
   .string()
   .transform((text, context): Bound => {
@@ -22,12 +22,15 @@ const boundOption = z
   .optional()
 
 /**
- * `backfill --wallet <W3|all> [--from ..] [--to ..]`: fetches the wallets' history over RPC, both bounds included, by default back to the first block that the RPC
- * server has, and waits until it is stored. Cut off, the same command goes on at the page where it was. Rejects with `unavailable` when a server does not
- * answer; exits 1 when RPC listed transactions that it did not give.
+ * `backfill --wallet <W3|all> [--from ..] [--to ..]`: fetches the wallets' history over RPC and
+ * waits until it is stored. Bounds are inclusive; by default it goes back to the first block that
+ * the RPC server has. The same command continues an interrupted one at its page. Rejects with
+ * `unavailable` when a server does not answer. Exits with 1 when RPC listed transactions that it
+ * did not return.
  */
 export const backfill = optionCommand({
   name: 'backfill',
+  summary: 'Fetches the history of tracked wallets over RPC.',
   usage: '--wallet <W3|all> [--from <slot|ISO time>] [--to <slot|ISO time>]',
   options: { wallet: trackedWalletsOption, from: boundOption, to: boundOption },
   isRecorded: true,
@@ -40,7 +43,7 @@ export const backfill = optionCommand({
       'slot' in bound ? bound.slot + after : backfills.slotAtTime(bound.time + after)
     const range = {
       fromSlot: from === undefined ? null : await first(from, 0),
-      // The last slot of a second is the one before the first of the next.
+      // The last slot of a second is the one before the first slot of the next second.
       toSlot: to === undefined ? null : (await first(to, 1)) - 1,
     }
     if (range.fromSlot !== null && range.toSlot !== null && range.fromSlot > range.toSlot)

@@ -1,10 +1,8 @@
 import { userInfo } from 'node:os'
 
-/** The operating-system user who typed a command, as the process that they typed it in says. */
+/** The operating-system user who ran a command, as the operator's process reports it. */
 export interface Caller {
-  /**
-   * Empty where the system has no name for it; with sudo, of both the called and the calling user.
-   */
+  /** The user's name; with sudo, also the calling user's. Empty where the system has no name. */
   readonly user: string
   /** Null where the system has no numeric users. */
   readonly uid: number | null
@@ -23,12 +21,12 @@ export function currentCaller(): Caller {
   }
 }
 
-/** For a field of an HTTP head. */
+/** Encodes a caller for an HTTP header. */
 export function encodeCaller(caller: Caller): string {
   return encodeURIComponent(JSON.stringify(caller))
 }
 
-/** What `encodeCaller` gave; an unknown caller for anything else. */
+/** Decodes the text of `encodeCaller`. Any other text gives an unknown caller. */
 export function decodeCaller(text: string | string[] | undefined): Caller {
   try {
     const { user, uid } = JSON.parse(decodeURIComponent(String(text))) as Partial<Caller>

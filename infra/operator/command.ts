@@ -8,45 +8,65 @@ import { readTrackedWallets } from '../../pipeline/store/tracked-wallets.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 
-/** What a command ends with: one JSON document for stdout, and whether it found something wrong (exit code 1). */
-export interface Outcome {
+/** The result of a command: one JSON document for stdout, and whether the exit code is 1. */
+export interface CommandResult {
   readonly document: unknown
   readonly failed?: boolean
 }
 
-/** One command of `npm run -s operator` (rule J3); one file each. */
+/** One command of `npm run -s operator` (rule J3). Each has a file. */
 export interface Command {
   /** Its words, for example `account create`. */
   readonly name: string
-  /** What follows the words, for the usage line. */
+  /** What the command does, in one sentence for the usage text. */
+  readonly summary: string
+  /** The options that follow the words, for the usage text. */
   readonly usage: string
-  /** The arguments as they mean the same in another process, and when they are given again; without it they do as they are. */
+  /**
+   * Rewrites arguments so that they mean the same in another process, and when the command is
+   * repeated: absolute paths, an idempotency key. Left out, they are used as they are.
+   */
   portable?(args: readonly string[]): readonly string[]
-  /** The arguments as the audit log records them; a command without it is not recorded. */
+  /** The arguments as the audit log stores them. A command without it is not recorded. */
   recorded?(args: readonly string[]): readonly string[]
-  /** It reads `--reason` itself; of another recorded command the audit log alone is told it. */
+  /**
+   * Whether the command has an option `--reason` itself. For other recorded commands `--reason`
+   * goes to the audit log only.
+   */
   readonly readsReason?: boolean
-  /** How to give the command again when nobody knows whether it was done, of `portable` arguments. */
-  ifUnclear?(args: readonly string[]): string
-  /** Checks `args` and does it; tells `report` how far it is when it takes long. Rejects with a ServiceError; `invalid_argument` names the argument. */
-  run(args: readonly string[], parts: OperatorParts, report: Report): Promise<Outcome>
+  /**
+   * Says how to repeat a command that may or may not have been done. `args` are those that
+   * `portable` returned.
+   */
+  retryHint?(args: readonly string[]): string
+  /**
+   * Checks `args` and runs the command. A long command calls `report` with its progress. Rejects
+   * with a ServiceError; `invalid_argument` names the argument.
+   */
+  run(args: readonly string[], parts: OperatorParts, report: Report): Promise<CommandResult>
 }
 
-/** A command whose options are `--name value`, each required; `schema` checks and converts them. */
+/** Makes a command with options `--name value`, which the Zod types in `options` read. */
 export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   readonly name: string
+  readonly summary: string
   readonly usage: string
   readonly options: Shape
-  /** Whether the audit log records it, with all its arguments. */
+  /** Whether the audit log records the command, with all its arguments. */
   readonly isRecorded?: boolean
-  run(options: z.output<z.ZodObject<Shape>>, parts: OperatorParts, report: Report): Promise<Outcome>
+  run(
+    options: z.output<z.ZodObject<Shape>>,
+    parts: OperatorParts,
+    report: Report,
+  ): Promise<CommandResult>
 }): Command {
-  const { name, usage, options, run } = definition
+  const { name, summary, usage, options, run } = definition
   const flags = Object.fromEntries(
     Object.keys(options).map((option) => [option, { type: 'string' as const }]),
   )
   return {
     name,
+    summary,
     usage,
     ...(definition.isRecorded && { recorded: (args) => args }),
     readsReason: 'reason' in options,
@@ -64,7 +84,7 @@ export function optionCommand<Shape extends z.core.$ZodLooseShape>(definition: {
   }
 }
 
-/** `--wallet`: the wallet a customer connected. */
+/** `--wallet`: the address of a customer's wallet. */
 export const walletOption = z.string().transform((text, context): Address => {
   const address = parseAddress(text)
   if (address !== null) return address
@@ -72,7 +92,10 @@ export const walletOption = z.string().transform((text, context): Address => {
   return z.NEVER
 })
 
-/** `--wallet <W3|all>`: reads which tracked wallets are meant. Rejects with `wallet_not_found` for one that is not tracked. */
+/**
+ * `--wallet <W3|all>`: returns a function that reads the numbers of these tracked wallets. The
+ * function rejects with `wallet_not_found` for a wallet that is not tracked.
+ */
 export const trackedWalletsOption = z.string().transform((text, context) => {
   const wallet = text === 'all' ? null : parseAlias(text)
   if (text !== 'all' && wallet === null) {
@@ -88,7 +111,7 @@ export const trackedWalletsOption = z.string().transform((text, context) => {
   }
 })
 
-/** `--credits`: an integer within bounds. */
+/** `--credits`: an integer within bounds, both included. */
 export function creditsOption(min: number, max: number) {
   return z.string().transform((text, context) => {
     const credits = /^-?[0-9]{1,13}$/.test(text) ? Number(text) : Number.NaN
@@ -98,10 +121,10 @@ export function creditsOption(min: number, max: number) {
   })
 }
 
-/** `--credits` of a change: taken away where below zero. */
+/** `--credits` of a change: a negative number takes credits away. */
 export const creditChangeOption = creditsOption(-1_000_000_000_000, 1_000_000_000_000)
 
-/** `--reason`: why, for the ledger and the audit log. */
+/** `--reason`: the reason, for the ledger and the audit log. */
 export const reasonOption = z
   .string()
   .trim()
@@ -109,7 +132,7 @@ export const reasonOption = z
   .max(200, 'expected at most 200 characters')
 
 function parseFlags(words: readonly string[], options: ParseArgsConfig['options'] & object) {
-  // `--credits -20` says what `--credits=-20` says: every flag has a value.
+  // Every flag has a value, so `--credits -20` becomes `--credits=-20`, which parseArgs accepts.
   const args = words.flatMap((word, at) => {
     if (words[at - 1]?.match(/^--[a-z]+$/)) return []
     return /^--[a-z]+$/.test(word) && at + 1 < words.length ? [`${word}=${words[at + 1]}`] : [word]
@@ -117,7 +140,7 @@ function parseFlags(words: readonly string[], options: ParseArgsConfig['options'
   const names = args.map((word) => word.split('=')[0] ?? '')
   const twice = names.find((name, at) => names.indexOf(name) !== at)
   if (twice !== undefined)
-    throw new ServiceError('invalid_argument', `${twice}: is given more than once`)
+    throw new ServiceError('invalid_argument', `${twice}: given more than once`)
   try {
     return parseArgs({ args, options, allowPositionals: false }).values
   } catch (error) {

@@ -6,27 +6,27 @@ import { accountCredit } from './account-credit.ts'
 import { audit } from './audit.ts'
 import { withAudit } from './audit-log.ts'
 import { backfill } from './backfill.ts'
-import type { Command, Outcome } from './command.ts'
+import type { Command, CommandResult } from './command.ts'
 import { deposits, depositsAssign } from './deposits.ts'
 import { ledgerCheck } from './ledger-check.ts'
 import { migrateCommand } from './migrate.ts'
 import type { OperatorParts } from './parts.ts'
 import { programs } from './programs.ts'
 import type { Report } from './progress.ts'
-import { recompute } from './recompute.ts'
+import { recomputeCommand } from './recompute.ts'
 import { redecodeCommand } from './redecode.ts'
 import { signalsBacktest } from './signals-backtest.ts'
 import { sql } from './sql.ts'
-import { wallets } from './wallets.ts'
+import { walletsCommand } from './wallets.ts'
 
 /** Every operator command, in the order of the usage text. */
 const COMMANDS: readonly Command[] = [
   accountCreate,
   accountCredit,
   accountConfirm,
-  wallets,
+  walletsCommand,
   backfill,
-  recompute,
+  recomputeCommand,
   redecodeCommand,
   programs,
   signalsBacktest,
@@ -38,34 +38,34 @@ const COMMANDS: readonly Command[] = [
   { ...sql, recorded: digestOf },
 ]
 
-/** How the commands are used that begin with the words of `args`; all, where none does. */
+/** Usage of the commands that begin with the first word of `args`; of all if there is none. */
 export function usageOf(args: readonly string[]): string {
   const named = find(args)?.command
   const alike = alikeTo(args)
-  const told = named !== undefined ? [named] : alike.length > 0 ? alike : COMMANDS
+  const shown = named !== undefined ? [named] : alike.length > 0 ? alike : COMMANDS
   return [
     'usage: npm run -s operator -- COMMAND',
-    ...told.map(({ name, usage, recorded, readsReason = false }) => {
+    ...shown.flatMap(({ name, summary, usage, recorded, readsReason = false }) => {
       const reason = recorded !== undefined && !readsReason ? ' [--reason <text>]' : ''
-      return `  ${name} ${usage}`.trimEnd() + reason
+      return [`  ${name} ${usage}`.trimEnd() + reason, `      ${summary}`]
     }),
-    'What each does and prints: infra/operator/README.md',
+    'Details and output of each command: infra/operator/commands.md',
   ].join('\n')
 }
 
-/** The usage that `help`, `--help` or `COMMAND --help` asks for; null: it is another thing that is asked. */
+/** The usage that `help`, `--help` or `COMMAND --help` asks for; null for other arguments. */
 export function helpOf(args: readonly string[]): string | null {
   if (args[0] === 'help') return usageOf(args.slice(1))
   const flag = args.at(-1)
   return flag === '--help' || flag === '-h' ? usageOf(args.slice(0, -1)) : null
 }
 
-/** The name of the command that `args` give; null when there is none. */
+/** The name of the command in `args`; null if there is none. */
 export function nameOf(args: readonly string[]): string | null {
   return find(args)?.command.name ?? null
 }
 
-/** What whoever names no command is refused with: the words that look like one, and which there are. */
+/** The error for `args` without a command. It names what was given, and similar commands. */
 export function noCommand(args: readonly string[]): ServiceError {
   const isWord = (arg: string) => /^[a-z-]{1,20}$/.test(arg)
   const [first = '', second = ''] = args
@@ -77,15 +77,15 @@ export function noCommand(args: readonly string[]): ServiceError {
 }
 
 /**
- * Runs the command that `args` name, between its two rows of the audit log where it is recorded.
- * Rejects with `invalid_argument` when there is none, and as the store does when the first row
- * cannot be stored: then the command does not run.
+ * Runs the command in `args`; a recorded command runs between its two rows of the audit log.
+ * Rejects with `invalid_argument` if there is no such command. If the first row cannot be stored,
+ * it rejects with the store's error and the command does not run.
  */
 export async function runCommand(
   args: readonly string[],
   parts: OperatorParts,
   report: Report,
-): Promise<Outcome> {
+): Promise<CommandResult> {
   const named = find(args)
   if (named === null) throw noCommand(args)
   const { command, rest } = named
@@ -98,11 +98,12 @@ export async function runCommand(
   )
 }
 
-/** `--reason <text>` and the arguments without it. */
+/** Splits `--reason <text>` from the other arguments. */
 function takeReason(args: readonly string[]) {
   const isFlag = (word = '') => /^--[a-z]+$/.test(word)
   const at = args.findIndex(
-    (word, index) => /^--reason(=|$)/.test(word) && !isFlag(args[index - 1]), // else it is a value
+    // After another flag the word is the value of that flag.
+    (word, index) => /^--reason(=|$)/.test(word) && !isFlag(args[index - 1]),
   )
   const word = args[at]
   if (word === undefined) return { reason: '', others: args }
@@ -111,7 +112,7 @@ function takeReason(args: readonly string[]) {
   return { reason, others: args.toSpliced(at, isJoined ? 1 : 2) }
 }
 
-/** The text of a query may name a tracked wallet: the log has its length and its digest. */
+/** The arguments of `sql` for the audit log: length and digest, as a query may name a wallet. */
 function digestOf(args: readonly string[]): readonly string[] {
   return args.map((text) => {
     const digest = createHash('sha256').update(text).digest('hex')
@@ -119,23 +120,27 @@ function digestOf(args: readonly string[]): readonly string[] {
   })
 }
 
-/** The same arguments for a process that may run in another folder, and for another time. */
+/** The arguments for a process in another folder, and for a repetition of the command. */
 export function portableArgs(args: readonly string[]): readonly string[] {
   const named = find(args)
   if (named?.command.portable === undefined) return args
   return [...named.command.name.split(' '), ...named.command.portable(named.rest)]
 }
 
-/** What a command that failed prints; where it may have been done all the same, how to give it again. `args`: portable ones. */
+/**
+ * The document of a failed command. If the command may have been done all the same, its message
+ * says how to repeat it. `args` are portable.
+ */
 export function failureOf(
   { code, message }: { readonly code: ServiceErrorCode; readonly message: string },
   args: readonly string[],
 ): { readonly code: ServiceErrorCode; readonly message: string } {
   const named = UNCLEAR.has(code) ? find(args) : null
-  const hint = named?.command.ifUnclear?.(named.rest)
+  const hint = named?.command.retryHint?.(named.rest)
   return { code, message: hint === undefined ? message : `${message}; ${hint}` }
 }
 
+/** Codes that do not show whether the command was done. */
 const UNCLEAR: ReadonlySet<ServiceErrorCode> = new Set([
   'unreachable',
   'unavailable',

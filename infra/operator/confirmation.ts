@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 
-/** A change of an account's credits, as it has to be confirmed. */
+/** A change of an account's credits that has to be confirmed. */
 export interface CreditChange {
   readonly wallet: string
   readonly credits: number
   readonly reason: string
 }
 
-/** The code that confirms a change at `nowMs` (unix milliseconds), and until when, unix seconds. */
+/**
+ * The code that confirms a change at `nowMs` (unix milliseconds). `expiresAt` is in unix seconds.
+ */
 export function confirmationOf(
   change: CreditChange,
   nowMs: number,
@@ -18,9 +20,8 @@ export function confirmationOf(
 }
 
 /**
- * Rejects a change of more than `above` credits, added or taken away, whose code is not the one
- * that confirms just this change: `confirmation_required`. A code is good for ten minutes at least,
- * twenty at most.
+ * Throws `confirmation_required` for a change of more than `above` credits, added or taken away,
+ * without the code of exactly this change. A code is valid for ten to twenty minutes.
  */
 export function requireConfirmation(
   change: CreditChange,
@@ -41,7 +42,7 @@ function windowOf(nowMs: number): number {
   return Math.floor(nowMs / WINDOW_MS)
 }
 
-/** It guards against slips of an operator, not against one who means harm: it holds no secret. */
+/** The code holds no secret. It guards against an operator's slips, not against malice. */
 function codeOf({ wallet, credits, reason }: CreditChange, window: number): string {
   const text = JSON.stringify([wallet, credits, reason, window])
   const digest = createHash('sha256').update(text).digest('hex')

@@ -7,6 +7,7 @@ import { type Command, optionCommand, walletOption } from './command.ts'
 
 const list = optionCommand({
   name: 'deposits',
+  summary: 'Lists payments that have bought nothing yet.',
   usage: '--unmatched [--before <slot>] [--min <usdt>]',
   options: {
     before: z
@@ -35,7 +36,10 @@ const list = optionCommand({
   },
 })
 
-/** `deposits --unmatched`: payments that have bought nothing yet, each with its reason, the newest first: about 1000, the next ones with `--before` the last slot; and how many there are. */
+/**
+ * `deposits --unmatched`: lists payments that have bought nothing yet, newest first, each with its
+ * reason, and their total. A page has about 1000; `--before <last slot>` gives the next page.
+ */
 export const deposits: Command = {
   ...list,
   run([flag, ...args], parts, report) {
@@ -44,15 +48,16 @@ export const deposits: Command = {
   },
 }
 
-/** In raw units of 10^-6. */
+/** USDT as raw units of 10^-6. */
 function rawUsdt(text: string): bigint {
   const [whole = '', part = ''] = text.split('.')
   return BigInt(whole + part.padEnd(6, '0'))
 }
 
-/** `deposits assign`: redeems a deposit for an account by hand, once. */
+/** `deposits assign`: redeems a deposit for an account, once. */
 export const depositsAssign = optionCommand({
   name: 'deposits assign',
+  summary: 'Redeems a deposit for an account.',
   usage: `--signature <s> --wallet <address> --purpose <${PURPOSES.join('|')}>`,
   options: {
     signature: z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{64,88}$/, 'expected a base58 signature'),

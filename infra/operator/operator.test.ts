@@ -4,29 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'ava'
 import { Accounts } from '../../api/accounts/accounts.ts'
-import { assignDeposit } from '../../api/billing/assign.ts'
-import { redeemPlans } from '../../api/billing/subscriptions.ts'
-import { billingEnv, pricesOf } from '../../api/billing/terms.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
-import type { Meter } from '../../api/credits/meter.ts'
-import { openEmbeddedStore } from '../../api/testing/open-stores.ts'
-import { createTurns } from '../../api/turns.ts'
 import { address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
-import { readEnv } from '../../pipeline/runtime/env.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import type { Store } from '../../pipeline/store/store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
-import { createMoney, openMeter } from '../service/money.ts'
 import { ROOT, startOperator } from '../whole-service/service-process.ts'
 import { failureOf, helpOf, portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
 import { askOperator, serveOperator } from './socket.ts'
+import { type OpenedOperator, openOperator } from './testing/open-operator.ts'
 
 const logger = createLogger('silent')
 const CUSTOMER = 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPTg'
@@ -35,47 +28,19 @@ const TRACKED = [
   address('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX'),
 ]
 
-let opened: Awaited<ReturnType<typeof openEmbeddedStore>>
+let operator: OpenedOperator
 let parts: OperatorParts
-let log: EventLog
-let meter: Meter
+let store: Store
 
 test.before(async () => {
-  opened = await openEmbeddedStore()
-  const { store } = opened
-  log = createMemoryLog({ logger, registry: createRegistry() }, { retryDelayMs: 1 })
-  meter = await openMeter({ kind: 'memory' }, logger)
-  parts = {
-    store,
-    log: async () => log,
-    solPriceMaxAgeSeconds: 3600,
-    salt: null,
-    readerUrl: null,
-    backfills: () => Promise.reject(new Error('no RPC here')),
-    stop: new AbortController().signal,
-    caller: { user: 'ann', uid: 1000 },
-    confirmAboveCredits: 100_000,
-    prices: pricesOf(readEnv(billingEnv, {})),
-    turns: createTurns(null),
-    ...createMoney(store, meter, logger, null),
-  }
+  operator = await openOperator()
+  parts = operator.parts
+  store = operator.store
 })
-test.after.always(async () => {
-  await log.close()
-  await opened.drop()
-})
+test.after.always(() => operator.close())
 
-const run = (...args: string[]) => runCommand(args, parts, () => {})
-
-/** The code and message with which a command is refused. */
-const refused = async (...args: string[]) => {
-  const error = await run(...args).then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${args.join(' ')}`)
-  return `${error.code}: ${error.message}`
-}
+const run = (...args: string[]) => operator.run(...args)
+const refused = (...args: string[]) => operator.refused(...args)
 
 test.serial('an account is made once, credited, and its books agree (rule J3)', async (t) => {
   const { document } = await run('account', 'create', '--wallet', CUSTOMER, '--credits', '500')
@@ -91,19 +56,18 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     document: { wallet: CUSTOMER, balance_credits: 480 },
   })
 
-  // An operator who was not answered gives it again, with the key that the error names: it is added once.
+  // An operator who got no answer repeats the command with the key in the error: it is added once.
   const goodwill = portableArgs([...credit.slice(0, -1), '100', '--reason', 'goodwill'])
-  const lost = { code: 'unreachable', message: 'the service went away' } as const
+  const lost = { code: 'unreachable', message: 'the connection to the service was lost' } as const
   t.is(
     failureOf(lost, goodwill).message,
-    `the service went away; with --key ${goodwill.at(-1)} the same command credits once, however often`,
+    `the connection to the service was lost; with --key ${goodwill.at(-1)} the command can be repeated and credits once`,
   )
   t.deepEqual(portableArgs(goodwill), goodwill)
   t.deepEqual(failureOf(lost, ['wallets']), lost)
   const refusal = { code: 'account_not_found', message: 'this wallet has no account' } as const
   t.deepEqual(failureOf(refusal, goodwill), refusal)
-  // The first time the meter does not answer: it is done all the same.
-  const { store } = opened
+  // The first time the meter does not answer, but the credits are added.
   const away = { epoch: () => Promise.reject(new Error('away')) } as never
   const ledger = new Ledger({ store, meter: away })
   const unanswered = { ...parts, accounts: new Accounts({ store, ledger }) }
@@ -119,9 +83,10 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
     await refused(...goodwill.map((word) => (word === '100' ? '1000' : word))),
     'invalid_argument: --key: was used for 100 credits',
   )
-  // Never below zero: not what a connection of the feed holds, and of two at once one.
+  // Credits never fall below zero or below what a feed connection holds. Of two concurrent commands
+  // that together take too much, one succeeds.
   const held = { connection: 'c', sequence: 1, spent: 0, wanted: 79 }
-  await meter.renewBlock(CUSTOMER, held)
+  await operator.meter.renewBlock(CUSTOMER, held)
   const take = (credits: string) => [...credit.slice(0, -1), credits, '--reason', 'mistaken']
   const tooMuch = (left: string) =>
     `invalid_argument: --credits: ${left} left to take away; what connections of the feed hold comes back when they end`
@@ -129,7 +94,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   const outcomes = await Promise.allSettled([run(...take('-500')), run(...take('-500'))])
   t.deepEqual(outcomes.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
   t.is(await refused(...take('-2')), tooMuch('1 is'))
-  await meter.renewBlock(CUSTOMER, { ...held, sequence: 2, wanted: 0 })
+  await operator.meter.renewBlock(CUSTOMER, { ...held, sequence: 2, wanted: 0 })
   t.like(await run(...take('-80')), { document: { balance_credits: 0 } })
   t.is(await refused(...take('-1')), tooMuch('0 are'))
   t.deepEqual(await run('ledger', 'check'), {
@@ -138,7 +103,7 @@ test.serial('an account is made once, credited, and its books agree (rule J3)', 
   })
 })
 
-test('what is wrong with a command is said, argument by argument', async (t) => {
+test('an error names every argument at fault', async (t) => {
   t.is(
     await refused('account', 'create', '--wallet', 'me', '--credits', '1.5'),
     'invalid_argument: --wallet: expected a base58 address of 32 bytes; --credits: expected an integer from 0 to 1000000000000',
@@ -164,22 +129,27 @@ test('what is wrong with a command is said, argument by argument', async (t) => 
   t.is(await refused(), 'invalid_argument: no command was given (--help lists them)')
   t.is(
     await refused('recompute', '--wallet', 'W1', '--wallet=W2'),
-    'invalid_argument: --wallet: is given more than once',
+    'invalid_argument: --wallet: given more than once',
   )
 })
 
-test('help is text for people; a mistake is a short document, with the usage beside it (rule J3)', async (t) => {
+test('help is plain text; a mistake prints a short document, and the usage on stderr (rule J3)', async (t) => {
   const give = async (...args: string[]) => {
     const command = startOperator({}, args)
     t.teardown(() => command.kill())
     return { code: await command.ended, stdout: command.stdout(), stderr: command.stderr() }
   }
-  const usage = (...commands: string[]) =>
+  const usage = (command: string, summary: string) =>
     [
       'usage: npm run -s operator -- COMMAND',
-      ...commands.map((command) => `  ${command}`),
-      'What each does and prints: infra/operator/README.md\n',
+      `  ${command}`,
+      `      ${summary}`,
+      'Details and output of each command: infra/operator/commands.md\n',
     ].join('\n')
+  const check = usage(
+    'ledger check',
+    'Compares the ledger with the meter, and looks for deposits redeemed twice.',
+  )
   const [help, mistake, controls] = await Promise.all([
     give('--help'),
     give('ledger'),
@@ -192,15 +162,18 @@ test('help is text for people; a mistake is a short document, with the usage bes
     code: 1,
     stdout:
       '{"code":"invalid_argument","message":"no such command: ledger (there is ledger check)"}\n',
-    stderr: usage('ledger check'),
+    stderr: check,
   })
   t.regex(controls.stdout, /--\\u009b31m\\u202e/)
-  t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, usage('ledger check'))
-  t.is(`${helpOf(['help', 'programs'])}\n`, usage('programs'))
+  t.is(`${helpOf(['ledger', 'check', '-h'])}\n`, check)
+  t.is(
+    `${helpOf(['help', 'programs'])}\n`,
+    usage('programs', 'Lists programs that no decoder knows.'),
+  )
   t.is(helpOf(['sql', 'help']), null)
 })
 
-test('beside a running service nothing is built: only where there is no build yet', (t) => {
+test('npm run builds the project only if there is no build yet', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'scripts-'))
   const write = (path: string, text: string) => {
     mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -225,8 +198,8 @@ test('beside a running service nothing is built: only where there is no build ye
   rmSync(folder, { recursive: true })
 })
 
-test.serial('the tracked wallets are listed, also those that did nothing', async (t) => {
-  await trackWallets(opened.store, TRACKED, 'wallets.txt')
+test.serial('wallets lists the tracked wallets, also those without events', async (t) => {
+  await trackWallets(store, TRACKED, 'wallets.txt')
   t.deepEqual(await run('wallets'), {
     document: {
       items: TRACKED.map((tracked, at) => ({
@@ -242,12 +215,10 @@ test.serial('the tracked wallets are listed, also those that did nothing', async
 })
 
 test.serial(
-  'wallets are only added: a changed or missing one is refused by its alias',
+  'wallets are only added: a changed or missing one is refused, named by its alias',
   async (t) => {
     const track = (addresses: readonly (typeof TRACKED)[number][]) =>
-      trackWallets(opened.store, addresses, 'wallets.txt').catch(
-        (error: ServiceError) => error.message,
-      )
+      trackWallets(store, addresses, 'wallets.txt').catch((error: ServiceError) => error.message)
     t.is(await track([...TRACKED, address(CUSTOMER)]), 1)
     t.is(
       await track([...TRACKED].reverse()),
@@ -260,7 +231,7 @@ test.serial(
   },
 )
 
-test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', async (t) => {
+test.serial('recompute waits until the wallets are folded again (rules J3, K4)', async (t) => {
   t.is(
     await refused('recompute', '--wallet', 'w3'),
     'invalid_argument: --wallet: expected an alias, for example W3, or all',
@@ -279,24 +250,24 @@ test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', 
   t.regex(unheard?.message ?? '', /^no fold worker answers: 0 of 1 wallets are folded/)
 
   const fold = await startFold({
-    store: opened.store,
-    log,
+    store,
+    log: operator.log,
     logger,
     registry: createRegistry(),
     onBug: (error) => t.fail(String(error)),
   })
-  const told: Progress[] = []
-  t.deepEqual(await runCommand(['recompute', '--wallet', 'all'], parts, (p) => told.push(p)), {
+  const reports: Progress[] = []
+  t.deepEqual(await runCommand(['recompute', '--wallet', 'all'], parts, (p) => reports.push(p)), {
     document: { wallets: 3 },
   })
-  t.deepEqual(told.at(0), { what: 'wallets', done: 0, total: 3 })
-  t.deepEqual(told.at(-1), { what: 'wallets', done: 3, total: 3 })
+  t.deepEqual(reports.at(0), { what: 'wallets', done: 0, total: 3 })
+  t.deepEqual(reports.at(-1), { what: 'wallets', done: 3, total: 3 })
   t.deepEqual(await run('recompute', '--wallet', 'W2'), { document: { wallets: 1 } })
   t.deepEqual(
-    await opened.store.query(
+    await store.query(
       'SELECT wallet, intDiv(version, 4294967296) AS revision FROM wallet_metrics FINAL ORDER BY wallet',
     ),
-    // W1 had been asked for before there was a worker: both requests ask for its first revision.
+    // The first request for W1 came before there was a worker: both ask for its first revision.
     [
       { wallet: 1, revision: '1' },
       { wallet: 2, revision: '2' },
@@ -306,7 +277,7 @@ test.serial('recompute waits until the wallets are folded anew (rules J3, K4)', 
   await fold.stop()
 })
 
-test.serial('a process that stops ends the commands under way (rule J5)', async (t) => {
+test.serial('a process that stops ends its running commands (rule J5)', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'operator-'))
   const unread = createMemoryLog({ logger, registry: createRegistry() })
   const server = await serveOperator(
@@ -324,13 +295,13 @@ test.serial('a process that stops ends the commands under way (rule J5)', async 
   t.deepEqual(await asked, {
     kind: 'error',
     code: 'closed',
-    message: 'stopped before all wallets were folded; run it again',
+    message: 'stopped before all wallets were folded; run the command again',
   })
   await unread.close()
   rmSync(folder, { recursive: true })
 })
 
-test('a DATA_DIR whose socket no system could name is refused, never looked for elsewhere', async (t) => {
+test('a DATA_DIR with too long a socket path is refused, and no other path is tried', async (t) => {
   await t.throwsAsync(
     askOperator(`/${'long/'.repeat(20)}`, ['wallets'], () => {}),
     {
@@ -369,7 +340,7 @@ test('commands reach the process that owns the data through its socket', async (
 })
 
 test.serial(
-  'unknown programs are listed with a sample, the one seen last first (rule J3)',
+  'unknown programs are listed with a sample, the most recently seen first (rule J3)',
   async (t) => {
     const swap = (slot: number, program_id: string, confidence: string) => ({
       slot,
@@ -390,13 +361,13 @@ test.serial(
       quote_mismatch: false,
       fee_lamports: 0,
     })
-    await opened.store.insert('swaps', [
+    await store.insert('swaps', [
       swap(1, 'often', 'delta_only'),
       swap(2, 'often', 'delta_only'),
       swap(4, 'known', 'high'),
     ])
     const place = { tx_index: 1, wallet: 1, reason: 'deep_tree' }
-    await opened.store.insert('undecoded', [
+    await store.insert('undecoded', [
       { ...place, slot: 3, block_time: 3, signature: 's3', program_id: 'lately' },
       { ...place, slot: 5, block_time: 5, signature: 's5', program_id: null },
     ])
@@ -408,284 +379,5 @@ test.serial(
         ],
       },
     })
-  },
-)
-
-const SIGNATURE =
-  '5UfDuX7WXYgbPjuSGfzU4kTJ4W4F6qWjVrwkM7TTKzWq2XNSGmUkYMWzmPXQ9uLU8t1N3kqzjvF8oQk2rG4tHk3n'
-/** Signatures of several transactions, in ASCII order. */
-const signature = (n: number) => `${SIGNATURE.slice(0, -1)}${'123456789ABC'[n]}`
-
-test.serial(
-  'deposits that bought nothing are listed with the reason, and given to an account once',
-  async (t) => {
-    const [payer, other] = ['So11111111111111111111111111111111111111112', CUSTOMER]
-    await parts.accounts.ensure(address(other))
-    const row = (n: number, wallet: string, purpose: string, amount: number, finalized = 1) => ({
-      wallet,
-      purpose,
-      signature: signature(n),
-      slot: 100 + n,
-      tx_index: 0,
-      block_time: 1_790_000_000,
-      amount,
-      finalized,
-      seen_at: '2026-11-01 00:00:00',
-    })
-    await opened.store.insert('deposits', [
-      row(0, payer, 'pro', 50_000_000),
-      row(1, payer, 'credits', 3_000_999),
-      row(2, other, 'credits', 1_000_000),
-      row(3, other, 'pro', 4_999_999),
-      row(4, other, 'pro', 5_000_000, 0),
-      row(5, '', 'pro', 0),
-      row(6, payer, 'credits', 10_000_000),
-      row(6, other, 'credits', 20_000_000),
-    ])
-    const unmatched = async (...options: string[]) => {
-      const { document } = await run('deposits', '--unmatched', ...options)
-      const { items } = document as { items: Record<string, unknown>[] }
-      return items.map(({ signature, reason, amount_usdt }) => [signature, reason, amount_usdt])
-    }
-    t.deepEqual(await unmatched(), [
-      [signature(6), 'no_account', 10],
-      [signature(6), 'not_checked', 20],
-      [signature(5), 'unreadable', 0],
-      [signature(4), 'not_finalized', 5],
-      [signature(3), 'no_plan', 4.999999],
-      [signature(2), 'not_checked', 1],
-      [signature(1), 'no_account', 3.000999],
-      [signature(0), 'no_plan', 50],
-    ])
-    t.deepEqual((await unmatched('--before', '103', '--min', '3.000999')).slice(0, 2), [
-      [signature(1), 'no_account', 3.000999],
-      [signature(0), 'no_plan', 50],
-    ])
-    t.is(
-      await refused('deposits', '--unmatched', '--before', 'now', '--min', '1e3'),
-      'invalid_argument: --before: expected a slot; --min: expected USDT, for example 0.5',
-    )
-    const assign = (n: number, purpose: string, wallet: string = other) => [
-      'deposits',
-      'assign',
-      '--signature',
-      signature(n),
-      '--wallet',
-      wallet,
-      '--purpose',
-      purpose,
-    ]
-    const before = await parts.ledger.add({
-      account: other,
-      key: 'before',
-      credits: 1,
-      cause: 'grant',
-      reason: '',
-    })
-    // What a payment for Pro that matches no plan buys: the dearest plan that it pays for.
-    const pro = (await run(...assign(0, 'pro'))).document as { plan: string; expires_at: number }
-    t.is(pro.plan, 'monthly')
-    t.true(Math.abs(pro.expires_at - Date.now() / 1000 - 30 * 86_400) < 60)
-    t.deepEqual((await run(...assign(1, 'credits'))).document, {
-      signature: signature(1),
-      wallet: other,
-      purpose: 'credits',
-      credits: 3000,
-      balance_credits: before + 3000,
-    })
-    // Paid for Pro, redeemed for credits.
-    t.like((await run(...assign(3, 'credits'))).document, { credits: 4999 })
-    // Two wallets paid in it: the account's own.
-    t.like((await run(...assign(6, 'credits'))).document, { credits: 20_000 })
-    for (const n of [0, 1, 3, 6]) {
-      for (const purpose of ['pro', 'credits'])
-        t.regex(await refused(...assign(n, purpose)), /^already_redeemed: /)
-    }
-    t.regex(await refused(...assign(4, 'pro')), /^invalid_argument: /)
-    t.regex(await refused(...assign(7, 'pro')), /^deposit_not_found: /)
-    t.regex(await refused(...assign(2, 'credits', TRACKED[0])), /^account_not_found: /)
-    t.regex(await refused(...assign(2, 'pro')), /^invalid_argument: /) // one USDT pays no plan
-    t.deepEqual(
-      (await unmatched()).map(([signature, reason]) => [signature, reason]),
-      [
-        [signature(6), 'no_account'],
-        [signature(5), 'unreadable'],
-        [signature(4), 'not_finalized'],
-        [signature(2), 'not_checked'],
-      ],
-    )
-    t.like((await run('ledger', 'check')).document, { mismatches: [] })
-
-    // Killed after the decision was stored: it is finished by the same command, and by no other.
-    const dying = {
-      ...parts,
-      ledger: { addAll: () => Promise.reject(new Error('killed')) } as never,
-    }
-    await t.throwsAsync(
-      assignDeposit(dying, {
-        signature: signature(2),
-        account: address(other),
-        purpose: 'credits',
-      }),
-      { message: 'killed' },
-    )
-    t.like(await unmatched(), { 3: [signature(2), 'assignment_unfinished', 1] })
-    t.regex(await refused(...assign(2, 'pro')), /^already_redeemed: /)
-    t.like((await run(...assign(2, 'credits'))).document, { credits: 1000 })
-    t.regex(await refused(...assign(2, 'credits')), /^already_redeemed: /)
-
-    // What one wallet has of a transaction is not given to it again out of what the other paid, also when a check had redeemed it.
-    await parts.accounts.ensure(address(payer))
-    const [own, again] = await Promise.allSettled([
-      run(...assign(6, 'credits', payer)),
-      run(...assign(6, 'credits', other)),
-    ])
-    t.like(own, { value: { document: { credits: 10_000 } } })
-    t.like(again, { reason: { code: 'already_redeemed' } })
-    await opened.store.insert('deposits', [
-      row(8, payer, 'credits', 1_000_000),
-      row(8, other, 'credits', 2_000_000),
-    ])
-    const key = `deposit:${signature(8)}:${other}:credits`
-    const entry = { account: other, key, credits: 2000, cause: 'deposit', reason: '' } as const
-    await parts.ledger.add(entry)
-    t.regex(await refused(...assign(8, 'credits')), /^already_redeemed: /)
-    t.like((await run(...assign(8, 'credits', payer))).document, { credits: 1000 })
-
-    // The one that is meant is redeemed by a check before its turn comes: what else the transaction paid is not taken for it.
-    const pair = [row(10, payer, 'credits', 3_000_000), row(10, TRACKED[1] ?? '', 'pro', 7_000_000)]
-    await opened.store.insert('deposits', pair)
-    const slow: OperatorParts['turns'] = {
-      async take(account, task) {
-        const key = `deposit:${signature(10)}:${payer}:credits`
-        await parts.ledger.add({ ...entry, account: payer, key, credits: 3000 })
-        return parts.turns.take(account, task)
-      },
-    }
-    const wanted = {
-      signature: signature(10),
-      account: address(other),
-      purpose: 'credits',
-    } as const
-    await t.throwsAsync(assignDeposit({ ...parts, turns: slow }, wanted), {
-      code: 'already_redeemed',
-    })
-    t.deepEqual(
-      (await unmatched()).filter(([found]) => found === signature(10)).map(([, reason]) => reason),
-      ['no_plan'],
-    )
-
-    // A check that had lost its turn is at it at the same moment.
-    await opened.store.insert('deposits', [row(9, payer, 'credits', 5_000_000)])
-    const late = `deposit:${signature(9)}:${payer}:credits`
-    const insert: typeof opened.store.insert = async (table, rows) => {
-      await opened.store.insert(table, rows)
-      if (table === 'deposit_assignments')
-        await parts.ledger.add({ ...entry, account: payer, key: late, credits: 5000 })
-    }
-    await t.throwsAsync(
-      assignDeposit(
-        { ...parts, store: { ...opened.store, insert } },
-        { signature: signature(9), account: address(other), purpose: 'credits' },
-      ),
-      { code: 'already_redeemed' },
-    )
-    t.deepEqual(
-      await opened.store.query(
-        'SELECT wallet FROM ledger_entries FINAL WHERE idempotency_key = {late:String}',
-        { late },
-      ),
-      [{ wallet: payer }],
-    )
-
-    // A turn that is lost once the decision is stored: nothing more is written, and the same command finishes it.
-    await opened.store.insert('deposits', [row(11, payer, 'pro', 6_000_000)])
-    let isLost = false
-    const require = () => {
-      if (isLost) throw new ServiceError('unavailable', 'lost', { retriable: true })
-    }
-    const losing: OperatorParts = {
-      ...parts,
-      turns: { take: (_account, task) => task({ require }) },
-      store: {
-        ...opened.store,
-        async insert(table, rows) {
-          await opened.store.insert(table, rows)
-          isLost = table === 'deposit_assignments'
-        },
-      },
-    }
-    for (const purpose of ['credits', 'pro'] as const) {
-      isLost = false
-      const last = { signature: signature(11), account: address(other), purpose }
-      const code = purpose === 'credits' ? 'unavailable' : 'already_redeemed'
-      await t.throwsAsync(assignDeposit(losing, last), { code })
-    }
-    t.like(await unmatched(), { 0: [signature(11), 'assignment_unfinished', 6] })
-    t.like((await run(...assign(11, 'credits'))).document, { credits: 6000 })
-
-    // Should it ever be redeemed for two all the same, the books say so; also when one of the two bought Pro.
-    t.like(await run('ledger', 'check'), { document: { mismatches: [] }, failed: false })
-    await parts.ledger.add({ ...entry, account: other, key: late, credits: 5000 })
-    const now = Date.now()
-    const keyOf = (n: number) => `deposit:${signature(n)}:${payer}:pro`
-    await redeemPlans(
-      opened.store,
-      other,
-      [0, 1].map((n) => ({ key: keyOf(n), plan: parts.prices.plans[0]!, amount: 5_000_000n })),
-      now,
-      { require() {} },
-    )
-    await parts.ledger.add({ ...entry, account: other, key: keyOf(1), credits: 3000 })
-    t.deepEqual(await run('ledger', 'check'), {
-      document: {
-        accounts: 2,
-        mismatches: [
-          { what: 'redeemed_twice', key: keyOf(1), accounts: [other, other] },
-          { what: 'redeemed_twice', key: late, accounts: [payer, other] },
-        ],
-      },
-      failed: true,
-    })
-  },
-)
-
-test.serial(
-  'a stranger who pays dust hides no payment; an unreadable one is listed until it is credited',
-  async (t) => {
-    const dust = (at: number) => ({
-      wallet: `dust${at}`,
-      purpose: 'credits',
-      signature: `d${at}`,
-      tx_index: at,
-      amount: 1,
-      // The last slot of the first page goes on beyond its thousand.
-      slot: at < 998 ? 10_000 + at : 9999,
-      block_time: 1_790_000_000,
-      finalized: 1,
-      seen_at: '2026-11-01 00:00:00',
-    })
-    const real = { ...dust(0), wallet: 'real', signature: 'real', slot: 9000, amount: 70_000_000 }
-    const unreadable = { ...real, wallet: '', signature: 'unread', slot: 9001, amount: 0 }
-    await opened.store.insert('deposits', [
-      ...Array.from({ length: 1010 }, (_, at) => dust(at)),
-      ...[real, unreadable],
-    ])
-    const list = async (...options: string[]) => {
-      const { document } = await run('deposits', '--unmatched', ...options)
-      const { total, items } = document as { total: number; items: Record<string, unknown>[] }
-      return { total, signatures: items.map(({ signature }) => signature) }
-    }
-    const first = await list()
-    t.is(first.signatures.length, 1010)
-    t.true(first.total >= 1012)
-    const next = await list('--before', '9999')
-    t.deepEqual(next.signatures.slice(0, 2), ['unread', 'real'])
-    t.is(next.total, first.total - 1010)
-    t.deepEqual((await list('--min', '70')).signatures.slice(0, 2), ['unread', 'real'])
-
-    const credit = ['account', 'credit', '--wallet', CUSTOMER, '--reason', 'seen by hand']
-    await run(...credit, '--credits', '5', '--key', 'unread')
-    t.deepEqual((await list('--before', '9999')).signatures.slice(0, 1), ['real'])
   },
 )

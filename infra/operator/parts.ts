@@ -7,28 +7,28 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
 import type { Caller } from './caller.ts'
 
-/** What operator commands work with: the service's own parts, in the process that owns the data. */
+/** What operator commands work with. In the process that owns the data, its own parts. */
 export interface OperatorParts {
   readonly store: Store
-  /** Who gave the command, for the audit log. */
+  /** The user who ran the command, for the audit log. */
   readonly caller: Caller
   /** `OPERATOR_CONFIRM_CREDITS`: changes of more credits need a code. */
   readonly confirmAboveCredits: number
-  /** `CLICKHOUSE_READER_URL`: who asks for `sql` on a server of ClickHouse; null: nobody. */
+  /** `CLICKHOUSE_READER_URL`: the user that runs `sql` on a ClickHouse server; null when unset. */
   readonly readerUrl: URL | null
-  /** The log of wallet events; a command that needs none does not open it. Where it is in memory, a fold worker reads it. */
+  /** Opens the log of wallet events at the first call. A fold worker reads a log in memory. */
   readonly log: () => Promise<EventLog>
   /** `SOL_PRICE_MAX_AGE_SECONDS`. */
   readonly solPriceMaxAgeSeconds: number
   /** `PRIVACY_SALT` (rule I2). */
   readonly salt: string | null
-  /** Fetches history over RPC; `bad_config` where no RPC server is named. */
+  /** Opens backfills at the first call; rejects with `bad_config` without an RPC server. */
   readonly backfills: () => Promise<Backfills>
-  /** Aborted when whoever gave the command went away, or the process stops. */
+  /** Aborted when the caller disconnects or the process stops. */
   readonly stop: AbortSignal
-  /** What deposits buy. */
+  /** The prices of what deposits buy. */
   readonly prices: Prices
-  /** One thing at a time about an account. */
+  /** Lets one change at a time happen to an account. */
   readonly turns: Turns
   readonly ledger: Ledger
   readonly accounts: Accounts

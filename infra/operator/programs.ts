@@ -1,11 +1,13 @@
 import { optionCommand } from './command.ts'
 
 /**
- * `programs`: programs that are not in the table of venues, behind swaps seen only by their balance changes and behind transactions that could not be decoded; the
- * one seen last first. The signature is of the newest such event: where to look when a venue is to be added.
+ * `programs`: lists unknown programs, the most recently seen first. They are behind swaps that only
+ * balance changes show (`delta_only`), and behind undecoded transactions. The sample signature is
+ * that of the newest such event: a start for adding the venue.
  */
 export const programs = optionCommand({
   name: 'programs',
+  summary: 'Lists programs that no decoder knows.',
   usage: '',
   options: {},
   async run(_options, { store }) {

@@ -1,12 +1,13 @@
 import test from 'ava'
 import { reportTo } from './progress.ts'
 
-/** What a stream is written when a command tells of three steps within a second. */
+/** The text on the stream after a command has reported three steps within a second. */
 function shown(isTTY: boolean): string {
   let text = ''
   const stream = { isTTY, write: (chunk: string) => (text += chunk) }
   let now = 0
-  const report = reportTo(stream as unknown as NodeJS.WriteStream, () => now) // the two members that are used
+  // A report uses these two members of a stream.
+  const report = reportTo(stream as unknown as NodeJS.WriteStream, () => now)
   for (const done of [0, 1, 3]) {
     report({ what: 'wallets', done, total: 3 })
     now += 50
@@ -14,7 +15,7 @@ function shown(isTTY: boolean): string {
   return text
 }
 
-test('progress is JSON lines, at most one a second and the last always; a bar on a terminal (rule J3)', (t) => {
+test('progress is at most one JSON line a second and always the last, or a bar on a terminal (rule J3)', (t) => {
   t.is(
     shown(false),
     '{"progress":{"what":"wallets","done":0,"total":3}}\n{"progress":{"what":"wallets","done":3,"total":3}}\n',

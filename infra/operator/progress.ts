@@ -1,21 +1,24 @@
-/** How far a command is. */
+/** The progress of a command. */
 export interface Progress {
   /** What is counted, for example `wallets`. */
   readonly what: string
   readonly done: number
-  /** Null while it is not known how many there are. */
+  /** Null while the total is unknown. */
   readonly total: number | null
-  /** What is counted beside it, for example `transactions`. */
+  /** A second count, for example of `transactions`. */
   readonly detail?: { readonly what: string; readonly done: number }
 }
 
-/** Told of progress by a command that takes long; a command may tell as often as it likes. */
+/** Called by a long command with its progress, as often as the command likes. */
 export type Report = (progress: Progress) => void
 
 const LINE_MS = 1000
 const BAR_WIDTH = 30
 
-/** Shows progress on stderr: a bar on a terminal, JSON lines otherwise (rule J3), at most one a second and the last always. */
+/**
+ * Returns a report that shows progress on `stream`: a bar on a terminal, JSON lines otherwise (rule
+ * J3). Lines come at most once a second, a bar ten times; the last progress is always shown.
+ */
 export function reportTo(stream: NodeJS.WriteStream, now: () => number = Date.now): Report {
   let shownAt = Number.NEGATIVE_INFINITY
   return (progress) => {

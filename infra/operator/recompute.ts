@@ -5,18 +5,21 @@ import { optionCommand, trackedWalletsOption } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Report } from './progress.ts'
 
-/** A fold worker that runs takes requests up within this long, also after its partitions have moved. */
+/** A running fold worker accepts a request within this time, even after a rebalance. */
 const ANSWER_MS = 60_000
-/** Once begun, the longest time without any wallet done: a history of many millions of events. */
+/** Longest time without progress once begun: one wallet may have many millions of events. */
 const STALL_MS = 15 * 60_000
 const POLL_MS = 200
 
 /**
- * `recompute --wallet <W3|all>`: has lots, disposals, positions and metrics made anew from stored events (rules J3, K4), and waits until they are
- * stored. Rejects with `unavailable` when no fold worker takes it up, with `closed` when it is stopped.
+ * `recompute --wallet <W3|all>`: asks the fold workers to fold wallets again from their stored
+ * events (rules J3, K4): lots, disposals, positions and metrics. Waits until they are stored.
+ * Rejects with `unavailable` when no fold worker accepts the request, and with `closed` when it is
+ * stopped.
  */
-export const recompute = optionCommand({
+export const recomputeCommand = optionCommand({
   name: 'recompute',
+  summary: 'Folds tracked wallets again from their stored events.',
   usage: '--wallet <W3|all>',
   options: { wallet: trackedWalletsOption },
   isRecorded: true,
@@ -27,7 +30,11 @@ export const recompute = optionCommand({
   },
 })
 
-/** Has these wallets folded anew and waits until their books are stored. Rejects with `unavailable` when no fold worker answers within `answerMs`. */
+/**
+ * Asks the fold workers to fold these wallets again, and waits until that is stored. Rejects with
+ * `unavailable` when no fold worker answers within `answerMs`, and with `closed` when it is
+ * stopped.
+ */
 export async function refoldWallets(
   parts: Pick<OperatorParts, 'store' | 'log' | 'stop'>,
   wallets: readonly number[],
@@ -43,9 +50,13 @@ export async function refoldWallets(
   while (last.done < total) {
     await pause(POLL_MS, stop)
     if (stop.aborted)
-      throw new ServiceError('closed', 'stopped before all wallets were folded; run it again', {
-        retriable: true,
-      })
+      throw new ServiceError(
+        'closed',
+        'stopped before all wallets were folded; run the command again',
+        {
+          retriable: true,
+        },
+      )
     const { begun, done } = await readRefoldProgress(store, targets)
     if (begun !== last.begun || done !== last.done) movedAt = Date.now()
     last = { begun, done }

@@ -39,7 +39,7 @@ test.before(async () => {
 })
 test.after.always(() => opened.remove())
 
-/** The wallets of a market and what its blocks brought them. */
+/** The tracked wallets of a simulated market, and their transactions by block. */
 async function readChain() {
   const clock = { kind: 'manual', startSlot: START } as const
   const simulator = await startSimulator({ clock, wallets: 6, trackedPerSlot: 4, othersPerSlot: 0 })
@@ -60,7 +60,7 @@ async function readChain() {
   return { addresses: simulator.wallets, wallets, blocks }
 }
 
-/** What ingest would append with this decoder; the price of SOL changes every second. */
+/** The records that ingest would append with this decoder. The SOL price changes every second. */
 async function recordsOf(decoder: Decoder): Promise<SlotRecords[]> {
   const never = { load: async () => {}, of: () => undefined } satisfies ReturnType<
     typeof createMintDecimals
@@ -87,8 +87,8 @@ async function recordsOf(decoder: Decoder): Promise<SlotRecords[]> {
 const priceAt = (time: number) => 150_000_000_000n + BigInt(time % 1000) * 1_000_000n
 
 /**
- * A decoder with mistakes of every kind: a venue that it does not know, amounts that are wrong, events that are none, wallets that it overlooks, transactions
- * that it cannot decode.
+ * A decoder with mistakes of every kind: unknown venues, wrong amounts, invented events, overlooked
+ * wallets, undecoded transactions.
  */
 function wrongDecoder(wallets: Wallets): Decoder {
   const known = PROGRAMS.filter(({ name }) => name !== 'pumpswap' && name !== 'orca_whirlpool')
@@ -129,7 +129,10 @@ function mistake(record: DecodedRecord): DecodedRecord[] {
   return [record]
 }
 
-/** Versions, times of writing, and whether a row came late are no part of what the tables say (rules K4, C19). */
+/**
+ * Columns that a redecode may change: versions, times of writing, whether a row came late (rules
+ * K4, C19).
+ */
 const APART = ['version', 'is_deleted', 'inserted_at', 'late', 'computed_at', 'bytes']
 
 async function dump(store: Store): Promise<Record<string, Row[]>> {
@@ -147,7 +150,7 @@ async function dump(store: Store): Promise<Record<string, Row[]>> {
   return Object.fromEntries(await Promise.all(tables))
 }
 
-/** Empties the tables, stores what these records lead to, and runs `then` while the worker runs. */
+/** Empties the tables, folds these records, and runs `then` while the fold worker runs. */
 async function stored(
   records: readonly SlotRecords[],
   then: (log: EventLog) => Promise<void> = async () => {},
@@ -192,7 +195,7 @@ const everybody = () => chain.addresses.map((_, at) => at + 1)
 const nothing = { added: 0, changed: 0, removed: 0 }
 
 test.serial(
-  'what a wrong decoder stored becomes what the right one would have stored, row for row, and nothing goes to the feed (rule K4)',
+  'redecode turns rows of a wrong decoder into those of the right one; the feed gets nothing (rule K4)',
   async (t) => {
     const { store } = opened
     const expected = await stored(await recordsOf(createDecoder(chain.wallets)))
@@ -202,7 +205,7 @@ test.serial(
       await log.consume({ mode: 'follow', sinceMs: 0 }, async ({ records }) => {
         for (const entry of records) if (entry.kind !== 'refold') followed.push(entry.kind)
       })
-      // Stopped, it ends after a page; run again, it does the rest.
+      // A stopped redecode ends after a page; the next one does the rest.
       const stopped = { ...parts(store, log), stop: AbortSignal.abort() }
       await t.throwsAsync(
         redecodeWallets(stopped, everybody(), () => {}, { rowsPerPage: 20 }),
@@ -210,8 +213,8 @@ test.serial(
           code: 'closed',
         },
       )
-      const told: Progress[] = []
-      const done = await redecodeWallets(parts(store, log), everybody(), (p) => told.push(p))
+      const reports: Progress[] = []
+      const done = await redecodeWallets(parts(store, log), everybody(), (p) => reports.push(p))
       t.deepEqual(await dump(store), expected)
       t.is(done.passed_by, 0)
       t.is(done.transactions, expected.transactions?.length ?? 0)
@@ -220,13 +223,13 @@ test.serial(
         t.true(found > 0)
       t.deepEqual(done.undecoded, { ...nothing, removed: done.undecoded.removed })
       t.true(done.changed > 20 && done.changed <= done.transactions)
-      t.deepEqual(told.filter(({ what }) => what === 'transactions').at(-1), {
+      t.deepEqual(reports.filter(({ what }) => what === 'transactions').at(-1), {
         what: 'transactions',
         done: done.transactions,
         total: done.transactions,
       })
 
-      // Once more: nothing is written, nobody is folded.
+      // A second redecode writes nothing and folds no wallet.
       const again = await redecodeWallets(parts(onlyReading(store), log), everybody(), () => {})
       const unchanged = { changed: 0, events: nothing, undecoded: nothing, wallets_folded: 0 }
       t.deepEqual(again, { transactions: done.transactions, passed_by: 0, ...unchanged })
@@ -265,7 +268,7 @@ test.serial('one wallet is redecoded, and the others stay as they were', async (
 })
 
 test.serial(
-  'killed instead of any of its writes, and run again, a redecode leads to the same tables',
+  'a redecode that is killed before any of its writes and repeated leads to the same tables',
   async (t) => {
     t.timeout(300_000)
     const { store } = opened
@@ -291,11 +294,11 @@ test.serial(
 )
 
 test.serial(
-  'a price that a swap has is kept, and one that it gets is of its time (rule C1)',
+  'a swap keeps its SOL price; a new swap gets the price of its time (rule C1)',
   async (t) => {
     const { store } = opened
     await stored(await recordsOf(wrongDecoder(chain.wallets)), async (log) => {
-      // The prices known now are others than those of then.
+      // Today's stored prices differ from those of the swaps.
       const prices = await store.query<{ time: number }>('SELECT time FROM sol_prices FINAL')
       await store.command('TRUNCATE TABLE sol_prices')
       await store.insert(
@@ -316,7 +319,7 @@ test.serial(
   },
 )
 
-test.serial('a transaction without readable bytes is passed by, its events stay', async (t) => {
+test.serial('a transaction without readable bytes is skipped, its events stay', async (t) => {
   const { store } = opened
   await stored(await recordsOf(wrongDecoder(chain.wallets)), async (log) => {
     const before = await dump(store)
@@ -332,7 +335,7 @@ test.serial('a transaction without readable bytes is passed by, its events stay'
   })
 })
 
-/** A store that takes no writes. */
+/** A store that refuses writes. */
 function onlyReading(store: Store): Store {
   const refuse = async () => {
     throw new Error('nothing is to be written')

@@ -11,12 +11,14 @@ import type { Report } from './progress.ts'
 import { refoldWallets } from './recompute.ts'
 
 /**
- * `redecode [--wallet <W3|all>]`: decodes stored transactions again with the decoder of this version (rules J3, K4), brings the event tables to what it
- * gives, has the wallets whose events changed folded anew, and waits until that is stored. Writes nothing where nothing changes; run again, it goes on where it
- * was killed.
+ * `redecode [--wallet <W3|all>]`: decodes stored transactions again with the current decoder (rules
+ * J3, K4), and corrects the event tables where they differ. Then it has the wallets with changed
+ * events folded again, and waits until that is stored. It writes only what changes. Repeated after
+ * a kill, it continues.
  */
 export const redecodeCommand = optionCommand({
   name: 'redecode',
+  summary: 'Decodes stored transactions again with the current decoder.',
   usage: '[--wallet <W3|all>]',
   options: { wallet: z.string().default('all').pipe(trackedWalletsOption) },
   isRecorded: true,
@@ -26,8 +28,8 @@ export const redecodeCommand = optionCommand({
   },
 })
 
-/** What the command prints. */
-interface Document {
+/** The JSON document that the command prints. */
+interface RedecodeDocument {
   readonly transactions: number
   readonly passed_by: number
   readonly changed: number
@@ -36,13 +38,16 @@ interface Document {
   readonly wallets_folded: number
 }
 
-/** Redecodes for one wallet, or for all, with the decoder of this version. Rejects with `closed` when it is stopped; it may be run again. */
+/**
+ * Redecodes the transactions of one wallet or of all wallets. Rejects with `closed` when it is
+ * stopped; it may be repeated.
+ */
 export async function redecodeWallets(
   parts: Pick<OperatorParts, 'store' | 'log' | 'solPriceMaxAgeSeconds' | 'stop'>,
   wallets: readonly number[],
   report: Report,
   { rowsPerPage }: { readonly rowsPerPage?: number } = {},
-): Promise<Document> {
+): Promise<RedecodeDocument> {
   const { store, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = parts
   const tracked = createWallets(await readTrackedWallets(store))
   const [wallet] = wallets
@@ -61,7 +66,7 @@ export async function redecodeWallets(
     onProgress(done, total) {
       report({ what: 'transactions', done, total })
       if (parts.stop.aborted)
-        throw new ServiceError('closed', 'stopped; run it again', { retriable: true })
+        throw new ServiceError('closed', 'stopped; run the command again', { retriable: true })
     },
   })
   const toFold = [...new Set([...(await unfoldedWallets(store)), ...touched])]
@@ -80,7 +85,7 @@ export async function redecodeWallets(
   }
 }
 
-/** Of two marks of one moment the one that asks for a fold wins. */
+/** Marks wallets as folded or to be folded. At the same millisecond, to be folded wins. */
 async function markWallets(
   store: Store,
   wallets: readonly number[],
@@ -93,7 +98,7 @@ async function markWallets(
   )
 }
 
-/** Wallets whose events were changed and whose books may not follow from them yet: those of this run, and of one that was killed. */
+/** Wallets with changed events that are not folded again yet, also those of a killed run. */
 async function unfoldedWallets(store: Store): Promise<number[]> {
   const rows = await store.query<{ wallet: number }>(
     'SELECT wallet FROM redecoded_wallets FINAL WHERE NOT is_folded ORDER BY wallet LIMIT 10000000',

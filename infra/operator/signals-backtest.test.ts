@@ -19,7 +19,7 @@ import { portableArgs, runCommand } from './commands.ts'
 import type { OperatorParts } from './parts.ts'
 import type { Progress } from './progress.ts'
 
-/* Backtests over simulated history, beside what the worker fires over the same history (rule G5). */
+/* Compares backtests over simulated history with what the worker fires over it (rule G5). */
 
 const HOURS = 6
 const logger = createLogger('silent')
@@ -88,12 +88,12 @@ interface Document {
 
 async function backtest(...args: string[]): Promise<Document> {
   const command = ['signals', 'backtest', '--strategy', FILE, ...args]
-  const { document } = await runCommand(command, parts, (progress) => told.push(progress))
+  const { document } = await runCommand(command, parts, (progress) => reports.push(progress))
   return document as Document // as the command says
 }
-const told: Progress[] = []
+const reports: Progress[] = []
 
-/** The trending worker with its strategies, until it has done tick `until`; cut off there without a word. */
+/** Runs the trending worker with its strategies up to tick `until`, then stops it. */
 async function runWorker(until: number): Promise<void> {
   const registry = createRegistry()
   const strategies = parseStrategies(STRATEGIES, FILE)
@@ -123,9 +123,9 @@ async function runWorker(until: number): Promise<void> {
 }
 
 test.serial(
-  'a backtest fires what the worker fired over the same history, restarts and all: same rows, same times',
+  'a backtest fires what the worker fired over the same history, with restarts: same rows and times',
   async (t) => {
-    // The worker begins after the tick that is stored as done.
+    // The worker continues after the last stored tick.
     const before = from - 10
     await store.insert('progress', [
       {
@@ -160,14 +160,14 @@ test.serial(
   },
 )
 
-test.serial('what became of each is what the ticks after it say', async (t) => {
+test.serial('the outcome of each signal follows from the ticks after it', async (t) => {
   const { strategies } = await backtest('--from', String(from), '--name', 'held_by_three')
   t.deepEqual(
     strategies.map(({ strategy }) => strategy),
     ['held_by_three'],
   )
   const [{ signals, summary }] = strategies as [(typeof strategies)[0]] // one, as compared
-  /** Slowly: of each token every known market cap, tick by tick. */
+  /** Every known market cap of each token, tick by tick. */
   const courses = new Map<string, [number, number][]>(signals.map(({ mint }) => [mint, []]))
   const range = { from, through }
   for await (const { at, mcapOf } of replayTicks(
@@ -215,10 +215,10 @@ test.serial('what became of each is what the ticks after it say', async (t) => {
 })
 
 test.serial(
-  'a backtest that begins later is of strategies that come into force then',
+  'in a backtest that begins later the strategies come into force at its begin',
   async (t) => {
     const middle = from + 9_000
-    told.length = 0
+    reports.length = 0
     const { strategies, ...range } = await backtest(
       '--from',
       new Date(middle * 1000).toISOString(),
@@ -228,7 +228,7 @@ test.serial(
     t.deepEqual(range, { from: middle, to: middle + 600, ticks: 61 })
     const [first] = strategies
     t.true((first?.signals ?? []).some(({ fired_at }) => fired_at === middle))
-    t.deepEqual(told.at(-1), {
+    t.deepEqual(reports.at(-1), {
       what: 'ticks',
       done: 61,
       total: 61,
@@ -243,7 +243,7 @@ test.serial(
   },
 )
 
-test.serial('what is wrong with a backtest is said', async (t) => {
+test.serial('an error of a backtest names the option at fault', async (t) => {
   const refused = async (...args: string[]) => {
     const error = await runCommand(['signals', 'backtest', ...args], parts, () => {}).then(
       () => null,
@@ -276,10 +276,15 @@ test.serial('what is wrong with a backtest is said', async (t) => {
   )
 })
 
-test('the file of a backtest is named so that a process in another folder finds it', (t) => {
+test('the strategy file of a backtest becomes an absolute path for a process in another folder', (t) => {
   const args = ['signals', 'backtest', '--strategy', 'mine.json', '--from', '1']
   t.deepEqual(portableArgs(args), [
-    ...['signals', 'backtest', '--strategy', join(process.cwd(), 'mine.json'), '--from', '1'],
+    'signals',
+    'backtest',
+    '--strategy',
+    join(process.cwd(), 'mine.json'),
+    '--from',
+    '1',
   ])
   t.deepEqual(portableArgs(['wallets']), ['wallets'])
 })

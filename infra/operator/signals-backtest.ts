@@ -3,17 +3,19 @@ import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { Turns } from '../../pipeline/runtime/turns.ts'
+import { EventLoopYield } from '../../pipeline/runtime/event-loop-yield.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { OutcomeTracker, type SignalOutcome } from '../../pipeline/trending/strategy-outcomes.ts'
 import { type Signal, SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
 import { replayTicks } from '../../pipeline/workers/trending/trending-ticks.ts'
-import { readTextFile } from '../service/source.ts'
 import { type Command, optionCommand } from './command.ts'
 
-/** `--from`, `--to`: a second, as unix seconds or an ISO time: a date (UTC), or a time with `Z` or an offset. */
+/**
+ * `--from`, `--to`: unix seconds, or an ISO time: a date (UTC), or a time with `Z` or an offset.
+ */
 const timeOption = z.string().transform((text, context): number => {
   if (/^[0-9]{1,10}$/.test(text)) return Number(text)
   const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)
@@ -25,13 +27,16 @@ const timeOption = z.string().transform((text, context): number => {
 })
 
 /**
- * `signals backtest --strategy FILE --from .. [--to ..] [--name ..]`: what the strategies of a file (or the one named) would have fired over stored history, had
- * they been in force from `--from` on, and what became of it within 24 hours (rule G5). Computes every tick anew with the engine, reads event tables alone and writes
- * nothing. `--to` is the newest tick by default. Rejects with `bad_strategies_file`, telling every fault.
+ * `signals backtest --strategy FILE --from .. [--to ..] [--name ..]`: shows which signals the
+ * strategies of a file, or the named one, would have fired over stored history from `--from` on,
+ * and their outcome within 24 hours (rule G5). It computes every tick again, reads event tables
+ * only and writes nothing. By default `--to` is the newest tick. Rejects with
+ * `bad_strategies_file`, listing every fault.
  */
 export const signalsBacktest: Command = {
   ...optionCommand({
     name: 'signals backtest',
+    summary: 'Shows which signals filter strategies would have fired over stored history.',
     usage: '--strategy FILE --from <time> [--to <time>] [--name <strategy>]',
     options: {
       strategy: z.string(),
@@ -54,7 +59,7 @@ export const signalsBacktest: Command = {
       const total = to === undefined ? null : Math.floor((to - from) / TICK_SECONDS) + 1
       const firings = new SignalDetector()
       const outcomes = new OutcomeTracker()
-      const turns = new Turns()
+      const loopYield = new EventLoopYield()
       const ticks = { count: 0, first: null as number | null, last: null as number | null }
       let fired = 0
       for await (const tick of replayTicks(store, { salt, solPriceMaxAgeSeconds }, range)) {
@@ -73,13 +78,13 @@ export const signalsBacktest: Command = {
           total,
           detail: { what: 'signals', done: fired },
         })
-        // The process that owns the data has others to answer.
-        if (turns.isDue) await turns.take()
+        // The process that owns the data also has requests to answer.
+        if (loopYield.isDue) await loopYield.wait()
       }
       return { document: documentOf(strategies, ticks, outcomes) }
     },
   }),
-  // The file is read by the process that owns the data, which may be in another folder.
+  // The process that owns the data reads the file, and may run in another folder.
   portable: (args) =>
     args.map((word, at) => (args[at - 1] === '--strategy' ? resolve(word) : word)),
 }
@@ -113,7 +118,7 @@ function documentOf(
   }
 }
 
-/** Of the multiples that are known: how many, their median, and the share of those above 1. */
+/** Count, median and share above 1 of the known multiples. */
 function summaryOf(multiples: readonly (number | null)[]) {
   const known = multiples.filter((one) => one !== null).sort((a, b) => a - b)
   const middle = known.length >> 1
@@ -130,7 +135,7 @@ function summaryOf(multiples: readonly (number | null)[]) {
       }
 }
 
-/** A signal as `GET /me/signals/filter` has it, with what became of it. */
+/** A signal as `GET /me/signals/filter` shows it, with its outcome. */
 function signalOf(signal: Signal, { after1h, after24h, peak, peakAt }: SignalOutcome) {
   const sol = (lamports: bigint) => nearestNumber(lamports, LAMPORTS_PER_SOL)
   return {

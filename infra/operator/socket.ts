@@ -9,22 +9,22 @@ import { ServiceError, type ServiceErrorCode } from '../../pipeline/domain/servi
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { type Caller, currentCaller, decodeCaller, encodeCaller } from './caller.ts'
-import type { Outcome } from './command.ts'
+import type { CommandResult } from './command.ts'
 import { nameOf } from './commands.ts'
 import type { Progress, Report } from './progress.ts'
 
-/** How a command ended in the process that owns the data, as JSON over the socket. */
+/** How a command ended. The process that owns the data sends it as JSON over the socket. */
 export type Reply =
-  | { readonly kind: 'done'; readonly outcome: Outcome }
+  | { readonly kind: 'done'; readonly outcome: CommandResult }
   | { readonly kind: 'error'; readonly code: ServiceErrorCode; readonly message: string }
 
-/** One line of what comes back over the socket: progress, and the reply last. */
+/** One line of a response over the socket: progress, and the reply as the last line. */
 type Line = Reply | { readonly kind: 'progress'; readonly progress: Progress }
 
 /**
- * The socket by which operator commands reach the process that owns `dataDir` (rule J3).
- * Throws `bad_config` when its path is longer than Unix allows, from the root and from the working
- * directory.
+ * Returns the path of the socket on which the process that owns `dataDir` takes operator commands
+ * (rule J3). Throws `bad_config` when both the absolute path and the path from the working
+ * directory are longer than Unix allows.
  */
 function socketPath(dataDir: string): string {
   const path = resolve(dataDir, 'operator.sock')
@@ -35,10 +35,13 @@ function socketPath(dataDir: string): string {
   throw new ServiceError('bad_config', why)
 }
 
-/** `sun_path` of unix(7) has 108 bytes on Linux, 104 on macOS, with a zero byte at the end. */
+/** `sun_path` of unix(7) has 108 bytes on Linux and 104 on macOS, including a zero byte. */
 const MAX_PATH_BYTES = 103
 
-/** Lets `run` be called through the socket, by the user who owns the process alone. `close` stops the commands under way, and waits until they have ended. */
+/**
+ * Serves operator commands on the socket: `run` runs each. Only the user of this process can
+ * connect. `close` aborts running commands and waits until they have ended.
+ */
 export async function serveOperator(
   dataDir: string,
   run: (
@@ -46,23 +49,24 @@ export async function serveOperator(
     report: Report,
     stop: AbortSignal,
     caller: Caller,
-  ) => Promise<Outcome>,
+  ) => Promise<CommandResult>,
   logger: Logger,
 ): Promise<{ close(): Promise<void> }> {
   const path = socketPath(dataDir)
   makeFolder(dataDir)
-  await rm(path, { force: true }) // of a process that was killed; the data's own lock keeps a second one out
-  const underWay = new Set<AbortController>()
+  // A killed process leaves its socket. The lock of the data keeps a second process out.
+  await rm(path, { force: true })
+  const running = new Set<AbortController>()
   const server = createServer(async (incoming, response) => {
     const write = (line: Line) => response.write(`${JSON.stringify(line)}\n`)
     const gone = new AbortController()
-    underWay.add(gone)
+    running.add(gone)
     response.once('close', () => {
-      underWay.delete(gone)
+      running.delete(gone)
       gone.abort()
     })
     let command: string | null = null
-    const reply = await answer(async () => {
+    const reply = await replyOf(async () => {
       const args = JSON.parse(await text(incoming)) as string[] // written by askOperator
       command = nameOf(args)
       const caller = decodeCaller(incoming.headers[CALLER])
@@ -74,7 +78,7 @@ export async function serveOperator(
     response.end()
   })
   await new Promise<void>((settle, reject) => {
-    const umask = process.umask(0o177) // the socket never exists with a wider mode than 0600
+    const umask = process.umask(0o177) // the socket is created with mode 0600
     server.once('error', reject).listen(path, settle)
     process.umask(umask)
   })
@@ -83,12 +87,12 @@ export async function serveOperator(
       new Promise((settle) => {
         server.close(() => settle())
         server.closeIdleConnections()
-        for (const command of underWay) command.abort()
+        for (const command of running) command.abort()
       }),
   }
 }
 
-/** Whether a process listens there: it owns `dataDir`. */
+/** Whether a running process owns `dataDir`: it listens on the socket. */
 export async function isServed(dataDir: string): Promise<boolean> {
   const socket = connect(socketPath(dataDir))
   try {
@@ -101,7 +105,10 @@ export async function isServed(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Runs a command in the process that owns `dataDir`; null when no process listens there. Rejects with `unreachable` when the process goes away. */
+/**
+ * Runs a command in the process that owns `dataDir`; null when no process does. Rejects with
+ * `unreachable` when the process goes away.
+ */
 export function askOperator(
   dataDir: string,
   args: readonly string[],
@@ -123,28 +130,32 @@ export function askOperator(
         else settle(line)
       })
       lines.on('close', () => reject(wentAway()))
-      // Of the response: the reader passes it on.
+      // readline passes on the errors of the response.
       lines.on('error', (error) => reject(wentAway(error)))
     })
     asked.end(JSON.stringify(args))
   })
 }
 
-/** The field that says who gave the command; nothing checks it (see the README). */
+/** The header with the caller's user. Nothing verifies it (see the README). */
 const CALLER = 'x-operator-caller'
 
 function wentAway(cause?: unknown): ServiceError {
-  return new ServiceError('unreachable', 'the service went away', { cause })
+  return new ServiceError('unreachable', 'the connection to the service was lost', { cause })
 }
 
-/** What a command came to, whether it was done or refused; a bug does not show its inside. */
-export async function answer(run: () => Promise<Outcome>): Promise<Reply> {
+/** Runs a command; its result, or its error, as a reply. */
+async function replyOf(run: () => Promise<CommandResult>): Promise<Reply> {
   try {
     return { kind: 'done', outcome: await run() }
   } catch (error) {
-    if (error instanceof ServiceError) {
-      return { kind: 'error', code: error.code, message: error.message }
-    }
-    return { kind: 'error', code: 'internal', message: 'internal error: see the log' }
+    return errorReplyOf(error)
   }
+}
+
+/** An error as a reply. A bug shows none of its details. */
+export function errorReplyOf(error: unknown): Reply {
+  if (error instanceof ServiceError)
+    return { kind: 'error', code: error.code, message: error.message }
+  return { kind: 'error', code: 'internal', message: 'internal error: see the log' }
 }

@@ -1,9 +1,10 @@
 /**
- * Whether a query of `operator sql` may call this function or table function: one that computes
- * from its arguments alone, or an aggregate with any combinators (`sumIf`). The list was made of
- * the categories that `system.functions` of ClickHouse 26.7 gives them and then read name by name:
- * categories are no promise. Left out is what reads a file, a server, a dictionary or another
- * table, what tells about the machine, and what calls a function by a name in a string.
+ * Whether a query of `operator sql` may call this function or table function. Allowed are functions
+ * that compute from their arguments alone, and aggregates with any combinators (`sumIf`). The list
+ * comes from the categories in `system.functions` of ClickHouse 26.7, reviewed name by name,
+ * because a category promises nothing. Excluded are functions that read a file, a server, a
+ * dictionary or another table, that describe the machine, or that call a function by a name in a
+ * string.
  */
 export function isAllowedFunction(name: string): boolean {
   if (FUNCTIONS.has(name.toLowerCase())) return true
@@ -91,7 +92,7 @@ const FUNCTIONS = names(
    toIntervalQuarter toIntervalSecond toIntervalWeek toIntervalYear toLowCardinality toString
    toTypeName toUInt128 toUInt128OrNull toUInt16 toUInt256 toUInt32 toUInt64 toUInt64OrNull toUInt8
    toUnixTimestamp64Micro toUnixTimestamp64Milli toUnixTimestamp64Nano toUnixTimestamp64Second toUUID`,
-  // Of a row, of a result, for people
+  // Rows, results, display
   `bar byteSize currentDatabase formatReadableDecimalSize formatReadableQuantity
    formatReadableSize formatReadableTimeDelta identity ignore materialize rand rand64 rowNumberInAllBlocks
    rowNumberInBlock runningDifference transform version`,

@@ -9,11 +9,11 @@ export interface Databases {
 }
 
 /**
- * The first thing in a query that `operator sql` does not allow, as a text that names it; null for
- * a query that may run. `text` is what `formatQuery` of ClickHouse made of one statement: comments
- * are gone, escapes are decoded, every call is `name(...)` or an operator, and what has to be
- * quoted stands in backticks. `EXPLAIN AST` is no help here: it leaves out what stands in `OVER
- * (...)` and `APPLY`. `functions` are the names of all functions that the engine has, in lower case.
+ * Returns the first function, table or setting in a query that `operator sql` does not allow; null
+ * for a query that may run. `text` is one statement as ClickHouse's `formatQuery` writes it:
+ * without comments, with decoded escapes, every call as `name(...)` or an operator, and quoted
+ * names in backticks. `EXPLAIN AST` cannot replace this scan: it omits the content of `OVER (...)`
+ * and `APPLY`. `functions` are the lower-case names of all functions of the engine.
  */
 export function findForbidden(
   text: string,
@@ -37,7 +37,7 @@ export function findForbidden(
     if (path.length > 1 && isForbiddenTable(path, databases)) return `table ${path.join('.')}`
     const isCalled = isMark(tokens[at + 1], '(') && !(KEYWORDS.has(name.text) && !name.isQuoted)
     if (isCalled && isView(path.join('.'), databases)) continue
-    // A bare name of a function is taken for a lambda: `arrayMap(file, ...)`.
+    // ClickHouse takes the bare name of a function for a lambda: `arrayMap(file, ...)`.
     const isLambda =
       path.length === 1 && functions.has(name.text.toLowerCase()) && !COLUMNS.has(name.text)
     if ((isCalled || isApplied || isLambda) && !isAllowedFunction(path.join('.')))
@@ -48,7 +48,7 @@ export function findForbidden(
 
 interface Token {
   readonly kind: 'name' | 'mark' | 'value'
-  /** Of a name in backticks what stands between them. */
+  /** The text of the token; of a quoted name without its backticks. */
   readonly text: string
   readonly isQuoted: boolean
 }
@@ -58,11 +58,11 @@ const isMark = (token: Token | undefined, text: string) =>
 const isWord = (token: Token | undefined, text: string) =>
   token?.kind === 'name' && !token.isQuoted && token.text === text
 
-/** A space; a string; a name in backticks; a word; a number; a mark. */
+/** Space, string, name in backticks, word, number, or punctuation mark. */
 const TOKEN =
   /[ \n]+|('[^'\\]*(?:\\.[^'\\]*)*')|`([^`\\]*(?:\\.[^`\\]*)*)`|([A-Za-z_]\w*)|(\d[\w.]*)|(--|\/[*/]|[()[\],.*+\-/%<>=!?:^])/sy
 
-/** The tokens of a query; a text where one of them is not what `formatQuery` writes of a SELECT. */
+/** The tokens of a query. Returns a text if `formatQuery` would not write one of them. */
 function readTokens(text: string): readonly Token[] | string {
   const tokens: Token[] = []
   for (TOKEN.lastIndex = 0; TOKEN.lastIndex < text.length; ) {
@@ -80,7 +80,7 @@ function readTokens(text: string): readonly Token[] | string {
   return tokens
 }
 
-/** `a`, `a.b`, `a.b.c`: names with dots between them. */
+/** Reads names with dots between them: `a`, `a.b`, `a.b.c`. */
 function readPath(tokens: readonly Token[], from: number): readonly string[] {
   const path = [tokens[from]?.text ?? '']
   for (let at = from; isMark(tokens[at + 1], '.') && tokens[at + 2]?.kind === 'name'; at += 2)
@@ -89,8 +89,8 @@ function readPath(tokens: readonly Token[], from: number): readonly string[] {
 }
 
 /**
- * Whether a called name is that of a view with parameters in an open database: functions have no
- * dot.
+ * Whether a called name is a view with parameters in a readable database. Names of functions have
+ * no dot.
  */
 function isView(name: string, databases: Databases): boolean {
   const [database = '', view, ...more] = name.split('.')
@@ -105,8 +105,8 @@ function isView(name: string, databases: Databases): boolean {
 }
 
 /**
- * Whether a path begins with a database that is closed. Which paths are tables is not looked at: no
- * alias or column of ours has the name of a database.
+ * Whether a path begins with a database or table that may not be read. A path need not be a table
+ * for this check: no alias or column of the service has the name of a database.
  */
 function isForbiddenTable([database = '', table = '']: readonly string[], databases: Databases) {
   if (!databases.all.includes(database)) return false
@@ -114,20 +114,18 @@ function isForbiddenTable([database = '', table = '']: readonly string[], databa
   return !(database === 'system' && SYSTEM_TABLES.has(table))
 }
 
-/** Columns of readable tables that have the names of functions; as lambdas these are harmless. */
+/** Columns of readable tables that share names with functions, harmless ones as lambdas. */
 const COLUMNS: ReadonlySet<string> = new Set(['database', 'format', 'path', 'revision', 'user'])
 
-/** Holds `PRIVACY_SALT` for the views of analysts. No query shows it. */
+/** The table with `PRIVACY_SALT` for the views of analysts. No query may read it. */
 const SALT_TABLE = 'privacy_salt'
 
-const SYSTEM_TABLES: ReadonlySet<string> = new Set([
-  ...['columns', 'databases', 'data_skipping_indices', 'functions', 'numbers', 'one', 'parts'],
-  ...['parts_columns', 'projection_parts', 'tables'],
-])
+const SYSTEM_TABLES: ReadonlySet<string> = new Set(
+  `columns databases data_skipping_indices functions numbers one parts parts_columns
+   projection_parts tables`.split(/\s+/),
+)
 
-/**
- * Settings that change how a query runs or what it joins, by the largest number that they may have.
- */
+/** Settings that a query may change, with the largest allowed number. */
 const SETTINGS: ReadonlyMap<string, number> = new Map([
   ['final', 1],
   ['group_by_use_nulls', 1],
@@ -137,7 +135,7 @@ const SETTINGS: ReadonlyMap<string, number> = new Map([
   ['max_threads', 64],
 ])
 
-/** `name = 1, name = 2` */
+/** The first forbidden setting in `name = 1, name = 2`; null if all are allowed. */
 function forbiddenSetting(tokens: readonly Token[], from: number): string | null {
   for (let at = from; ; at += 4) {
     const [name, equals, value, next] = tokens.slice(at, at + 4)
@@ -149,34 +147,9 @@ function forbiddenSetting(tokens: readonly Token[], from: number): string | null
   }
 }
 
-/** Words that stand before a parenthesis and call nothing. */
-const KEYWORDS: ReadonlySet<string> = new Set([
-  ...[
-    'ALL',
-    'AND',
-    'APPLY',
-    'AS',
-    'BETWEEN',
-    'BY',
-    'COLUMNS',
-    'DISTINCT',
-    'EXCEPT',
-    'FROM',
-    'HAVING',
-  ],
-  ...['ILIKE', 'IN', 'INTERPOLATE', 'INTERSECT', 'JOIN', 'LIKE', 'LIMIT', 'MATERIALIZED', 'NOT'],
-  ...[
-    'OFFSET',
-    'ON',
-    'OR',
-    'OVER',
-    'PREWHERE',
-    'QUALIFY',
-    'REPLACE',
-    'SELECT',
-    'SETS',
-    'STEP',
-    'TO',
-  ],
-  ...['USING', 'WHERE', 'WITH'],
-])
+/** Keywords that may precede a parenthesis without calling a function. */
+const KEYWORDS: ReadonlySet<string> = new Set(
+  `ALL AND APPLY AS BETWEEN BY COLUMNS DISTINCT EXCEPT FROM HAVING ILIKE IN INTERPOLATE INTERSECT
+   JOIN LIKE LIMIT MATERIALIZED NOT OFFSET ON OR OVER PREWHERE QUALIFY REPLACE SELECT SETS STEP
+   TO USING WHERE WITH`.split(/\s+/),
+)

@@ -34,14 +34,14 @@ const rows = async (query: string, readerUrl: URL | null) => {
 }
 const ask = (query: string) => rows(query, new URL(`/${database}`, CLICKHOUSE_READER_URL))
 
-/** The code with which ClickHouse refuses; `answered` where it does not. */
+/** The error code of ClickHouse; `answered` if it does not refuse. */
 const refusal = (asked: Promise<unknown>) =>
   asked.then(
     () => 'answered',
     (error: unknown) => (error instanceof ServiceError ? error.context.code : error),
   )
 
-test(`on a server sql runs as a user of its own who may only read${why}`, async (t) => {
+test(`on a server sql runs as a separate user who may only read${why}`, async (t) => {
   await t.throwsAsync(rows('SELECT 1', null), {
     instanceOf: ServiceError,
     message: /^CLICKHOUSE_READER_URL: required by sql with CLICKHOUSE_URL/,
@@ -77,7 +77,7 @@ test(`on a server sql runs as a user of its own who may only read${why}`, async 
     await t.throwsAsync(ask(query), { message }, query)
 })
 
-test(`the reader is refused by the server too, whatever reaches it${why}`, async (t) => {
+test(`the server itself refuses what the reader may not do${why}`, async (t) => {
   // 497: not granted; 164: not in read-only mode; 60, 81: no such table or database for this user.
   for (const [query, code] of [
     ["SELECT * FROM url/**/('http://127.0.0.1:1/', LineAsString)", 497],

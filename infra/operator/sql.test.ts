@@ -26,7 +26,7 @@ const run = (query: string) =>
 
 const rows = async (query: string) => ((await run(query)).document as { items: unknown[] }).items
 
-/** The code and message with which a query is refused; `answered` and its rows where it is not. */
+/** The code and message of a refused query; `answered` and the rows of another one. */
 const refused = async (query: string) => {
   try {
     return `answered: ${JSON.stringify(await rows(query))}`
@@ -43,7 +43,7 @@ const UNCLOSED =
 const ALLOWED =
   'sql reads tables of this database, of analyst and a few of system, with functions that compute'
 
-test('one query that reads may be run, and no other (rule J3)', async (t) => {
+test('sql runs one query that reads, and no other (rule J3)', async (t) => {
   t.deepEqual(await run('SELECT toUInt64(18446744073709551615) AS n, 1 AS one'), {
     document: { items: [{ n: '18446744073709551615', one: 1 }] },
   })
@@ -75,7 +75,7 @@ test('one query that reads may be run, and no other (rule J3)', async (t) => {
     ['EXPLAIN DROP TABLE swaps', 'syntax error in line 1, column 14: TABLE swaps'],
     [
       'DESCRIBE TABLE swap',
-      'no such table: SHOW TABLES names them, SHOW TABLES FROM analyst the views',
+      'no such table: SHOW TABLES lists the tables, SHOW TABLES FROM analyst the views',
     ],
   ] as const) {
     t.is(await refused(statement), `invalid_argument: ${message}`, statement)
@@ -102,7 +102,7 @@ test('one query that reads may be run, and no other (rule J3)', async (t) => {
   t.deepEqual(Object.keys(plan as object), ['explain'])
 })
 
-test('what operators ask is answered: tables, views, joins, windows, texts with any character', async (t) => {
+test('sql answers queries of tables, views, joins, windows, and texts with any character', async (t) => {
   const none = [{ n: '0' }]
   for (const [query, expected] of [
     ['SELECT count() AS n FROM tracked_wallets WHERE wallet = 9', none],
@@ -218,15 +218,15 @@ test('no spelling reads a file, a server, a setting or a table that is not of th
     ['SELECT * FROM (EXPLAIN SELECT file(FILE))', 'function viewExplain()'],
     ['EXPLAIN QUERY TREE SELECT file(FILE)', 'function file()'],
   ] as const) {
-    const told = await refused(file(query))
-    t.true(told.startsWith(`invalid_argument: ${forbidden}`), `${query}: ${told}`)
+    const answer = await refused(file(query))
+    t.true(answer.startsWith(`invalid_argument: ${forbidden}`), `${query}: ${answer}`)
   }
-  // A name alone is a table of the service's own database, which knows no files.
+  // A bare name is a table of the service's own database, never a file.
   for (const query of [`SELECT * FROM '${SECRET_FILE}'`, `SELECT * FROM \`${SECRET_FILE}\``])
     t.regex(await refused(query), /^invalid_argument: Unknown table/)
 })
 
-/** Where an expression may stand. */
+/** The places of an expression in a query. */
 const PLACES: readonly ((call: string) => string)[] = [
   (call) => `SELECT ${call}`,
   (call) => `SELECT 1 WHERE ${call} = 1`,
@@ -277,7 +277,7 @@ const PLACES: readonly ((call: string) => string)[] = [
   (call) => `SELECT -${call}, NOT ${call}, ${call} IS NULL, ${call} || 'x'`,
 ]
 
-/** Other ways to write a name that the engine reads as the same. */
+/** Other spellings of a name that the engine reads as the same. */
 const SPELLINGS: readonly ((name: string) => string)[] = [
   (name) => name,
   (name) => `\`${name}\``,
@@ -312,9 +312,9 @@ test('a function that is not on the list is refused in every place and spelling'
   const passed: string[] = []
   let at = 0
   const ask = async (query: string) => {
-    const told = await refused(query)
-    if (!told.startsWith('invalid_argument: function') && !/syntax error/i.test(told))
-      passed.push(`${query}: ${told}`)
+    const answer = await refused(query)
+    if (!answer.startsWith('invalid_argument: function') && !/syntax error/i.test(answer))
+      passed.push(`${query}: ${answer}`)
   }
   for (const { name, isTable } of forbidden) {
     at += 1
@@ -326,7 +326,7 @@ test('a function that is not on the list is refused in every place and spelling'
   t.deepEqual(passed, [])
 })
 
-test('a database that the engine gets is closed until it is listed', async (t) => {
+test('a database that is new to the engine cannot be read until it is listed', async (t) => {
   const all = await opened.store.query<{ name: string }>('SELECT name FROM system.databases')
   for (const { name } of all)
     if (name !== 'tracked_wallets' && name !== 'analyst')

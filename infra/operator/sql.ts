@@ -1,7 +1,7 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { connectReader } from '../../pipeline/store/clickhouse.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Command, Outcome } from './command.ts'
+import type { Command, CommandResult } from './command.ts'
 import type { OperatorParts } from './parts.ts'
 import { findForbidden } from './sql-scan.ts'
 
@@ -12,11 +12,12 @@ const READS_ONLY =
 
 /**
  * `sql '<select>'`: runs one query that only reads. 64-bit and wider integers come as decimal
- * strings. The engine's own parser reads the query first; what runs is the text that it writes,
- * when every function and table in it is on a list (`findForbidden`).
+ * strings. The engine's own parser formats the query first. The formatted text runs if every
+ * function and table in it is on the lists of `findForbidden`.
  */
 export const sql: Command = {
   name: 'sql',
+  summary: 'Runs one query that only reads.',
   usage: `'<select>'`,
   async run(args, parts) {
     const [text, ...more] = args
@@ -33,7 +34,7 @@ export const sql: Command = {
   },
 }
 
-async function answer(store: Store, query: string): Promise<Outcome> {
+async function answer(store: Store, query: string): Promise<CommandResult> {
   const items = (await describe(store, query)) ?? (await select(store, query))
   if (items.length > MAX_ROWS) {
     throw new ServiceError('invalid_argument', `more than ${MAX_ROWS} rows: add a LIMIT`)
@@ -42,8 +43,8 @@ async function answer(store: Store, query: string): Promise<Outcome> {
 }
 
 /**
- * Who runs the query: on a server a user who may only read, over a connection of its own; the
- * embedded engine has no users.
+ * Opens the store that runs the query. On a server it is a separate connection of a user who may
+ * only read. The embedded engine has no users.
  */
 async function openReader({ store, readerUrl }: OperatorParts) {
   if (store.kind === 'chdb') return { store, close: async () => {} }
@@ -57,7 +58,7 @@ async function openReader({ store, readerUrl }: OperatorParts) {
   return { store: reader, close: () => reader.close() }
 }
 
-/** The answer to DESCRIBE and SHOW TABLES; null for another query. */
+/** The rows of DESCRIBE and SHOW TABLES; null for another query. */
 async function describe(store: Store, query: string): Promise<readonly unknown[] | null> {
   const described = /^\s*DESC(?:RIBE)?\s+(?:TABLE\s+)?(?:(\w+)\.)?(\w+)$/i.exec(query)
   if (described !== null) {
@@ -69,7 +70,7 @@ async function describe(store: Store, query: string): Promise<readonly unknown[]
     if (columns.length > 0) return columns
     throw new ServiceError(
       'invalid_argument',
-      'no such table: SHOW TABLES names them, SHOW TABLES FROM analyst the views',
+      'no such table: SHOW TABLES lists the tables, SHOW TABLES FROM analyst the views',
     )
   }
   const shown = /^\s*SHOW\s+TABLES(?:\s+(?:FROM|IN)\s+(\w+))?$/i.exec(query)
@@ -83,9 +84,9 @@ async function describe(store: Store, query: string): Promise<readonly unknown[]
 const DATABASE = `if({database:String} = '', currentDatabase(), {database:String})`
 
 /**
- * The query inside another one, where nothing but a SELECT or an EXPLAIN of one is grammatical. An
- * EXPLAIN there takes a grant that the reader of a server does not have. The embedded engine has no
- * users, and so no limits of theirs.
+ * Wraps the query in another one, where only a SELECT or its EXPLAIN is grammatical. On a server an
+ * EXPLAIN stays as it is, because wrapped it takes a grant that the reader does not have. The
+ * embedded engine has no users with limits, so the limits are added here.
  */
 function inner(kind: Store['kind'], query: string): string {
   if (kind === 'clickhouse' && /^EXPLAIN\s/.test(query)) return query
@@ -100,18 +101,18 @@ async function select(store: Store, query: string): Promise<readonly unknown[]> 
   const word = /^(?:\s|\(|--[^\n]*\n|\/\*[\s\S]*?\*\/)*(\w*)/.exec(query)?.[1] ?? ''
   if (!/^(SELECT|WITH|FROM|EXPLAIN)$/i.test(word)) throw refusal(READS_ONLY)
   const read = await readAsEngine(store, query).catch((error: unknown) => {
-    throw refusalOf(error, (told) => grammarFaultOf(told, query))
+    throw refusalOf(error, (message) => grammarFaultOf(message, query))
   })
   const { formatted } = read
   const forbidden = findForbidden(formatted, read, new Set(read.functions))
   if (/^EXPLAIN AST\s|\sINTO OUTFILE\s/.test(formatted)) throw refusal(READS_ONLY)
   if (/\sFORMAT \w+$/.test(formatted)) throw refusal('leave out FORMAT: the answer is JSON')
   if (forbidden !== null) throw refusal(`${forbidden} is not allowed: ${ALLOWED}`)
-  // `APPLY` is written without the backticks of its function, and may then mean something else.
+  // The formatter drops the backticks of a function after `APPLY`, which may change its meaning.
   if (read.again !== formatted) throw refusal(AMBIGUOUS)
   return store.query<unknown>(inner(store.kind, formatted)).catch((error: unknown) => {
-    throw refusalOf(error, (told) =>
-      told.includes('Syntax error') ? READS_ONLY : (told.split('\n')[0] ?? 'refused'),
+    throw refusalOf(error, (message) =>
+      message.includes('Syntax error') ? READS_ONLY : (message.split('\n')[0] ?? 'refused'),
     )
   })
 }
@@ -122,7 +123,7 @@ const ALLOWED =
 const AMBIGUOUS =
   'the query reads differently once it is formatted: leave out quoted names with dots or commas'
 
-/** The query as the engine's parser read it, as one statement, and the databases there are. */
+/** The query as the engine's parser formats it, with the databases and functions there are. */
 async function readAsEngine(store: Store, query: string) {
   const [read] = await store.query<{
     formatted: string
@@ -146,8 +147,8 @@ function refusal(message: string, cause?: unknown): ServiceError {
   return new ServiceError('invalid_argument', message, { cause })
 }
 
-/** What the engine refuses is the operator's to mend; that it cannot be reached is not. */
-function refusalOf(error: unknown, faultOf: (told: string) => string): unknown {
+/** An error of the engine as a refusal of the query. Errors of the connection stay as they are. */
+function refusalOf(error: unknown, faultOf: (message: string) => string): unknown {
   if (!(error instanceof ServiceError)) return error
   const { code, cause, context } = error
   const reason = REASONS.get(context.code)
@@ -156,22 +157,20 @@ function refusalOf(error: unknown, faultOf: (told: string) => string): unknown {
   return refusal(faultOf(cause instanceof Error ? cause.message : error.message), error)
 }
 
-/**
- * By ClickHouse's code: too long, too much memory, a setting that a read-only user may not have.
- */
+/** Explanations by ClickHouse's error code: timeout, memory limit, setting of a read-only user. */
 const REASONS: ReadonlyMap<unknown, string> = new Map([
   [159, 'the query took longer than 30 s and was stopped: let it read less'],
   [241, 'the query needed more than 1 GB of memory and was stopped: let it read less'],
   [164, 'leave out SETTINGS: the reader of the server may not change them'],
 ])
 
-/** Where the engine's grammar ends, by the text that was given. */
-function grammarFaultOf(told: string, query: string): string {
-  if (told.includes('Multi-statements')) return READS_ONLY
-  const [, position] = /failed at position (\d+)/.exec(told) ?? []
+/** Explains a syntax error by its position in the operator's query. */
+function grammarFaultOf(message: string, query: string): string {
+  if (message.includes('Multi-statements')) return READS_ONLY
+  const [, position] = /failed at position (\d+)/.exec(message) ?? []
   const bytes = Buffer.from(query)
   const at = Number(position) - 1
-  if (position === undefined || told.includes('Unmatched') || at >= bytes.length)
+  if (position === undefined || message.includes('Unmatched') || at >= bytes.length)
     return 'syntax error: a parenthesis or quote is not closed, or closed once too often, or the query ends too early'
   const rest = bytes.subarray(at).toString()
   const before = bytes.subarray(0, at).toString().split('\n')

@@ -2,11 +2,13 @@ import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { optionCommand } from './command.ts'
 
 /**
- * `wallets`: every tracked wallet with its address, its first and last event, since when its history is complete (null: not yet), and the gaps whose backfill
- * is not done. While a gap is open, what is complete begins after it.
+ * `wallets`: lists every tracked wallet with its address, first and last event, the time since
+ * which its history is complete (null: not yet), and the gaps that are not backfilled yet. While a
+ * gap is open, the complete history begins after it.
  */
-export const wallets = optionCommand({
+export const walletsCommand = optionCommand({
   name: 'wallets',
+  summary: 'Lists tracked wallets with the extent and the gaps of their history.',
   usage: '',
   options: {},
   isRecorded: true, // it names every tracked wallet

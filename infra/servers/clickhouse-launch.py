@@ -1,7 +1,7 @@
 """Runs ClickHouse out of the shared library of chDB, which holds the whole server.
 
-Arguments: LIBRARY, UID:GID (empty: stay the caller's user), then the server's own. The library is
-loaded before root is given up, so it may lie where the server's user cannot read.
+Arguments: LIBRARY, UID:GID (empty: keep the caller's user), then those of the server. The library
+is loaded before the user changes, so it may be in a folder that the server's user cannot read.
 """
 
 import ctypes

@@ -12,7 +12,7 @@ import { type Server, type ServerPlace, SOURCES, writeConfigFile } from './serve
 const DATABASE = 'tracked_wallets'
 const USER = 'tracked_wallets'
 
-/** ClickHouse 26.7, the whole server out of the shared library that the embedded engine installs. */
+/** ClickHouse 26.7, run out of the shared library that the npm package `chdb` installs. */
 export const clickhouse: Server = {
   name: 'clickhouse',
   title: 'ClickHouse',
@@ -31,8 +31,8 @@ export const clickhouse: Server = {
         `--http_port=${portBase + 2}`,
         '--listen_host=127.0.0.1',
         '--log-level=warning',
-        // The process is a client that runs a query. This one opens the server's port and then
-        // sleeps for days, which is the server's life.
+        // The library's process is a client that runs a query and ends with it. This query opens
+        // the server's port and then sleeps for days.
         '--query=SYSTEM START LISTEN HTTP; SELECT sleepEachRow(1) FROM numbers(1000000) SETTINGS max_block_size = 1 FORMAT Null',
       ],
       dropsRoot: true,
@@ -52,7 +52,7 @@ export const clickhouse: Server = {
         urlOf(role, secrets.rolePasswords[role], portBase),
       ]),
     ),
-    // Without a database: that of CLICKHOUSE_URL is read.
+    // Without a database in the URL, `sql` reads that of CLICKHOUSE_URL.
     CLICKHOUSE_READER_URL: `http://reader:${secrets.readerPassword}@127.0.0.1:${portBase + 2}`,
     ...(secrets.analystPassword === null ? {} : { ANALYST_PASSWORD: secrets.analystPassword }),
   }),
@@ -74,8 +74,8 @@ async function query({ portBase, secrets }: ServerPlace, sql: string): Promise<v
 }
 
 /**
- * Writes the same users as in production, and the launcher's own. Passwords are written as digests,
- * and stand in no environment variable, which other programs of the same user could read.
+ * Writes the users of production and that of the launcher. Files hold digests of passwords. No
+ * password is in an environment variable, which other programs of the same user could read.
  */
 function writeConfig(dir: string, secrets: ServerPlace['secrets'], user: OwnUser | null): void {
   const passwords: Readonly<Record<string, string | null>> = {
@@ -100,12 +100,13 @@ function writeConfig(dir: string, secrets: ServerPlace['secrets'], user: OwnUser
     const digested = withDigests(text(`clickhouse/users.d/${file}`), passwords)
     if (digested !== null) write(`users.d/${file}`, digested)
   }
-  // Logs of an earlier run stop the new run's from being written.
+  // System log tables of an earlier run would prevent those of the new run.
   rmSync(join(dir, 'data/data/system'), { recursive: true, force: true })
 }
 
 /**
- * A file of users with passwords as SHA-256 instead of from the environment; null: one has none.
+ * A file of users with SHA-256 digests in place of passwords from the environment; null if a user
+ * has no password.
  */
 function withDigests(
   xml: string,
@@ -126,7 +127,7 @@ function withDigests(
 function sharedLibrary(): string {
   const name = `@chdb/lib-${process.platform}-${process.arch}-gnu`
   try {
-    // `chdb` depends on it, wherever npm has put it.
+    // `chdb` depends on the library, so this resolves it wherever npm has installed it.
     const chdb = createRequire(import.meta.url).resolve('chdb/package.json')
     return join(dirname(createRequire(chdb).resolve(`${name}/package.json`)), 'libchdb.so')
   } catch (cause) {

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client'
 
 /**
- * Queries that take what they can get: large states that spill and that do not, sorts, joins,
- * answers without end.
+ * Queries that use as much of the server as they can: large states that spill to disk and that do
+ * not, sorts, joins, endless answers.
  */
 const HOSTILE = [
   'SELECT count() FROM (SELECT number AS k, groupArray(number) FROM numbers(900000000) GROUP BY k)',
@@ -15,19 +15,21 @@ const HOSTILE = [
   'SELECT DISTINCT repeat(toString(number), 20) FROM numbers(1000000000)',
 ]
 
-/** What the service saw while analysts attacked. */
+/** The service's queries during an attack. */
 export interface UnderAttack {
   /** Messages of the service's queries that failed. */
   readonly failures: readonly string[]
+  /** How often `work` ran. */
   readonly rounds: number
+  /** The longest run of `work`, in milliseconds. */
   readonly longestMs: number
-  /** Hostile queries that ended, whatever came of them. */
+  /** Hostile queries that ended, with or without an error. */
   readonly attacks: number
 }
 
 /**
- * Runs the hostile queries at once, each again and again for `forMs`, and `work` of the service
- * beside them.
+ * Runs all hostile queries concurrently and repeatedly for `forMs` milliseconds, and beside them
+ * `work`, which queries as the service does.
  */
 export async function attackAsAnalyst(
   analyst: ClickHouseClient,

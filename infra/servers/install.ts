@@ -13,14 +13,17 @@ import { delimiter, join } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { closedFolder, type OwnUser } from './own-user.ts'
 
-/** The command's path, its Debian package installed first when it is missing. */
+/**
+ * Returns the path of a command, after installing its Debian package if it is missing. Rejects with
+ * `unavailable` when that fails.
+ */
 export async function ensureCommand(command: string, debianPackage: string): Promise<string> {
   const found = findCommand(command)
   if (found) return found
   process.stderr.write(`installing ${debianPackage} with apt-get\n`)
   const install = ['install', '-y', '-qq', '--no-install-recommends', debianPackage]
-  await run('apt-get', ['update', '-qq']).catch(() => {})
-  await run('apt-get', install).catch((cause: unknown) => {
+  await execute('apt-get', ['update', '-qq']).catch(() => {})
+  await execute('apt-get', install).catch((cause: unknown) => {
     throw new ServiceError(
       'unavailable',
       `${command} is missing and could not be installed: as root, run apt-get install ${debianPackage}`,
@@ -33,11 +36,11 @@ export async function ensureCommand(command: string, debianPackage: string): Pro
 }
 
 /**
- * A folder of downloads kept between data folders, filled once by `fill` and then moved into place, so that an interrupted download leaves
- * nothing behind.
+ * Returns a cached folder of downloads, shared by all data folders. `fill` fills a missing one
+ * under another name. It is then renamed, so an interrupted download leaves no incomplete folder.
  */
 export async function ensureCached(name: string, fill: (folder: string) => Promise<void>) {
-  // Users of servers cannot enter root's home.
+  // The servers' own users cannot enter root's home.
   const caches = isRoot() ? '/var/cache' : process.env.XDG_CACHE_HOME || join(homedir(), '.cache')
   const cache = join(caches, 'tracked-wallets')
   const folder = join(cache, name)
@@ -45,19 +48,19 @@ export async function ensureCached(name: string, fill: (folder: string) => Promi
   mkdirSync(cache, { recursive: true })
   const draft = mkdtempSync(join(cache, `${name}-`))
   await fill(draft)
-  if (isRoot()) await run('chmod', ['-R', 'a+rX', cache])
+  if (isRoot()) await execute('chmod', ['-R', 'a+rX', cache])
   try {
     renameSync(draft, folder)
   } catch (error) {
-    if (!existsSync(folder)) throw error // else somebody else was faster
+    if (!existsSync(folder)) throw error // else another process was faster
   }
   return folder
 }
 
 const isRoot = () => process.getuid?.() === 0
 
-/** Runs a command to its end, its output on stderr. Rejects when it fails. */
-export function run(
+/** Runs a command with its output on stderr. Resolves when it ends, rejects when it fails. */
+export function execute(
   command: string,
   args: readonly string[],
   { cwd, user = null }: { readonly cwd?: string; readonly user?: OwnUser | null } = {},

@@ -3,12 +3,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
-import { ensureCached, ensureCommand, run } from './install.ts'
+import { ensureCached, ensureCommand, execute } from './install.ts'
 import { type Server, SOURCES, writeConfigFile } from './server.ts'
 
 const VERSION = '4.3.1'
+/** The tool that formats the data folder of a new node. */
+const FORMAT = ['kafka.tools.StorageTool', 'format', '--ignore-formatted']
 
-/** Apache Kafka, one node, its jars from Maven's registry. */
+/** Apache Kafka with one node. Its jars come from Maven's registry. */
 export const kafka: Server = {
   name: 'kafka',
   title: 'Kafka',
@@ -27,22 +29,21 @@ export const kafka: Server = {
     writeConfigFile(logging, loggers, user)
     const classPath = ['-cp', `${jars}/*`]
     if (!existsSync(join(dir, 'data/meta.properties')))
-      await run(
-        java,
-        [
-          ...classPath,
-          ...['kafka.tools.StorageTool', 'format', '--ignore-formatted'],
-          ...['-t', clusterId(), '-c', properties],
-        ],
-        { cwd: dir, user },
-      )
+      await execute(java, [...classPath, ...FORMAT, '-t', clusterId(), '-c', properties], {
+        cwd: dir,
+        user,
+      })
     return {
       file: java,
       args: [
-        ...['-Xmx512m', '-Xms256m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'],
+        '-Xmx512m',
+        '-Xms256m',
+        '-XX:+UseSerialGC',
+        '-XX:TieredStopAtLevel=1',
         `-Dlog4j2.configurationFile=${pathToFileURL(logging)}`,
         ...classPath,
-        ...['kafka.Kafka', properties],
+        'kafka.Kafka',
+        properties,
       ],
     }
   },
@@ -56,7 +57,7 @@ export const kafka: Server = {
   env: ({ portBase }) => ({ KAFKA_BROKERS: `127.0.0.1:${portBase}` }),
 }
 
-/** The folder with the jars of Kafka's server, or of its tools; they are downloaded once. */
+/** The folder with the jars of Kafka's server or tools, which are downloaded once. */
 export function kafkaJars(part: 'server' | 'tools' = 'server'): Promise<string> {
   const name = part === 'server' ? `kafka-${VERSION}` : `kafka-tools-${VERSION}`
   return ensureCached(name, (folder) => downloadJars(folder, part))
@@ -69,12 +70,12 @@ async function downloadJars(folder: string, part: 'server' | 'tools'): Promise<v
   writeFileSync(join(folder, 'pom.xml'), pom)
   process.stderr.write(`downloading Kafka ${VERSION}\n`)
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies'
-  await run(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], {
+  await execute(maven, ['-q', '-B', plugin, '-DincludeScope=runtime', '-DoutputDirectory=.'], {
     cwd: folder,
   })
 }
 
-/** 16 random bytes as base64url; it may not begin with a dash. */
+/** 16 random bytes as base64url. The id may not begin with a dash. */
 function clusterId(): string {
   return `A${randomBytes(16).toString('base64url').slice(1)}`
 }

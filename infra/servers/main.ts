@@ -4,13 +4,13 @@ import { killServers, type StartOptions, startServers, stopServers } from './ser
 import type { ServerName } from './state.ts'
 
 const USAGE = `usage: npm run -s servers -- <command> --data DIR
-  start    start what does not run; prints KEY=value lines   [--port-base N] [--only kafka|clickhouse|redis]
-  stop     stop cleanly                                      [--only ...]
-  restart  stop, then start                                  [--only ...]
-  kill     end at once, as a power cut would                 [--only ...]
-ANALYST_PASSWORD in the environment adds ClickHouse's read-only user.`
+  start    start the servers that do not run; print KEY=value lines   [--port-base N] [--only kafka|clickhouse|redis]
+  stop     stop cleanly                                               [--only ...]
+  restart  stop, then start                                           [--only ...]
+  kill     end at once with SIGKILL                                   [--only ...]
+ANALYST_PASSWORD in the environment adds the read-only ClickHouse user of analysts.`
 
-/** Real Kafka, ClickHouse and Redis on this machine without Docker (rule J6). */
+/** Runs real Kafka, ClickHouse and Redis servers on this machine without Docker (rule J6). */
 async function main(argv: readonly string[]): Promise<void> {
   if (argv.includes('--help')) return void process.stdout.write(`${USAGE}\n`)
   const { command, dir, only, options } = readArguments(argv)
@@ -62,7 +62,7 @@ function readServerName(text: string): ServerName {
   throw new ServiceError('invalid_argument', '--only: one of kafka, clickhouse, redis')
 }
 
-/** As a shell that reads the line wants it. */
+/** Quotes a value for a shell. */
 function quote(value: string): string {
   return /^[A-Za-z0-9@:/._-]*$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`
 }

@@ -11,9 +11,9 @@ export interface OwnUser {
 }
 
 /**
- * The user of a server, `tracked-wallets-<server>`, created when it is missing. Null where this
- * process is not root, or where the user could not enter `dir`: the server then runs as the caller,
- * and a warning on stderr says how to mend that.
+ * Returns the user of a server, `tracked-wallets-<server>`, after creating a missing one. Null if
+ * this process is not root, or if the user could not enter `dir`. The server then runs as the
+ * caller, and a warning on stderr says how to fix that.
  */
 export function ownUserOf(server: string, dir: string): OwnUser | null {
   if (process.getuid?.() !== 0) return null
@@ -29,13 +29,13 @@ export function ownUserOf(server: string, dir: string): OwnUser | null {
     const options = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
     execFileSync('useradd', [...options, '--shell', '/usr/sbin/nologin', name], { stdio: 'pipe' })
   } catch (error) {
-    // Another command may have created it meanwhile.
+    // Another command may have created the user meanwhile.
     if (!lookUp(name)) warn(server, `useradd failed: ${String(error)}`)
   }
   return lookUp(name)
 }
 
-/** Makes a folder that `owner` may list and read; `mode` of a folder that exists is set anew. */
+/** Creates a folder for `owner`. Owner and mode of an existing folder are set again. */
 export function makeOwnFolder(
   folder: string,
   mode: number,
@@ -46,7 +46,7 @@ export function makeOwnFolder(
   chmodSync(folder, mode)
 }
 
-/** Gives everything in a folder to the user: data that a server left which ran as root. */
+/** Gives a folder and its content to the user: a server that ran as root left root's files. */
 export function giveTo(owner: OwnUser | null, folder: string): void {
   if (owner === null || statSync(folder).uid === owner.uid) return
   execFileSync('chown', ['-R', '-P', `${owner.uid}:${owner.gid}`, folder])
@@ -62,7 +62,7 @@ function lookUp(name: string): OwnUser | null {
   }
 }
 
-/** The first folder above `path`, itself excluded, that users other than its owner cannot enter. */
+/** The nearest folder above `path` that users other than its owner cannot enter. */
 export function closedFolder(path: string): string | null {
   for (let at = dirname(resolve(path)); ; at = dirname(at)) {
     const mode = statSync(at, { throwIfNoEntry: false })?.mode

@@ -5,10 +5,10 @@ import { ensureCommand } from './install.ts'
 import { giveTo } from './own-user.ts'
 import { type Server, writeConfigFile } from './server.ts'
 
-/** Redis's folder of append-only files. */
+/** The folder in which Redis keeps its append-only files. */
 const FILES = 'appendonlydir'
 
-/** Redis of the distribution (tried with 7.0.15), every write in its append-only file. */
+/** Redis of the distribution (tested with 7.0.15). Every write goes to its append-only file. */
 export const redis: Server = {
   name: 'redis',
   title: 'Redis',
@@ -34,7 +34,7 @@ export const redis: Server = {
     return { file, args: [config] }
   },
   async probe({ portBase, secrets }) {
-    // Until its data is loaded it answers LOADING.
+    // While Redis loads its data, it answers LOADING.
     const answer = await ask(portBase + 3, `AUTH ${secrets.redisPassword}\r\nPING\r\n`, '+PONG\r\n')
     if (!answer.endsWith('+PONG\r\n')) throw new Error(answer)
   },
@@ -43,7 +43,7 @@ export const redis: Server = {
   }),
 }
 
-/** Sends text and gives what came back, up to `end` or an error line. */
+/** Sends text and returns the answer, up to `end` or an error line. */
 function ask(port: number, text: string, end: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text))

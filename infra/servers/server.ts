@@ -2,20 +2,23 @@ import { chmodSync, chownSync, writeFileSync } from 'node:fs'
 import type { OwnUser } from './own-user.ts'
 import type { ServerName, ServersState } from './state.ts'
 
-/** One of the servers: how it is installed, configured, started, asked and stopped. */
+/** One of the servers: how it is installed, configured, started, probed and stopped. */
 export interface Server {
   readonly name: ServerName
-  /** For people. */
+  /** The name in messages. */
   readonly title: string
   /** The ports it opens, by purpose. */
   ports(base: number): Readonly<Record<string, number>>
-  /** Installs what is missing and writes its configuration; gives the command to run. */
-  prepare(place: StartPlace): Promise<Command>
-  /** Resolves when it answers; rejects when it does not (yet). */
+  /** Installs what is missing and writes the configuration. Returns the command that starts it. */
+  prepare(place: StartPlace): Promise<LaunchCommand>
+  /** Resolves if the server answers; rejects if it does not, or not yet. */
   probe(place: ServerPlace): Promise<void>
-  /** Asks it to stop; the process may live on for a while. Rejects when it cannot be asked. */
+  /**
+   * Asks the server to stop; its process may run on for a while. If it rejects or is left out, the
+   * process gets SIGTERM.
+   */
   askToStop?(place: ServerPlace): Promise<void>
-  /** The environment lines that lead to it. */
+  /** The environment variables with which the service finds the server. */
   env(place: ServerPlace): Readonly<Record<string, string>>
 }
 
@@ -29,22 +32,23 @@ export interface ServerPlace {
 
 /** Where a server is about to start. */
 export interface StartPlace extends ServerPlace {
-  /** The user that the server runs as; null: the one of this process. */
+  /** The user that the server runs as; null: the user of this process. */
   readonly user: OwnUser | null
 }
 
-export interface Command {
+/** The command that starts a server. */
+export interface LaunchCommand {
   readonly file: string
   readonly args: readonly string[]
-  /** The program starts as root and takes on the server's user itself. */
+  /** Whether the program starts as root and changes to the server's user itself. */
   readonly dropsRoot?: boolean
-  /** Added to its environment. */
+  /** Variables that are added to the environment of the server. */
   readonly env?: Readonly<Record<string, string>>
 }
 
 /**
- * Writes a file of a server's configuration, which may hold passwords or their digests: readable by
- * this process's user and by the server's, writable by the first alone.
+ * Writes a configuration file, which may hold passwords or their digests. This process's user and
+ * the server's user can read it; only the former can write it.
  */
 export function writeConfigFile(file: string, text: string, user: OwnUser | null): void {
   writeFileSync(file, text, { mode: 0o600 })
@@ -53,5 +57,5 @@ export function writeConfigFile(file: string, text: string, user: OwnUser | null
   chmodSync(file, 0o640)
 }
 
-/** Files that the compiler does not copy stay beside the sources. */
+/** The folder of the sources: the compiler does not copy configuration files to `dist`. */
 export const SOURCES = new URL('../../../infra/', import.meta.url)

@@ -20,7 +20,7 @@ import { Redis } from 'ioredis'
 import { probeKafka } from '../../pipeline/log/kafka-client.ts'
 import { attackAsAnalyst } from './hostile-analyst.ts'
 
-/** Installs and starts servers, so it runs only where others are used already. */
+/** These tests install and start servers, so they run only where servers are in use already. */
 const enabled = Boolean(process.env.KAFKA_BROKERS)
 const test = enabled ? anyTest.serial : anyTest.serial.skip
 const why = enabled ? '' : ' (skipped: KAFKA_BROKERS is not set)'
@@ -28,9 +28,9 @@ const PORT_BASE = 28_900
 
 const MAIN = join(import.meta.dirname, 'main.js')
 const dir = mkdtempSync(join(tmpdir(), 'servers-'))
-chmodSync(dir, 0o711) // users of servers pass
+chmodSync(dir, 0o711) // the servers' users can enter it
 
-/** Runs the command as a shell would. */
+/** Runs `npm run servers` as a shell would. */
 function servers(command: string, ...args: string[]) {
   return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     const child = spawn(process.execPath, [MAIN, command, ...args], {
@@ -114,7 +114,7 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   ])
     await t.throwsAsync(analyst.command({ query }), undefined, query)
 
-  // In this build `file()` needs no grant and is confined to no folder.
+  // In this build `file()` needs no grant and reads any folder, so tables are encrypted on disk.
   const text = 'an address that no analyst may see'
   await clickhouse.command({
     query: 'CREATE TABLE named (text String) ENGINE = MergeTree ORDER BY text',
@@ -133,7 +133,7 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   t.true(Buffer.from(read?.bytes ?? '', 'hex').length > text.length)
   t.false(Buffer.from(read?.bytes ?? '', 'hex').includes(text), 'tables are encrypted on disk')
 
-  // A tenth of a gigabyte for the service, out of four of which analysts want all.
+  // The service needs 0.1 GB of the server's 4 GB, all of which analysts try to get.
   const work = async () => {
     await clickhouse.command({ query: 'INSERT INTO kept SELECT number FROM numbers(10000)' })
     await clickhouse.command({
@@ -150,7 +150,7 @@ test(`servers start, keep what was written over a kill, and stop; hostile analys
   t.deepEqual(await servers('stop', ...place), { code: 0, stdout: '', stderr: '' })
 })
 
-test(`servers run as users of their own, and nobody reads files or passwords through ClickHouse${why}`, async (t) => {
+test(`servers run as separate users, and nobody reads files or passwords through ClickHouse${why}`, async (t) => {
   t.timeout(180_000)
   const isRoot = process.getuid?.() === 0
   const data = join(dir, 'closed')
@@ -187,7 +187,7 @@ test(`servers run as users of their own, and nobody reads files or passwords thr
     )
   }
 
-  /** Code of ClickHouse's refusal, or the answer. */
+  /** The error code of ClickHouse, or the answer. */
   const ask = async (query: string, user: string, password: string, host?: string) => {
     const { status, text } = await post(http, query, {
       'x-clickhouse-user': user,
@@ -201,7 +201,7 @@ test(`servers run as users of their own, and nobody reads files or passwords thr
     ['analyst', "an analyst's"],
   ] as const
   t.is(await ask('SELECT 1', ...users[0]), '1\n')
-  // The launcher's own session is the only one of its user.
+  // The user of the launcher may have one session, which the launcher has.
   const noMore = '700'
   t.is(await ask('SELECT 1', 'default', ''), noMore)
   t.is(await ask("SELECT toUInt8(file('/proc/self/environ'))", 'default', ''), noMore)
@@ -246,7 +246,7 @@ test(`a data folder of servers that ran as one user is taken over${why}`, async 
   await write.set('kept', '7')
   await write.quit()
   await servers('stop', ...place)
-  // As an earlier version left it.
+  // The folder is as an earlier version left it.
   const files = join(data, 'redis/appendonlydir')
   renameSync(join(data, 'redis/data/appendonlydir'), files)
   rmdirSync(join(data, 'redis/data'))
@@ -259,7 +259,7 @@ test(`a data folder of servers that ran as one user is taken over${why}`, async 
   t.is((await servers('stop', ...place)).code, 0)
 })
 
-/** POST with any headers: `fetch` sends its own `Host`. */
+/** Sends a POST with any headers; `fetch` would send its own `Host`. */
 function post(url: string, body: string, headers: Readonly<Record<string, string>>) {
   return new Promise<{ readonly status: number; readonly text: string }>((resolve, reject) => {
     const sent = request(url, { method: 'POST', headers }, (response) => {
@@ -286,7 +286,7 @@ test(`a port that is taken is named, and nothing is started${why}`, async (t) =>
   })
 })
 
-anyTest.serial('a folder that holds something else is left alone', async (t) => {
+anyTest.serial('a data folder with other content is refused and left as it was', async (t) => {
   const folder = mkdtempSync(join(dir, 'other-'))
   writeFileSync(join(folder, 'letter.txt'), 'dear')
   const file = join(folder, 'letter.txt')
@@ -302,7 +302,7 @@ anyTest.serial('a folder that holds something else is left alone', async (t) => 
 })
 
 anyTest(
-  'a file of passwords that a README writes is its owner’s alone, and neither git nor an image takes it',
+  'only the owner reads a file of passwords that a README writes; git and images ignore it',
   (t) => {
     const root = join(import.meta.dirname, '../../..')
     const dockerIgnored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
-import { chmodSync, closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { chmodSync, closeSync, openSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 import { clickhouse } from './clickhouse.ts'
+import { withFolderLock } from './folder-lock.ts'
 import { kafka } from './kafka.ts'
 import { giveTo, makeOwnFolder, ownUserOf } from './own-user.ts'
+import { refuseTakenPorts } from './ports.ts'
 import {
   identifyProcess,
   isRunning,
@@ -23,22 +23,29 @@ const SERVERS: readonly Server[] = [kafka, clickhouse, redis]
 const DEFAULT_PORT_BASE = 29_000
 const READY_WITHIN_MS = 180_000
 const STOPPED_WITHIN_MS = 20_000
+/** How long a command waits for another one that works on the same folder. */
+const LOCK_WAIT_MS = 2 * READY_WITHIN_MS
 
+/** Options of `startServers`. */
 export interface StartOptions {
-  /** First of the four ports; default 29000, or what the folder was last used with. */
+  /** The first of four ports; default 29000, or the last one of the folder. */
   readonly portBase?: number
-  /** Only this server; default all. */
+  /** Starts this server alone; default all. */
   readonly only?: ServerName
-  /** Password of the read-only user (rule J9); default what the folder was last used with, at first none: no such user. */
+  /**
+   * Password of the read-only user of analysts (rule J9). By default the last one of the folder; a
+   * new folder has no such user.
+   */
   readonly analystPassword?: string
 }
 
 /**
- * Starts the servers of a data folder that do not run yet, and resolves with the environment lines to use when all answer. Rejects with a
- * ServiceError when a port is taken, the folder is not ours, or a server does not come up; what this call started is then stopped again.
+ * Starts the servers of a data folder that do not run yet. Resolves with their environment
+ * variables once all answer. Rejects with a ServiceError if a port is taken, the folder is foreign,
+ * or a server does not come up; servers that this call started are then stopped again.
  */
 export async function startServers(dir: string, options: StartOptions = {}) {
-  return withLock(dir, async () => {
+  return withFolderLock(dir, LOCK_WAIT_MS, async () => {
     const state = readState(dir) ?? createState(options.portBase ?? DEFAULT_PORT_BASE)
     movePorts(dir, state, options.portBase)
     const chosen = SERVERS.filter(({ name }) => options.only === undefined || options.only === name)
@@ -61,16 +68,16 @@ export async function startServers(dir: string, options: StartOptions = {}) {
     return Object.assign(
       {},
       ...chosen.map((server) => server.env(placeOf(server, dir, state))),
-    ) as Record<string, string> // each server gives text by key
+    ) as Record<string, string> // merged from records of strings
   })
 }
 
-/** Stops the servers of a data folder, each as it wants to be stopped; a folder without servers is fine. */
+/** Stops the servers of a data folder cleanly. A folder without servers is no error. */
 export async function stopServers(dir: string, options: { only?: ServerName } = {}) {
   await change(dir, options.only, stopServer)
 }
 
-/** Ends servers as a power cut would (SIGKILL), for tests. */
+/** Ends servers with SIGKILL, for tests of crashes. */
 export async function killServers(dir: string, options: { only?: ServerName } = {}) {
   await change(dir, options.only, async (server, _dir, state) => {
     const identity = state.processes[server.name]
@@ -84,7 +91,7 @@ async function change(
   apply: (server: Server, dir: string, state: ServersState) => Promise<void>,
 ): Promise<void> {
   if (readState(dir) === null) return
-  await withLock(dir, async () => {
+  await withFolderLock(dir, LOCK_WAIT_MS, async () => {
     const state = readState(dir)
     if (state === null) return
     const chosen = SERVERS.filter(({ name }) => only === undefined || only === name)
@@ -97,8 +104,8 @@ async function change(
 async function startServer(server: Server, dir: string, state: ServersState): Promise<void> {
   const place = placeOf(server, dir, state)
   const user = ownUserOf(server.name, dir)
-  if (user) chmodSync(dir, 0o711) // users of servers pass, and cannot list it
-  // The server reads its folder and writes to `data` alone.
+  if (user) chmodSync(dir, 0o711) // the servers' users can enter it, and cannot list it
+  // The server can read its folder, and write only to `data`.
   makeOwnFolder(place.dir, user ? 0o750 : 0o700, user && { uid: 0, gid: user.gid })
   makeFolder(join(place.dir, 'data'), 0o700)
   giveTo(user, join(place.dir, 'data'))
@@ -178,76 +185,6 @@ function movePorts(dir: string, state: ServersState, portBase: number | undefine
       `--port-base ${portBase}: the servers of ${resolve(dir)} run on ${state.portBase}; stop them first`,
     )
   state.portBase = portBase
-}
-
-async function refuseTakenPorts(servers: readonly Server[], portBase: number): Promise<void> {
-  if (servers.length > 0 && portBase >= firstClientPort())
-    process.stderr.write(
-      `ports from ${firstClientPort()} on may be given to any client's connection: a server that restarts may find its own taken\n`,
-    )
-  for (const server of servers) {
-    for (const [purpose, port] of Object.entries(server.ports(portBase))) {
-      const code = await new Promise<string | null>((resolve) => {
-        const listener = createServer()
-        listener.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'unknown'))
-        listener.listen(port, '127.0.0.1', () => listener.close(() => resolve(null)))
-      })
-      if (code === null) continue
-      const why = code === 'EADDRINUSE' ? 'is taken by another process' : `cannot be used: ${code}`
-      throw new ServiceError(
-        'unavailable',
-        `port ${port} (${server.title} ${purpose}) ${why}; choose other ports with --port-base N`,
-      )
-    }
-  }
-}
-
-/** Where the kernel's range of ports for outgoing connections begins. */
-function firstClientPort(): number {
-  try {
-    return Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10)
-  } catch {
-    return 32_768
-  }
-}
-
-/** One command at a time works on a folder; a second one waits. */
-async function withLock<T>(dir: string, work: () => Promise<T>): Promise<T> {
-  readState(dir) // refuses a folder that is not ours before anything is written to it
-  try {
-    makeFolder(dir, 0o700)
-  } catch (cause) {
-    throw new ServiceError('invalid_argument', `--data ${resolve(dir)}: cannot be made`, { cause })
-  }
-  const lock = join(dir, 'lock')
-  for (const deadline = Date.now() + 2 * READY_WITHIN_MS; ; await delay(50)) {
-    if (takeLock(lock)) break
-    if (Date.now() > deadline)
-      throw new ServiceError('unavailable', `another command has been working on ${dir} for long`)
-  }
-  try {
-    return await work()
-  } finally {
-    rmSync(lock, { force: true })
-  }
-}
-
-const Holder = z.object({ pid: z.int(), startTicks: z.int(), bootId: z.string() })
-
-function takeLock(lock: string): boolean {
-  try {
-    writeFileSync(lock, JSON.stringify(identifyProcess(process.pid)), { flag: 'wx' })
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-  try {
-    const holder = Holder.safeParse(JSON.parse(readFileSync(lock, 'utf8')))
-    if (holder.success && !isRunning(holder.data)) rmSync(lock, { force: true })
-  } catch {
-    // Being written or just removed.
-  }
-  return false
 }
 
 function placeOf(server: Server, dir: string, state: ServersState): ServerPlace {

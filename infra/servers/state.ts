@@ -7,6 +7,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { makeFolder } from '../../pipeline/runtime/make-folder.ts'
 
 const SERVER_NAMES = ['kafka', 'clickhouse', 'redis'] as const
+/** The servers that `npm run servers` can start. */
 export type ServerName = (typeof SERVER_NAMES)[number]
 
 const newSecret = () => randomBytes(18).toString('hex')
@@ -19,10 +20,10 @@ const State = z.object({
     clickhousePassword: z.string(),
     readerPassword: z.string().default(newSecret),
     redisPassword: z.string(),
-    /** AES-256, hex: what ClickHouse writes of tables is encrypted with it. */
+    /** The AES-256 key, in hex, with which ClickHouse encrypts tables on disk. */
     clickhouseDiskKey: z.string().default(newKey),
     analystPassword: z.string().nullable(),
-    /** Of the ClickHouse user of each role of the service. */
+    /** Passwords of the ClickHouse users of the service's roles. */
     rolePasswords: z.record(z.enum(ROLES), z.string()).default(newRolePasswords),
   }),
   processes: z.partialRecord(
@@ -31,13 +32,18 @@ const State = z.object({
   ),
 })
 
-/** What is remembered of the servers of one data folder, in its `servers.json` (readable by its owner alone: it holds passwords). */
+/**
+ * The servers of one data folder, stored in its `servers.json`. The file holds passwords, so only
+ * its owner can read it.
+ */
 export type ServersState = z.infer<typeof State>
 
-/** The file of a data folder. */
 const stateFile = (dir: string) => join(dir, 'servers.json')
 
-/** Reads what is remembered; null in a folder that is absent or empty. Any other folder is refused with `invalid_argument`. */
+/**
+ * Reads the state of a data folder; null if the folder is absent or empty. Throws
+ * `invalid_argument` for any other folder.
+ */
 export function readState(dir: string): ServersState | null {
   try {
     if (!existsSync(stateFile(dir))) {
@@ -52,7 +58,7 @@ export function readState(dir: string): ServersState | null {
   }
 }
 
-/** Makes the folder and new passwords. */
+/** A new state with new passwords and no processes. */
 export function createState(portBase: number): ServersState {
   return {
     portBase,
@@ -68,7 +74,7 @@ export function createState(portBase: number): ServersState {
   }
 }
 
-/** Replaces the file in one step. */
+/** Writes the state by renaming a draft, so that a reader sees the old or the new one. */
 export function writeState(dir: string, state: ServersState): void {
   try {
     makeFolder(dir, 0o700)

@@ -7,35 +7,41 @@ import { parseWallets } from '../../pipeline/ingest/wallets-file.ts'
 import { readFault } from '../../pipeline/runtime/read-fault.ts'
 import { permissionFault } from '../../pipeline/runtime/secret-files.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
-import { keepsData, type ServiceConfig } from './config.ts'
+import { ownsData, type ServiceConfig } from './config.ts'
 
-/** A file that a key of the environment names. */
-interface Named {
+/** A file that an environment variable names. */
+interface NamedFile {
   readonly key: string
   readonly file: string
-  /** Throws what is wrong with its text; null: it is only looked whether it can be read. */
+  /** Throws the fault of the file's text; null: the file only has to be readable. */
   readonly check: ((text: string) => unknown) | null
 }
 
 /**
- * Reads every file that the configuration names, for the roles of this process, and looks at the
- * permissions of secret ones. Rejects with one `bad_config` that tells for each what is wrong with
- * it, as `readEnv` does of the variables themselves. Of recorded blocks, which are large, it looks
- * only whether they can be read.
+ * Reads every file that the configuration names for the roles of this process, and checks the
+ * permissions of secret files. Rejects with one `bad_config` that lists the faults of all files, as
+ * `readEnv` does for variables. Files of recorded blocks are large, so they only have to be
+ * readable.
  */
 export async function checkFiles(config: ServiceConfig): Promise<void> {
   const faults = await Promise.all([
     ...filesOf(config).map(faultOf),
     ...secretsOf(config).map(([key, path]) => permissionFault(key, path)),
   ])
-  const told = faults.flatMap((fault) => (fault === null ? [] : fault.split('\n')))
-  if (told.length === 0) return
-  const lines = told.map((line) => `  ${line}`)
+  const found = faults.flatMap((fault) => (fault === null ? [] : fault.split('\n')))
+  if (found.length === 0) return
+  const lines = found.map((line) => `  ${line}`)
   throw new ServiceError('bad_config', `bad configuration:\n${lines.join('\n')}`)
 }
 
-function filesOf({ roles, source, solPricesFile, strategiesFile, api }: ServiceConfig): Named[] {
-  const files: Named[] = []
+function filesOf({
+  roles,
+  source,
+  solPricesFile,
+  strategiesFile,
+  api,
+}: ServiceConfig): NamedFile[] {
+  const files: NamedFile[] = []
   const name = (
     key: string,
     file: string | null | undefined,
@@ -54,17 +60,17 @@ function filesOf({ roles, source, solPricesFile, strategiesFile, api }: ServiceC
   return files
 }
 
-/** Files and folders that nobody but the service may read, by the key that names them. */
+/** Files and folders that only the service may read, with the variable that names each. */
 function secretsOf({ roles, api, dataDir, secretFiles, ...parts }: ServiceConfig) {
   const secrets: [string, string][] = [...secretFiles]
   if (roles.has('api') && api.JWT_KEYS_FILE) secrets.push(['JWT_KEYS_FILE', api.JWT_KEYS_FILE])
   const kept = ['', 'secret-key', 'jwt-keys.json', 'demo-api-key']
-  if (keepsData(parts))
+  if (ownsData(parts))
     for (const name of kept) secrets.push(['DATA_DIR', name === '' ? dataDir : join(dataDir, name)])
   return secrets
 }
 
-async function faultOf({ key, file, check }: Named): Promise<string | null> {
+async function faultOf({ key, file, check }: NamedFile): Promise<string | null> {
   try {
     if (check === null) await touch(file)
     else await check(await readFile(file, 'utf8'))

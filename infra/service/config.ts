@@ -28,37 +28,40 @@ export const serviceEnv = {
   ...simulatorEnv,
   ...operatorEnv,
 }
-/** The values that these readers give. */
+/** The values of these variables. */
 export type ServiceEnv = EnvOf<typeof serviceEnv>
 
-/** What one process is to run, and with which parts: a real one where its key is set, an embedded one where not (rules J1, J2). */
+/**
+ * The configuration of one process: its roles and the parts that it works with. A part is a real
+ * server where its variable is set, and embedded where not (rules J1, J2).
+ */
 export interface ServiceConfig {
   readonly roles: ReadonlySet<Role>
   readonly source: SourceConfig
   readonly log: { readonly kind: 'memory' } | ({ readonly kind: 'kafka' } & KafkaConfig)
   readonly store: StoreConfig
-  /** `CLICKHOUSE_READER_URL`: the user as whom the operator's `sql` runs; null: none is named. */
+  /** `CLICKHOUSE_READER_URL`: the user that runs the operator's `sql`; null when unset. */
   readonly readerUrl: URL | null
   readonly meter: { readonly kind: 'memory' } | { readonly kind: 'redis'; readonly url: URL }
   readonly solPricesFile: string | null
-  /** `STRATEGIES_FILE`, or the file that ships with the program (rule G5). */
+  /** `STRATEGIES_FILE`, by default the file that ships with the program (rule G5). */
   readonly strategiesFile: string
-  /** `YELLOWSTONE_ENDPOINT` with its token, for a process that follows no chain itself; null: none is named. */
+  /** `YELLOWSTONE_ENDPOINT` and its token, for a process that does not ingest; null when unset. */
   readonly yellowstone: { readonly endpoint: string; readonly xToken: string | null } | null
-  /** `SOLANA_RPC_URL`, for a process that follows no chain itself; null: none is named. */
+  /** `SOLANA_RPC_URL`, for a process that does not ingest; null when unset. */
   readonly rpcUrl: URL | null
   readonly solPriceMaxAgeSeconds: number
-  /** What is served differs from what happened by a function keyed with this (rule I2); null: it does not. */
+  /** `PRIVACY_SALT`: the key that perturbs served figures (rule I2); null: they are exact. */
   readonly privacySalt: string | null
-  /** Where the service is paid, and for what. */
+  /** Payment addresses and prices. */
   readonly billing: EnvOf<typeof billingEnv>
   readonly dataDir: string
   /**
-   * An operator's change of more credits than this needs a code (`account confirm`); 0: each does.
+   * An operator needs a code of `account confirm` to change more credits than this; 0: always.
    */
   readonly confirmAboveCredits: number
   readonly metricsPort: number
-  /** Files that `KEY_FILE` variables name for secrets, by variable. */
+  /** Secret files by the `KEY_FILE` variable that names each. */
   readonly secretFiles: ReadonlyMap<string, string>
   readonly logLevel: LogLevel
   readonly api: EnvOf<typeof apiEnv>
@@ -78,12 +81,12 @@ export type SourceConfig =
       readonly kind: 'simulator'
       readonly seed: number
       readonly blocks: readonly string[]
-      /** Hours of history before its start, which a new installation fetches; 0: none. */
+      /** Hours of history before the start, which a new installation fetches; 0: none. */
       readonly historyHours: number
       readonly walletsFile: string | null
     }
 
-/** Where the data is: all that an operator's command needs to know. */
+/** The part of the configuration that an operator command needs: where the data is. */
 export type DataConfig = Pick<
   ServiceConfig,
   | 'store'
@@ -116,7 +119,7 @@ const dataEnv = {
   REDIS_URL: apiEnv.REDIS_URL,
 }
 
-/** Reads the part of the environment that says where the data is; throws like `loadConfig`. */
+/** Reads the configuration of an operator command; throws as `loadConfig` does. */
 export function loadDataConfig(env: Readonly<Record<string, string | undefined>>): DataConfig {
   return dataOf(readEnv(dataEnv, env))
 }
@@ -169,10 +172,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): S
 }
 
 /**
- * Whether this process keeps something, under `DATA_DIR` or in memory, that no other may use at the
- * same time.
+ * Whether this process is the only owner of data: a store, meter or log that is embedded, in
+ * `DATA_DIR` or in memory.
  */
-export function keepsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
+export function ownsData({ store, meter, log }: Pick<ServiceConfig, 'store' | 'meter' | 'log'>) {
   return store.kind === 'chdb' || meter.kind === 'memory' || log.kind === 'memory'
 }
 
@@ -197,7 +200,7 @@ function sourceOf(values: ServiceEnv): SourceConfig {
   }
 }
 
-/** Faults that only several keys together show. */
+/** Faults of several variables together, as `KEY: message`. */
 function contradictions(values: ServiceEnv): string[] {
   const faults = paymentFaults(values)
   const need = (key: keyof ServiceEnv, why: string) => {
@@ -205,32 +208,30 @@ function contradictions(values: ServiceEnv): string[] {
   }
   const roles = new Set(values.ROLES)
   if (values.YELLOWSTONE_ENDPOINT !== undefined && (roles.has('ingest') || roles.has('workers'))) {
-    need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for gaps and facts about mints')
+    need('SOLANA_RPC_URL', 'with YELLOWSTONE_ENDPOINT, for backfills and mint facts')
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && roles.has('ingest')) {
     need('WALLETS_FILE', 'with YELLOWSTONE_ENDPOINT: one base58 address a line')
   }
   if (values.YELLOWSTONE_ENDPOINT === undefined && values.YELLOWSTONE_X_TOKEN !== undefined) {
-    faults.push(
-      'YELLOWSTONE_X_TOKEN: has no use without YELLOWSTONE_ENDPOINT, the server that it is for',
-    )
+    faults.push('YELLOWSTONE_X_TOKEN: has no effect without YELLOWSTONE_ENDPOINT')
   }
   if (values.YELLOWSTONE_ENDPOINT !== undefined && values.SIMULATOR_BLOCKS !== undefined) {
-    faults.push('SIMULATOR_BLOCKS: has no use with YELLOWSTONE_ENDPOINT; set one of them')
+    faults.push('SIMULATOR_BLOCKS: has no effect with YELLOWSTONE_ENDPOINT; set only one of them')
   }
   if (roles.size < ROLES.length) {
-    const why = 'when ROLES names fewer than all: processes share only real servers'
+    const why = 'unless ROLES names all roles: processes can share only real servers'
     need('KAFKA_BROKERS', why)
     need('CLICKHOUSE_URL', why)
     need('REDIS_URL', why)
   }
   if (roles.has('api') && values.PORT !== 0 && values.METRICS_PORT === values.PORT) {
-    faults.push('METRICS_PORT: has to be another than PORT')
+    faults.push('METRICS_PORT: must differ from PORT')
   }
   if (roles.has('api') && (values.REDIS_URL ?? values.CLICKHOUSE_URL) !== undefined) {
     need(
       'JWT_KEYS_FILE',
-      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md makes one in a line',
+      'by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md has the command',
     )
     need(
       'SECRET_KEY',

@@ -2,12 +2,12 @@ import type { z } from 'zod'
 import { SECRET_KEYS } from '../../pipeline/runtime/secret-files.ts'
 import { type ServiceEnv, serviceEnv } from './config.ts'
 
-/** What `docs/configuration.md` says of one variable beside its schema. */
+/** The description of one variable in `docs/configuration.md`, in addition to its schema. */
 interface Entry {
   readonly group: Group
   /** Markdown. */
   readonly text: string
-  /** What happens without a value, where the schema has no default. */
+  /** The effect of leaving the variable out, if the schema has no default. */
   readonly unset?: string
 }
 
@@ -201,7 +201,9 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
   },
 }
 
-/** `docs/configuration.md`, made of the schema that parses the environment. */
+/**
+ * Returns the text of `docs/configuration.md`, made from the schema that parses the environment.
+ */
 export function configurationPage(): string {
   const keys = Object.keys(serviceEnv) as (keyof ServiceEnv)[]
   const groups = Object.entries(GROUPS).map(([group, title]) => {
@@ -217,7 +219,7 @@ function rowOf(key: keyof ServiceEnv): string[] {
   return [`\`${key}\``, unset ?? `\`${fallback}\``, expected, text]
 }
 
-/** A Markdown table with columns aligned, as the formatter writes it; the first row is its head. */
+/** A Markdown table with aligned columns, as the formatter writes it. The first row is the head. */
 function table(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
@@ -231,7 +233,7 @@ function table(rows: readonly (readonly string[])[]): string {
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/** The default and the expectation that a variable's schema holds. */
+/** The default and the expectation in the schema of a variable. */
 function describe(schema: z.ZodType): { readonly fallback: string; readonly expected: string } {
   const { def } = schema as z.ZodDefault | z.ZodOptional
   const inner = 'innerType' in def ? (def.innerType as z.ZodType) : schema

@@ -8,8 +8,9 @@ import { addressFromBytes } from '../../pipeline/domain/address.ts'
 const CREDITS = 100_000
 
 /**
- * The key of the demo account of a simulated, embedded service (rule J1): made at the first start with 100000 credits, and kept
- * in `DATA_DIR`, for its owner's eyes alone, so that later starts show the same one.
+ * Returns the API key of the demo account of a simulated, embedded service (rule J1). The first
+ * start creates the account with 100000 credits and stores the key in `DATA_DIR`, readable by its
+ * owner alone. Later starts return the same key.
  */
 export async function demoApiKey(dataDir: string, accounts: Accounts): Promise<string> {
   const file = join(dataDir, 'demo-api-key')

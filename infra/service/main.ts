@@ -4,10 +4,10 @@ import { VERSION } from '../../pipeline/runtime/version.ts'
 import { loadConfig } from './config.ts'
 import { type Service, startService } from './service.ts'
 
-/** What is held is finished within this long after SIGTERM, else the process ends without it (rule J5). */
+/** A stop that takes longer than this ends the process all the same (rule J5). */
 const STOP_MS = 9_500
 
-/** Tells why the process ends; what is no expected failure keeps its stack. */
+/** Writes to stderr why the process ends, and exits with 1. A bug is shown with its stack. */
 function fail(error: unknown): never {
   const known = error instanceof ServiceError && error.code !== 'internal'
   process.stderr.write(
@@ -36,9 +36,9 @@ try {
       starting.then(stop).catch(fail)
     })
   }
-  // Also one that comes while it starts: the file may have changed after it was read.
+  // A SIGHUP during the start counts: the file may have changed after it was read.
   process.on('SIGHUP', () => {
-    starting.then((service) => service.reload()).catch(() => {}) // a start that fails tells it itself
+    starting.then((service) => service.reload()).catch(() => {}) // a failed start is reported below
   })
   const service = await starting
   for (const line of service.lines) process.stdout.write(`${line}\n`)

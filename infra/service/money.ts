@@ -1,6 +1,4 @@
 import { Accounts } from '../../api/accounts/accounts.ts'
-import { type AccountChannel, createMemoryChannel } from '../../api/channel/account-channel.ts'
-import { createRedisChannel } from '../../api/channel/redis.ts'
 import { Credits } from '../../api/credits/credits.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
 import { createMemoryMeter } from '../../api/credits/memory.ts'
@@ -13,7 +11,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { createTimelyStore } from '../../pipeline/store/timely-store.ts'
 import type { ServiceConfig } from './config.ts'
 
-/** What knows of accounts and their credits, over one store and one meter. */
+/** Accounts and their credits, over one store and one meter. */
 export interface Money {
   readonly meter: Meter
   readonly ledger: Ledger
@@ -21,15 +19,19 @@ export interface Money {
   readonly accounts: Accounts
 }
 
-/** Opens the meter that the configuration names. Rejects with `unreachable` or `bad_config`, naming the key. */
+/**
+ * Opens the meter that the configuration names. Rejects with `unreachable` or `bad_config`, naming
+ * the key.
+ */
 export async function openMeter(config: ServiceConfig['meter'], logger: Logger): Promise<Meter> {
   return config.kind === 'redis' ? createRedisMeter(config.url, { logger }) : createMemoryMeter()
 }
 
 /**
- * The connection that rate limits count on: its own, because it may be given up sooner than a charge. Null without Redis.
+ * Opens the Redis connection for rate limits and account locks; null without Redis. It is separate
+ * from the meter's, because its commands time out sooner than a charge may.
  */
-export async function openLimits(
+export async function openLimitsRedis(
   config: ServiceConfig['meter'],
   logger: Logger,
 ): Promise<Redis | null> {
@@ -37,15 +39,10 @@ export async function openLimits(
   return connectRedis(config.url, logger, { enableAutoPipelining: true, commandTimeout: 250 })
 }
 
-/** What the processes of the API tell each other of accounts (rule F6). */
-export async function openChannel(
-  config: ServiceConfig['meter'],
-  logger: Logger,
-): Promise<AccountChannel> {
-  return config.kind === 'redis' ? createRedisChannel(config.url, logger) : createMemoryChannel()
-}
-
-/** Puts ledger and accounts over a store and a meter; whoever opened these closes them. `redis`: where processes take turns; null: there is one. */
+/**
+ * Makes ledger, credits and accounts over a store and a meter, which the caller closes. Processes
+ * lock accounts through `redis`; null when there is one process.
+ */
 export function createMoney(
   store: Store,
   meter: Meter,
@@ -62,5 +59,5 @@ export function createMoney(
   return { meter, ledger, credits, accounts }
 }
 
-/** How long a question to the store may take. */
+/** Timeout of a read from the store, in milliseconds. */
 const READ_MS = 10_000

@@ -6,42 +6,43 @@ import { dirname, join, resolve } from 'node:path'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { isServed } from '../operator/socket.ts'
 import { checkFiles } from './check-files.ts'
-import { keepsData, type ServiceConfig } from './config.ts'
-import { reach, type Target, targetOf } from './reach.ts'
+import { checkServers, type ServerTarget, serverTargetOf } from './check-servers.ts'
+import { ownsData, type ServiceConfig } from './config.ts'
 
 /**
- * Looks, with nothing opened or written yet, whether what the configuration names can be had: the files, the servers, the ports, the data folder. Rejects
- * with a ServiceError that names the key at fault (rules J1, J2). What is lost later is another matter: then the service waits for it.
+ * Checks the files, servers, ports and data folder that the configuration names, before anything is
+ * opened or written. Rejects with a ServiceError that names the key at fault (rules J1, J2). Only
+ * the start is this strict: a running service waits for a server that goes away.
  */
 export async function preflight(config: ServiceConfig): Promise<void> {
   const { api, roles, metricsPort, dataDir } = config
   await checkFiles(config)
-  await reach(serversOf(config))
+  await checkServers(serversOf(config))
   if (roles.has('api')) await portIsFree('PORT', api.HOST, api.PORT)
   if (metricsPort !== 0) await portIsFree('METRICS_PORT', api.HOST, metricsPort)
-  if (keepsData(config)) await folderIsFree(dataDir)
+  if (ownsData(config)) await folderIsFree(dataDir)
 }
 
-function serversOf({ roles, source, log, store, meter }: ServiceConfig): Target[] {
-  const targets: Target[] = []
+function serversOf({ roles, source, log, store, meter }: ServiceConfig): ServerTarget[] {
+  const targets: ServerTarget[] = []
   if (source.kind === 'yellowstone' && roles.has('ingest')) {
     targets.push(
-      targetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
-      targetOf('SOLANA_RPC_URL', source.rpcUrl),
+      serverTargetOf('YELLOWSTONE_ENDPOINT', source.endpoint),
+      serverTargetOf('SOLANA_RPC_URL', source.rpcUrl),
     )
   }
   if (log.kind === 'kafka') targets.push({ key: 'KAFKA_BROKERS', places: log.brokers })
-  if (store.kind === 'clickhouse') targets.push(targetOf('CLICKHOUSE_URL', store.url))
-  if (meter.kind === 'redis') targets.push(targetOf('REDIS_URL', meter.url))
+  if (store.kind === 'clickhouse') targets.push(serverTargetOf('CLICKHOUSE_URL', store.url))
+  if (meter.kind === 'redis') targets.push(serverTargetOf('REDIS_URL', meter.url))
   return targets
 }
 
-/** Of listen(2) and getaddrinfo(3). */
+/** Explanations of error codes of listen(2) and getaddrinfo(3). */
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address',
-  ENOTFOUND: 'there is no host of this name',
-  EAI_AGAIN: 'the name of the host cannot be looked up now',
-  EACCES: 'this user may not',
+  ENOTFOUND: 'the host name does not exist',
+  EAI_AGAIN: 'the host name cannot be resolved now',
+  EACCES: 'this user lacks the permission',
 }
 
 async function portIsFree(key: string, host: string, port: number): Promise<void> {
@@ -74,14 +75,21 @@ async function folderIsFree(dataDir: string): Promise<void> {
     () => false,
   )
   if (usable && (await canHold(existing.path))) return
-  const what = usable ? 'takes no folders' : existing.isFolder ? 'is not writable' : 'is no folder'
+  const what = usable
+    ? 'does not accept new folders'
+    : existing.isFolder
+      ? 'is not writable'
+      : 'is not a folder'
   throw new ServiceError(
     'bad_config',
     `DATA_DIR: ${resolve(dataDir)} cannot be used: ${existing.path} ${what}`,
   )
 }
 
-/** Whether a folder can be made there: some say that they are writable and are not (`/proc`, a disk that is full). Leaves nothing behind. */
+/**
+ * Whether a folder can be created in `path`, tried with one that is removed again. Some folders
+ * claim to be writable and are not (`/proc`, a full disk).
+ */
 async function canHold(path: string): Promise<boolean> {
   try {
     await rmdir(await mkdtemp(join(path, '.tracked-wallets-')))
@@ -91,7 +99,7 @@ async function canHold(path: string): Promise<boolean> {
   }
 }
 
-/** What there is already of a path: itself, or the folder that it would be made in. */
+/** The path itself if it exists, else its nearest ancestor that does. */
 async function nearest(path: string): Promise<{ path: string; isFolder: boolean }> {
   for (let at = path; ; at = dirname(at)) {
     const found = await stat(at).catch(() => null)

@@ -1,38 +1,42 @@
-import { readFile } from 'node:fs/promises'
 import type { Address } from '../../pipeline/domain/address.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { parseWalletLines } from '../../pipeline/ingest/wallets-file.ts'
-import { readFault } from '../../pipeline/runtime/read-fault.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import type { SourceConfig } from './config.ts'
 import { startSimulatedMarket } from './simulated-market.ts'
 
-/** Where transactions come from, running. */
+/** A running source of transactions. */
 export interface Source {
   readonly endpoint: string
   readonly xToken: string | null
   readonly rpcUrl: string
   readonly pricePool: Address
-  /** Where the simulator's customers pay; null of a real chain. */
+  /** Where the simulator's customers pay; null for a real chain. */
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address } | null
-  /** The simulator's history, which a new installation fetches; null of a real chain, of which nothing is fetched unless somebody asks. */
+  /**
+   * The simulator's history, which a new installation fetches. Null for a real chain, whose history
+   * is fetched only on request.
+   */
   readonly history: { readonly solPrices: readonly SolPrice[] } | null
   /** The tracked wallets as read at the start. */
   readonly wallets: WalletList
   /** Reads the wallets again, for SIGHUP (rule J5). */
   readWallets(): Promise<WalletList>
-  /** What the wallets were read from, for messages. */
+  /** The name of the wallets' file, for messages. */
   readonly walletsFile: string
   close(): Promise<void>
 }
 
-/** Tracked wallets, `W1` first, with their lines in the file; the simulator's own have none. */
+/** Tracked wallets, `W1` first, with their line numbers in the file; the simulator's have none. */
 export interface WalletList {
   readonly addresses: readonly Address[]
   readonly lines: readonly number[]
 }
 
-/** A Yellowstone server as configured, or the simulator, started here (rule J2). Rejects with `bad_wallets_file`, naming the line. */
+/**
+ * Opens the configured Yellowstone server, or starts the simulator in this process (rule J2).
+ * Rejects with `bad_wallets_file`, naming the line.
+ */
 export async function openSource(config: SourceConfig): Promise<Source> {
   if (config.kind === 'yellowstone') {
     const { walletsFile } = config
@@ -75,13 +79,4 @@ export async function openSource(config: SourceConfig): Promise<Source> {
 async function readWalletsFile(file: string): Promise<WalletList> {
   const lines = parseWalletLines(await readTextFile('WALLETS_FILE', file), file)
   return { addresses: [...lines.keys()], lines: [...lines.values()] }
-}
-
-/** The text of a file that a key of the environment names; rejects with `bad_config`, naming key and file. */
-export async function readTextFile(key: string, file: string): Promise<string> {
-  return readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ServiceError('bad_config', `${key}: cannot read ${file}: ${readFault(cause)}`, {
-      cause,
-    })
-  })
 }

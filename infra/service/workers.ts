@@ -1,137 +1,136 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import { createPoolWatch, type PoolWatchConfig } from '../../pipeline/ingest/pools/pool-watch.ts'
 import { createPoolMetrics } from '../../pipeline/ingest/pools/telemetry.ts'
 import { createRpc } from '../../pipeline/ingest/rpc/rpc.ts'
-import type { EventLog } from '../../pipeline/log/log.ts'
-import type { Logger } from '../../pipeline/runtime/logger.ts'
-import type { Registry } from '../../pipeline/runtime/telemetry.ts'
-import { createPatientStore } from '../../pipeline/store/patient-store.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
+import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import type { Strategy } from '../../pipeline/trending/strategy.ts'
 import { startMintFacts } from '../../pipeline/workers/facts/mint-facts.ts'
 import { startPriceFill } from '../../pipeline/workers/facts/price-fill.ts'
-import { storeSolPriceFile } from '../../pipeline/workers/facts/sol-price-file.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { createMintFactsMetrics, createTrendingMetrics } from '../../pipeline/workers/telemetry.ts'
 import { createStrategyRunner } from '../../pipeline/workers/trending/strategy-runner.ts'
 import { startTrending } from '../../pipeline/workers/trending/trending.ts'
-
-interface Parts {
-  readonly store: Store
-  readonly log: EventLog
-  readonly logger: Logger
-  readonly registry: Registry
-  /** Called with what can only be a bug. */
-  readonly onBug: (error: unknown) => void
-}
+import type { ServiceConfig } from './config.ts'
+import type { ServiceContext } from './context.ts'
+import type { ServicePart } from './open-parts.ts'
+import { type Reload, reloadFile } from './reload.ts'
+import type { Source } from './source.ts'
+import type { Stores } from './stores.ts'
 
 /** The workers of a process. */
-export interface Workers {
-  /** Says that prices of SOL have come to the store. */
-  fillNow(): Promise<void>
-  /** Filter strategies that are in force from the next tick of the watchlist on. */
-  replaceStrategies(strategies: readonly Strategy[]): void
-  stop(): Promise<void>
+export interface Workers extends ServicePart {
+  /**
+   * Prices the stored swaps that have no price. Call it when SOL prices were added to the store.
+   */
+  onPricesStored(): Promise<void>
+  /** Reads `STRATEGIES_FILE` again. Its strategies are in force from the next tick on. */
+  readonly reload: Reload
 }
 
-/** Starts the fold, and what follows from the swaps that it stores: missing prices, facts about mints, the watchlist with the pools of its tokens. Without `rpcUrl` there are no facts and no pools. */
+/**
+ * Starts the fold and the workers that follow the swaps that it stores: missing prices, facts about
+ * mints, the watchlist with the pools of its tokens, and filter strategies (rule G5). Without an
+ * RPC server there are no mint facts and no pools.
+ */
 export async function startWorkers(
-  parts: Parts,
-  config: {
-    readonly rpcUrl: string | null
-    readonly solPriceMaxAgeSeconds: number
-    /** Where accounts of pools are followed, beside `rpcUrl`; null: they are not, and prices are those of the newest swaps. */
-    readonly stream: PoolWatchConfig | null
-    /** `PRIVACY_SALT` (rule I2). */
-    readonly salt: string | null
-    /** Filter strategies over the watchlist (rule G5). */
-    readonly strategies: readonly Strategy[]
-  },
+  context: ServiceContext,
+  { store, log }: Pick<Stores, 'store' | 'log'>,
+  source: Source | null,
 ): Promise<Workers> {
-  const { logger, registry } = parts
+  const { config, logger, registry } = context
+  const { privacySalt: salt, solPriceMaxAgeSeconds } = config
+  const deps = { store, log, logger, registry, onBug: context.fail }
   const listeners: ((swaps: readonly Swap[]) => void)[] = []
+  const strategies = await readStrategies(config)
   const fold = await startFold({
-    ...parts,
-    salt: config.salt,
+    ...deps,
+    salt,
     onSwaps: (swaps) => {
-      for (const tell of listeners) tell(swaps)
+      for (const listen of listeners) listen(swaps)
     },
   })
-  const fill = startPriceFill({
-    ...parts,
-    books: fold,
-    maxAgeSeconds: config.solPriceMaxAgeSeconds,
-  })
+  const fill = startPriceFill({ ...deps, books: fold, maxAgeSeconds: solPriceMaxAgeSeconds })
   listeners.push(fill.note)
-  const { rpcUrl } = config
-  if (rpcUrl === null) logger.info('without SOLANA_RPC_URL there are no facts about mints')
-  const metrics = createMintFactsMetrics(registry)
-  const facts =
-    rpcUrl === null
-      ? null
-      : startMintFacts({
-          ...parts,
-          metrics,
-          rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
-        })
-  const pools =
-    rpcUrl === null || config.stream === null
-      ? null
-      : createPoolWatch(config.stream, {
-          logger,
-          onBug: parts.onBug,
-          metrics: createPoolMetrics(registry),
-          rpc: createRpc({ url: rpcUrl, metrics, concurrency: 1 }),
-        })
+  const { facts, pools } = startRpcWorkers(deps, chainOf(config, source))
   if (facts) listeners.push((swaps) => facts.note(swaps.map((swap) => swap.baseMint)))
-  const signals = createStrategyRunner({ ...parts, strategies: config.strategies })
+  const signals = createStrategyRunner({ ...deps, strategies })
   const trending = startTrending(
     {
-      ...parts,
+      ...deps,
       onTick: signals.onTick,
       metrics: createTrendingMetrics(registry),
-      // Of several processes one computes: the one that has the first partition.
+      // One of several worker processes computes: the one that has the first partition.
       isMine: () => fold.partitions().includes(0),
       pools,
     },
-    config,
+    { salt, solPriceMaxAgeSeconds },
   )
   return {
-    fillNow: fill.fillNow,
-    replaceStrategies: signals.replace,
-    async stop() {
+    onPricesStored: fill.fillNow,
+    reload: reloadStrategies(context, signals.replace),
+    async close() {
       signals.stop()
-      // Together: a fill may wait for the fold, which waits for a lost store for a while and no longer.
+      // All at once: a price fill may wait for the fold, which waits for a lost store for a while.
       await Promise.all([facts?.stop(), fill.stop(), trending.stop(), pools?.stop(), fold.stop()])
     },
   }
 }
 
-/**
- * Stores the prices of `SOL_PRICES_FILE` and of a simulated history beside everything else, then calls `onStored`. `ended` resolves when they are stored, or were
- * given up; `stop` ends it, and the next start goes on.
- */
-export function loadSolPrices(
-  { store, logger, onBug }: Pick<Parts, 'store' | 'logger' | 'onBug'>,
-  prices: readonly SolPrice[],
-  onStored: () => void,
-): { readonly ended: Promise<void>; stop(): Promise<void> } {
-  const stopping = new AbortController()
-  const ended = storeSolPriceFile(createPatientStore(store, stopping.signal, logger), prices)
-    .then((stored) => {
-      logger.info({ prices: prices.length, stored }, 'past prices of SOL are stored')
-      onStored()
-    })
-    .catch((error: unknown) => {
-      if (!(error instanceof ServiceError && error.code === 'closed')) onBug(error)
-    })
-  return {
-    ended,
-    async stop() {
-      stopping.abort()
-      await ended
-    },
+/** The chain that workers read: an RPC server, and a stream of accounts beside it. */
+interface Chain {
+  readonly rpcUrl: string | null
+  /** Where pool accounts are followed; null: prices come from the newest swaps. */
+  readonly stream: PoolWatchConfig | null
+}
+
+/** The chain of `source`; without a source, of `SOLANA_RPC_URL` and `YELLOWSTONE_ENDPOINT`. */
+function chainOf(config: ServiceConfig, source: Source | null): Chain {
+  if (source === null) return { rpcUrl: config.rpcUrl?.href ?? null, stream: config.yellowstone }
+  const { rpcUrl, endpoint, xToken } = source
+  return { rpcUrl, stream: { endpoint, xToken } }
+}
+
+/** Starts the workers that need an RPC server; null for those that cannot run. */
+function startRpcWorkers(
+  deps: Pick<ServiceContext, 'logger' | 'registry'> & {
+    readonly store: Stores['store']
+    readonly onBug: (error: unknown) => void
+  },
+  { rpcUrl: url, stream }: Chain,
+) {
+  const metrics = createMintFactsMetrics(deps.registry)
+  if (url === null) {
+    deps.logger.info('without SOLANA_RPC_URL there are no facts about mints')
+    return { facts: null, pools: null }
   }
+  const facts = startMintFacts({
+    ...deps,
+    metrics,
+    rpc: createRpc({ url, metrics, concurrency: 1 }),
+  })
+  if (stream === null) return { facts, pools: null }
+  const pools = createPoolWatch(stream, {
+    ...deps,
+    metrics: createPoolMetrics(deps.registry),
+    rpc: createRpc({ url, metrics, concurrency: 1 }),
+  })
+  return { facts, pools }
+}
+
+async function readStrategies({
+  strategiesFile: file,
+}: ServiceConfig): Promise<readonly Strategy[]> {
+  return parseStrategies(await readTextFile('STRATEGIES_FILE', file), file)
+}
+
+function reloadStrategies(
+  { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
+  replace: (strategies: readonly Strategy[]) => void,
+): Reload {
+  return reloadFile(logger, 'strategies not read again, the old ones stay in force', async () => {
+    const strategies = await readStrategies(config)
+    replace(strategies)
+    logger.info({ strategies: strategies.length }, 'strategies read again')
+  })
 }

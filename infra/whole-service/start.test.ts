@@ -437,7 +437,7 @@ refused({
   },
   says: `bad configuration:
   SECRET_KEY_FILE: cannot read ${absent}: there is no such file
-  REDIS_URL_FILE: REDIS_URL is set too; set one of them
+  REDIS_URL_FILE: REDIS_URL is also set; set only one of them
   KAFKA_SASL_FILE: ${join(folder, 'empty')} is empty
 `,
 })
@@ -452,39 +452,39 @@ refused({
   title: 'some of the roles and no servers',
   env: { ROLES: 'ingest' },
   says: `bad configuration:
-  KAFKA_BROKERS: required when ROLES names fewer than all: processes share only real servers
-  CLICKHOUSE_URL: required when ROLES names fewer than all: processes share only real servers
-  REDIS_URL: required when ROLES names fewer than all: processes share only real servers
+  KAFKA_BROKERS: required unless ROLES names all roles: processes can share only real servers
+  CLICKHOUSE_URL: required unless ROLES names all roles: processes can share only real servers
+  REDIS_URL: required unless ROLES names all roles: processes can share only real servers
 `,
 })
 refused({
   title: 'workers of a real stream without RPC',
   env: { ROLES: 'workers', YELLOWSTONE_ENDPOINT: `http://${nowhere}` },
   says: `bad configuration:
-  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for gaps and facts about mints
-  KAFKA_BROKERS: required when ROLES names fewer than all: processes share only real servers
-  CLICKHOUSE_URL: required when ROLES names fewer than all: processes share only real servers
-  REDIS_URL: required when ROLES names fewer than all: processes share only real servers
+  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for backfills and mint facts
+  KAFKA_BROKERS: required unless ROLES names all roles: processes can share only real servers
+  CLICKHOUSE_URL: required unless ROLES names all roles: processes can share only real servers
+  REDIS_URL: required unless ROLES names all roles: processes can share only real servers
 `,
 })
 refused({
   title: 'a real stream without RPC and wallets',
   env: { YELLOWSTONE_ENDPOINT: `http://${nowhere}`, YELLOWSTONE_X_TOKEN: PASSWORD },
   says: `bad configuration:
-  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for gaps and facts about mints
+  SOLANA_RPC_URL: required with YELLOWSTONE_ENDPOINT, for backfills and mint facts
   WALLETS_FILE: required with YELLOWSTONE_ENDPOINT: one base58 address a line
 `,
 })
 refused({
   title: 'a token of a stream and no stream',
   env: { YELLOWSTONE_X_TOKEN: PASSWORD },
-  says: 'bad configuration:\n  YELLOWSTONE_X_TOKEN: has no use without YELLOWSTONE_ENDPOINT, the server that it is for\n',
+  says: 'bad configuration:\n  YELLOWSTONE_X_TOKEN: has no effect without YELLOWSTONE_ENDPOINT\n',
 })
 refused({
   title: 'a server and no secrets',
   env: { CLICKHOUSE_URL: `http://user:${PASSWORD}@${nowhere}` },
   says: `bad configuration:
-  JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md makes one in a line
+  JWT_KEYS_FILE: required by role api with REDIS_URL or CLICKHOUSE_URL: a JWK set of Ed25519 keys, the same in every process; api/auth/README.md has the command
   SECRET_KEY: required by role api with REDIS_URL or CLICKHOUSE_URL: 32 bytes or more in hex or base64, the same in every process, for example from: openssl rand -hex 32
 `,
 })
@@ -516,7 +516,7 @@ refused({
 refused({
   title: 'one port for two purposes',
   env: { PORT: '18080', METRICS_PORT: '18080' },
-  says: 'bad configuration:\n  METRICS_PORT: has to be another than PORT\n',
+  says: 'bad configuration:\n  METRICS_PORT: must differ from PORT\n',
 })
 const badWallet = file('bad-wallet.txt', '# tracked', w1, 'W2')
 refused({
@@ -609,19 +609,19 @@ refused({
 refused({
   title: 'a data folder that is a file',
   env: { DATA_DIR: wallets },
-  says: `DATA_DIR: ${wallets} cannot be used: ${wallets} is no folder\n`,
+  says: `DATA_DIR: ${wallets} cannot be used: ${wallets} is not a folder\n`,
 })
 refused({
   title: 'a data folder below a file',
   env: { DATA_DIR: join(wallets, 'data') },
-  says: `DATA_DIR: ${join(wallets, 'data')} cannot be used: ${wallets} is no folder\n`,
+  says: `DATA_DIR: ${join(wallets, 'data')} cannot be used: ${wallets} is not a folder\n`,
 })
 // Node's recursive mkdir would loop there for ever.
 for (const DATA_DIR of existsSync('/proc') ? ['/proc/x', '/proc/x/y'] : [])
   refused({
     title: `a data folder that cannot be made: ${DATA_DIR}`,
     env: { DATA_DIR },
-    says: `DATA_DIR: ${DATA_DIR} cannot be used: /proc takes no folders\n`,
+    says: `DATA_DIR: ${DATA_DIR} cannot be used: /proc does not accept new folders\n`,
   })
 const changed = file('changed.txt', w1, other, ...truth.wallets.slice(2))
 refused({

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { DECODER_VERSION } from '../domain/decoder-version.ts'
+import { EventLoopYield } from '../runtime/event-loop-yield.ts'
 import type { Logger } from '../runtime/logger.ts'
 import { pause } from '../runtime/pause.ts'
-import { Turns } from '../runtime/turns.ts'
 import { handOut } from './hand-out.ts'
 import {
   deleteGroup,
@@ -198,9 +198,9 @@ export class SupervisedConsumer implements Consumer {
     const isFollower = this.#options.mode === 'follow'
     const records: LogRecord[] = []
     let next: bigint | null = null
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     for (const message of messages) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       const offset = BigInt(message.offset)
       if (isFollower && message.headers?.kind?.toString() === KEPT_HEADERS.kind) {
         next = offset + 1n

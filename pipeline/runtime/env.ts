@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { ServiceError } from '../domain/service-error.ts'
 
-/** Readers of environment variables. Each says what it expects and gives an example; none repeats the value, which may be a secret. */
+/**
+ * A reader of one environment variable. Its error says what it expects and gives an example. It
+ * never repeats the value, which may be a secret.
+ */
 type EnvType<T> = z.ZodType<T, string>
 
-/** Text that `read` can turn into a value; `read` gives undefined for what it does not accept. */
+/**
+ * A reader of text that `read` turns into a value. `read` returns undefined for text that it
+ * refuses. `expected` and `example` complete "expected ..., for example ..." in the error.
+ */
 export function envText<T>(
   expected: string,
   example: string,
@@ -21,6 +27,7 @@ export function envText<T>(
     .meta({ description: expected })
 }
 
+/** A reader of an integer within bounds, both included. */
 export function envInteger(min: number, max: number, example: number): EnvType<number> {
   return envText(`an integer from ${min} to ${max}`, String(example), (text) => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -28,7 +35,7 @@ export function envInteger(min: number, max: number, example: number): EnvType<n
   })
 }
 
-/** A URL of one of the given schemes (`http`, `redis`, ...). */
+/** A reader of a URL with one of the given schemes (`http`, `redis`, ...). */
 export function envUrl(schemes: readonly string[], example: string): EnvType<URL> {
   return envText(
     `a URL starting with ${schemes.map((s) => `${s}://`).join(' or ')}`,
@@ -42,19 +49,24 @@ export function envUrl(schemes: readonly string[], example: string): EnvType<URL
   )
 }
 
+/** A reader of one of the given words. */
 export function envChoice<const T extends string>(choices: readonly T[], example: T): EnvType<T> {
   return envText(`one of ${choices.join(', ')}`, example, (text) =>
     choices.find((choice) => choice === text),
   )
 }
 
+/** A reader of `true` or `false`. */
 export function envBoolean(): EnvType<boolean> {
   return envText('true or false', 'true', (text) =>
     text === 'true' ? true : text === 'false' ? false : undefined,
   )
 }
 
-/** Comma-separated items, at least one, each accepted by `item`. */
+/**
+ * A reader of comma-separated items, at least one. `item` reads each, and returns undefined for
+ * text that it refuses.
+ */
 export function envList<T>(
   expected: string,
   example: string,
@@ -62,21 +74,22 @@ export function envList<T>(
 ): EnvType<readonly T[]> {
   return envText(expected, example, (text) => {
     const items = text.split(',').map((part) => item(part.trim()))
-    return items.includes(undefined) ? undefined : (items as T[]) // no undefined is left
+    return items.includes(undefined) ? undefined : (items as T[]) // checked: none is undefined
   })
 }
 
-/** Any text that is not empty. */
+/** A reader of any text that is not empty. */
 export function envString(): EnvType<string> {
   return z.string()
 }
 
-/** What an object of readers gives: a value for each key with a default, else perhaps undefined. */
+/** The values that an object of readers returns; undefined for an unset key without a default. */
 export type EnvOf<Keys extends z.core.$ZodLooseShape> = z.output<z.ZodObject<Keys>>
 
 /**
- * Reads every key of `keys` from `env`; an empty value counts as unset. Throws one ServiceError `bad_config` that names every bad key and what
- * was expected of it; `check` adds what only several keys together show, as `KEY: message` lines.
+ * Reads every key of `keys` from `env`. An empty value counts as unset. Throws one ServiceError
+ * `bad_config` that names every bad key and what was expected of it. `check` returns the faults of
+ * several keys together, as `KEY: message`; it runs only when every key is good.
  */
 export function readEnv<Keys extends z.core.$ZodLooseShape>(
   keys: Keys,

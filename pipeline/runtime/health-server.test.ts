@@ -4,7 +4,7 @@ import { startHealthServer } from './health-server.ts'
 import { createReadiness } from './readiness.ts'
 import { Counter, createRegistry, Gauge } from './telemetry.ts'
 
-test('a process tells its metrics, that it runs, and why it is not ready (rule D7)', async (t) => {
+test('the health server shows metrics, liveness, and why a process is not ready (rule D7)', async (t) => {
   const registry = createRegistry()
   new Counter({ name: 'events_total', help: 'Events.', registers: [registry] }).inc(3)
   let storeIsUp = false
@@ -52,7 +52,7 @@ test('a process tells its metrics, that it runs, and why it is not ready (rule D
   await server.close()
 })
 
-test('requests for the metrics share one rendering for a while', async (t) => {
+test('requests for metrics share one rendering for a while', async (t) => {
   const registry = createRegistry()
   let renderings = 0
   new Gauge({
@@ -78,7 +78,7 @@ test('requests for the metrics share one rendering for a while', async (t) => {
   await server.close()
 })
 
-test('whoever asks within a second whether a process is ready shares one check of each condition', async (t) => {
+test('readiness probes within a second share one check of each condition', async (t) => {
   let checks = 0
   const readiness = createReadiness()
   readiness.add({

@@ -4,26 +4,30 @@ import { ServiceError } from '../domain/service-error.ts'
 import type { Readiness } from './readiness.ts'
 import type { Registry } from './telemetry.ts'
 
+/** A running health server. */
 export interface HealthServer {
+  /** The port that it listens on. */
   readonly port: number
+  /** Stops listening and closes every connection. */
   close(): Promise<void>
 }
 
 /**
- * Serves `/metrics` (Prometheus), `/healthz` (the process runs) and `/readyz` (200 or 503 with the reasons) of one process on its
- * METRICS_PORT (rules D7, J4). Rejects with `bad_config` when the port is taken.
+ * Serves `/metrics` (Prometheus), `/healthz` (the process runs) and `/readyz` (200, or 503 with the
+ * reasons) of one process on its `METRICS_PORT` (rules D7, J4). Rejects with `bad_config` when the
+ * port is taken.
  */
 export async function startHealthServer(options: {
   host: string
   port: number
   registry: Registry
   readiness: Pick<Readiness, 'read'>
-  /** How long one rendering of the metrics is shared; 250 when left out. */
+  /** How long requests share one rendering of the metrics, in milliseconds; default 250. */
   metricsSharedMs?: number
 }): Promise<HealthServer> {
   const { host, port, registry, readiness, metricsSharedMs = METRICS_SHARED_MS } = options
   let report = { at: Number.NEGATIVE_INFINITY, text: Promise.resolve('') }
-  // Rendering takes milliseconds of the event loop.
+  // Rendering blocks the event loop for milliseconds, so it is cached.
   const metrics = () => {
     if (performance.now() - report.at > metricsSharedMs)
       report = { at: performance.now(), text: registry.metrics() }
@@ -62,7 +66,7 @@ export async function startHealthServer(options: {
     server.listen(port, host, resolve)
   })
   return {
-    port: (server.address() as AddressInfo).port, // listening on TCP
+    port: (server.address() as AddressInfo).port, // it listens on TCP
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -4,8 +4,10 @@ import { type DestinationStream, pino } from 'pino'
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent'
 
 /**
- * Logs one JSON line an event to stderr. `error` wakes someone, `warn` is wrong but handled, `info` is start, stop and reconnect, `debug` is per
- * record. Addresses, signatures and slots of tracked trades never at info or above (rule I1); secrets are redacted by their field names.
+ * Makes a logger that writes one JSON line per event to stderr. `error` wakes someone, `warn` is
+ * wrong but handled, `info` is start, stop and reconnect, `debug` is per record. Do not log
+ * addresses, signatures or slots of tracked trades at `info` or above (rule I1). Fields with the
+ * names of secrets are redacted, in the line and one level below.
  */
 export function createLogger(
   level: LogLevel,
@@ -24,6 +26,7 @@ export function createLogger(
   )
 }
 
+/** The logger of a process. */
 export type Logger = ReturnType<typeof createLogger>
 
 const SECRET_FIELDS = [

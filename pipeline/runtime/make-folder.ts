@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those it lies in, as far as they are missing, for their owner alone by
- * default. Throws Node's error of the folder that cannot be made. It goes up step by step:
- * `mkdirSync` with `recursive` never returns where the system says that a folder is missing in an
- * existing one (`/proc/x`, Node 20).
+ * Creates a folder and its missing ancestors, by default for their owner alone. Throws Node's error
+ * for the folder that cannot be created. It does not use `mkdirSync` with `recursive`: in Node 20
+ * that never returns for a folder such as `/proc/x`, where the system reports ENOENT although the
+ * parent exists.
  */
 export function makeFolder(folder: string, mode = 0o700): void {
   const path = resolve(folder)
@@ -14,7 +14,7 @@ export function makeFolder(folder: string, mode = 0o700): void {
     mkdirSync(path, { mode })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : null
-    if (code === 'EEXIST' && isFolder(path)) return // made by another process just now
+    if (code === 'EEXIST' && isFolder(path)) return // another process has just created it
     if (code !== 'ENOENT' || path === dirname(path) || isFolder(dirname(path))) throw error
     makeFolder(dirname(path), mode)
     makeFolder(path, mode)

@@ -1,31 +1,28 @@
 import { ServiceError } from '../domain/service-error.ts'
 
 /**
- * One condition of readiness: resolves when it holds, rejects with a message fit for an operator
- * when not.
+ * Checks one condition of readiness. Resolves if it holds, else rejects with a message for an
+ * operator.
  */
 export type ReadyCheck = () => Promise<void>
 
-/** Whether the process is ready, and for each condition `ok` or why not. */
+/** Whether the process is ready. `checks` has `ok`, or the reason why not, per condition. */
 export interface ReadinessReport {
   readonly ready: boolean
   readonly checks: Readonly<Record<string, string>>
 }
 
-/** The conditions under which a process is ready, and their state. */
+/** The conditions under which a process is ready. */
 export interface Readiness {
-  /** Adds conditions by their names. */
+  /** Adds conditions by name; a condition replaces the earlier one of the same name. */
   add(checks: Readonly<Record<string, ReadyCheck>>): void
-  /**
-   * Checks every condition. All callers share one report while it is being made and until it is
-   * `shareMs` old.
-   */
+  /** Checks every condition. Concurrent calls share one report, and so do calls soon after it. */
   read(): Promise<ReadinessReport>
 }
 
 /**
- * Conditions of one process; whatever asks whether it is ready shares them, so that probes cost the
- * same however many come.
+ * Makes the readiness of one process. A report is shared until it is `shareMs` old, so the cost of
+ * probes does not grow with their number.
  */
 export function createReadiness(shareMs = 1000): Readiness {
   const conditions: Record<string, ReadyCheck> = {}

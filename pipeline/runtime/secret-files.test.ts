@@ -7,7 +7,7 @@ import { modeFault, readSecretFiles, SECRET_KEYS, secretFilesOf } from './secret
 const folder = mkdtempSync(join(tmpdir(), 'secret-files-'))
 test.after.always('remove', () => rmSync(folder, { recursive: true, force: true }))
 
-test('each secret may come from a file, without the white space around it', (t) => {
+test('each secret may come from a file, and its text is trimmed', (t) => {
   const env: Record<string, string> = { LOG_LEVEL: 'info', SECRET_KEY_FILE: '' }
   const expected: Record<string, string> = {}
   for (const key of SECRET_KEYS.slice(1)) {
@@ -22,7 +22,7 @@ test('each secret may come from a file, without the white space around it', (t) 
   )
 })
 
-test('a secret file of the service is its alone; one that is provided, or a folder, may be read and not written', (t) => {
+test('only the service may read its own secret file; provided files and folders may be readable', (t) => {
   const SERVICE = 1000
   const ROOT = 0
   const OTHER = 1001

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { ServiceError } from '../domain/service-error.ts'
 import { readFault } from './read-fault.ts'
 
-/** Keys of the environment whose values are secret. `KEY_FILE` may name a file that holds it. */
+/** Variables whose values are secret. For each, `KEY_FILE` may name a file with the value. */
 export const SECRET_KEYS = [
   'SECRET_KEY',
   'CLICKHOUSE_URL',
@@ -17,23 +17,23 @@ export const SECRET_KEYS = [
 
 type Env = Readonly<Record<string, string | undefined>>
 
-/** The files that the environment names for its secrets, by key (`SECRET_KEY_FILE`, ...). */
+/** The secret files that the environment names, by variable (`SECRET_KEY_FILE`, ...). */
 export function secretFilesOf(env: Env): ReadonlyMap<string, string> {
   const named = SECRET_KEYS.map((key) => [`${key}_FILE`, env[`${key}_FILE`] ?? ''] as const)
   return new Map(named.filter(([, file]) => file !== ''))
 }
 
 /**
- * The environment with the text of each `KEY_FILE`, without white space around it, as the value of
- * `KEY`. Throws one `bad_config` that names every file that cannot be read or is empty, and every
- * key that is set as well as its file. It repeats no content.
+ * Returns the environment with the trimmed text of each `KEY_FILE` as the value of `KEY`. Throws
+ * one `bad_config` that names every unreadable or empty file, and every key that is set together
+ * with its file. The error repeats no content.
  */
 export function readSecretFiles(env: Env): Env {
   const faults: string[] = []
   const values: Record<string, string> = {}
   for (const [fileKey, file] of secretFilesOf(env)) {
     const key = fileKey.slice(0, -'_FILE'.length)
-    if (env[key]) faults.push(`${fileKey}: ${key} is set too; set one of them`)
+    if (env[key]) faults.push(`${fileKey}: ${key} is also set; set only one of them`)
     try {
       const text = readFileSync(file, 'utf8').trim()
       if (text === '') faults.push(`${fileKey}: ${file} is empty`)
@@ -47,14 +47,14 @@ export function readSecretFiles(env: Env): Env {
   throw new ServiceError('bad_config', `bad configuration:\n${lines.join('\n')}`)
 }
 
-/** Where Docker and Kubernetes mount secrets; owners and modes there are those of the host. */
+/** Where Docker and Kubernetes mount secrets. Owners and modes there are those of the host. */
 const MOUNTED = '/run/secrets/'
 
 /**
- * What is wrong with the permissions of a secret file, or of a folder that holds secret files, with
- * the command that mends it; null: nothing, or it does not exist. No other user may write either.
- * A file of this user may be read by no other. A file of root, or one that was mounted for this
- * process, may be readable: its provider decides that.
+ * Checks the permissions of a secret file, or of a folder with secret files. Returns the fault with
+ * the command that fixes it; null if there is no fault or no such path. No other user may write to
+ * either. Only this user may read its own file. A file of root or a mounted file may be readable:
+ * its provider decides that.
  */
 export async function permissionFault(key: string, path: string): Promise<string | null> {
   const found = await stat(path).catch(() => null)
@@ -65,7 +65,7 @@ export async function permissionFault(key: string, path: string): Promise<string
   return fault === null ? null : `${key}: ${path} ${fault} ${path}`
 }
 
-/** The rule of `permissionFault`, for a process of user `ownUid`. */
+/** The rule of `permissionFault` for a process of user `ownUid`, without the path. */
 export function modeFault(
   { uid, mode, kind }: { uid: number; mode: number; kind: 'file' | 'folder' | 'mount' },
   ownUid: number,

@@ -1,11 +1,17 @@
 /**
- * How far a slot has come: the later of its block meta and `confirmed` was `received`; it was `sealed`, in its place on the chain; its transactions were
- * `decoded`; the log has acknowledged it (`appended`); the relay has it from every partition (`merged`); its trades were `written` to the sockets.
+ * A stage of a slot on its way through the service:
+ * - `received`: its block meta and its status `confirmed` have both come;
+ * - `sealed`: it is complete and has its place on the chain;
+ * - `decoded`: its transactions are decoded;
+ * - `appended`: the log has acknowledged it;
+ * - `merged`: the feed has read it from every partition of the log;
+ * - `written`: its trades are written to the feed's sockets.
  */
 export type SlotStage = 'received' | 'sealed' | 'decoded' | 'appended' | 'merged' | 'written'
 
 /**
- * Told of a slot's stages at the moment they are reached, in the turn in which the work is done, so it must be quick. `received` is told of the block
- * meta and of `confirmed`, the later of which counts; `written` only of slots with trades, `merged` and `appended` in either order.
+ * Called synchronously when a slot reaches a stage, so it must be quick. `received` comes twice,
+ * for the block meta and for `confirmed`; the later call counts. `written` comes only for slots
+ * with trades. `merged` and `appended` come in either order.
  */
 export type OnStage = (stage: SlotStage, slot: number) => void

@@ -11,7 +11,7 @@ import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
-import { createMoney, openLimits, openMeter } from '../../service/money.ts'
+import { createMoney, openLimitsRedis, openMeter } from '../../service/money.ts'
 import { print } from '../kit/figures.ts'
 import { lastSlot, markStored, openLiveEdge, seed } from './seed.ts'
 
@@ -39,7 +39,7 @@ if (stored === '0') {
 print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
 
 const meter = await openMeter(config.meter, logger)
-const redis = await openLimits(config.meter, logger)
+const redis = await openLimitsRedis(config.meter, logger)
 const { credits, accounts } = createMoney(store, meter, logger, redis)
 const log = createMemoryLog({ logger, registry })
 const secretKey = Buffer.alloc(32, 1)

@@ -1,6 +1,6 @@
 import type { Perturb } from '../../domain/perturbation.ts'
 import { createWalletState, type WalletState } from '../../fold/wallet-state.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { deleteStaleRows, markForRefold, type StoredBooks, saveSnapshots } from './book-store.ts'
@@ -70,9 +70,9 @@ export class BookLoader {
       states.delete(wallet)
     }
     await foldBalancesBeyond(this.#store, states)
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     for (const state of states.values()) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       writer.add(state)
       this.#cache.keep(state)
     }

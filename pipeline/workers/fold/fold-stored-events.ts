@@ -1,7 +1,7 @@
 import type { Perturb } from '../../domain/perturbation.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import type { WalletState } from '../../fold/wallet-state.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import type { BookWriter } from './book-writer.ts'
 import { readBalances, readEvents, START_PLACE } from './stored-events.ts'
@@ -16,9 +16,9 @@ export async function foldEventsBeyond(
   perturb: Perturb | null,
 ): Promise<number[]> {
   const tooLong: number[] = []
-  const turns = new Turns()
+  const loopYield = new EventLoopYield()
   for await (const page of readEvents(store, states, { onlyShort: true })) {
-    if (turns.isDue) await turns.take()
+    if (loopYield.isDue) await loopYield.wait()
     const state = states.get(page.wallet)
     if (state === undefined) continue
     if (!page.isLast) tooLong.push(page.wallet)

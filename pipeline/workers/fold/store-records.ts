@@ -1,7 +1,7 @@
 import type { BalanceRecord, WalletEvent } from '../../domain/event.ts'
 import { compareEventKeys } from '../../domain/event-key.ts'
 import type { RefoldRequest, WalletRecord } from '../../domain/slot.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Row, Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { FoldPlan } from './book-loader.ts'
@@ -83,9 +83,9 @@ async function storeEvents(
  */
 async function uniqueRecords(records: readonly LoggedRecord[]): Promise<Map<string, LoggedRecord>> {
   const unique = new Map<string, LoggedRecord>()
-  const turns = new Turns()
+  const loopYield = new EventLoopYield()
   for (const logged of records) {
-    if (turns.isDue) await turns.take()
+    if (loopYield.isDue) await loopYield.wait()
     const key = recordKey(logged)
     if (!unique.has(key)) unique.set(key, logged)
   }

@@ -5,7 +5,7 @@ import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { snapshotFormat } from '../../fold/snapshot.ts'
 import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-state.ts'
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import type { FoldMetrics } from '../telemetry.ts'
 import { BookLoader, type FoldPlan } from './book-loader.ts'
@@ -229,9 +229,9 @@ export class WalletBooks {
     refolds: ReadonlyMap<number, number>,
     writer: BookWriter,
   ): Promise<void> {
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     for (const [wallet, { events, balances }] of additions) {
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
       const state = this.stateOf(wallet)
       if (state === undefined || refolds.has(wallet)) continue
       const isDeferred = this.#deferred.has(wallet)

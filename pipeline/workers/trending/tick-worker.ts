@@ -1,4 +1,4 @@
-import { Turns } from '../../runtime/turns.ts'
+import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import {
   TICK_SECONDS,
@@ -84,7 +84,7 @@ export class TickWorker {
     const { metrics } = this.#deps
     const reloaded = await source.readThrough(through, storedSlot)
     if (reloaded > 0) metrics.reloaded.inc(reloaded)
-    const turns = new Turns()
+    const loopYield = new EventLoopYield()
     let changes: WatchlistChange[] = []
     let listed = 0
     for (let at = from; at <= through && !signal.aborted; at += TICK_SECONDS) {
@@ -97,7 +97,7 @@ export class TickWorker {
         await this.#store(at, changes)
         changes = []
       }
-      if (turns.isDue) await turns.take()
+      if (loopYield.isDue) await loopYield.wait()
     }
     metrics.listed.set(listed)
     metrics.tokens.set(engine.size)

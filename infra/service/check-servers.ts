@@ -2,14 +2,17 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 
-/** A server that a key of the environment names: something has to listen at one of its places, each `host:port`. */
-export interface Target {
+/**
+ * A server that an environment variable names. Each place is a `host:port`; the server is reachable
+ * if one of them accepts connections.
+ */
+export interface ServerTarget {
   readonly key: string
   readonly places: readonly string[]
 }
 
-/** The place of a URL; its scheme's own port when it names none. */
-export function targetOf(key: string, url: URL): Target {
+/** The target of a URL. A URL without a port has the default port of its scheme. */
+export function serverTargetOf(key: string, url: URL): ServerTarget {
   const port = url.port || (DEFAULT_PORTS[url.protocol] ?? '')
   return { key, places: [`${url.hostname}:${port}`] }
 }
@@ -21,8 +24,14 @@ const DEFAULT_PORTS: Readonly<Record<string, string>> = {
   'rediss:': '6379',
 }
 
-/** Resolves when every server can be connected to; rejects with one `unreachable` that has a line for each that cannot. */
-export async function reach(targets: readonly Target[], timeoutMs = 3000): Promise<void> {
+/**
+ * Resolves when every server accepts connections. Otherwise it rejects with one `unreachable`, with
+ * a line for each server that does not.
+ */
+export async function checkServers(
+  targets: readonly ServerTarget[],
+  timeoutMs = 3000,
+): Promise<void> {
   const faults = await Promise.all(
     targets.map(({ key, places }) =>
       Promise.any(places.map((place) => connectTo(place, timeoutMs))).then(

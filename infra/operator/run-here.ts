@@ -1,0 +1,146 @@
+import { pricesOf } from '../../api/billing/terms.ts'
+import { createTurns } from '../../api/turns.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { createKafkaLog } from '../../pipeline/log/kafka.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
+import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { migrate } from '../../pipeline/store/migrate.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
+import { startFold } from '../../pipeline/workers/fold/fold.ts'
+import type { DataConfig } from '../service/config.ts'
+import { createMoney, openLimitsRedis, openMeter } from '../service/money.ts'
+import { type OpenParts, openInOrder } from '../service/open-parts.ts'
+import { currentCaller } from './caller.ts'
+import type { CommandResult } from './command.ts'
+import { runCommand } from './commands.ts'
+import type { OperatorParts } from './parts.ts'
+import type { Report } from './progress.ts'
+
+/** Runs a command in this process, on data that no running process owns. */
+export async function runHere(
+  config: DataConfig,
+  args: readonly string[],
+  report: Report,
+  onBug: (error: unknown) => void,
+): Promise<CommandResult> {
+  const { operator, close } = await openInOrder(async (parts) => ({
+    operator: await openOperatorParts(config, parts, onBug),
+  }))
+  try {
+    return await runCommand(args, operator, report)
+  } finally {
+    await close()
+  }
+}
+
+async function openOperatorParts(
+  config: DataConfig,
+  parts: OpenParts,
+  onBug: (error: unknown) => void,
+): Promise<OperatorParts> {
+  const logger = createLogger(config.logLevel)
+  const store = parts.add(await createStore(config.store))
+  await migrate(store)
+  const meter = parts.add(await openMeter(config.meter, logger))
+  const redis = await openLimitsRedis(config.meter, logger)
+  if (redis) parts.add({ close: async () => redis.disconnect() })
+  const { ledger, accounts } = createMoney(store, meter, logger, redis)
+  const log = parts.add(openOnce(() => openLog(config, store, logger, onBug)))
+  const readLog = async () => (await log.get()).log
+  const backfills = parts.add(openOnce(() => openBackfills(config, store, readLog, logger)))
+  const stop = stopOnSignal()
+  // Also ends a request that the RPC server does not answer.
+  stop.addEventListener('abort', () => void backfills.close())
+  return {
+    store,
+    log: readLog,
+    backfills: () => backfills.get(),
+    ledger,
+    accounts,
+    turns: createTurns(redis),
+    prices: pricesOf(config.billing),
+    readerUrl: config.readerUrl,
+    confirmAboveCredits: config.confirmAboveCredits,
+    solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+    salt: config.privacySalt,
+    caller: currentCaller(),
+    stop,
+  }
+}
+
+/** A part that is opened by the first `get`, and closed if it was opened. */
+function openOnce<T extends { close(): void | Promise<void> }>(open: () => Promise<T>) {
+  let opened: Promise<T> | undefined
+  return {
+    get: () => {
+      opened ??= open()
+      return opened
+    },
+    async close() {
+      const part = await opened?.catch(() => null)
+      await part?.close()
+    },
+  }
+}
+
+/**
+ * Opens the log. A log in memory has no other reader, because no process owns the data. So a fold
+ * worker of this process reads it.
+ */
+async function openLog(
+  config: DataConfig,
+  store: Store,
+  logger: Logger,
+  onBug: (error: unknown) => void,
+): Promise<{ readonly log: EventLog; close(): Promise<void> }> {
+  const registry = createRegistry()
+  if (config.log.kind === 'kafka') {
+    const log = await createKafkaLog(config.log, { logger, registry })
+    return { log, close: () => log.close() }
+  }
+  const log = createMemoryLog({ logger, registry })
+  const fold = await startFold({ store, log, logger, registry, onBug, salt: config.privacySalt })
+  return {
+    log,
+    async close() {
+      await fold.stop()
+      await log.close()
+    },
+  }
+}
+
+/** Makes backfills of this process alone. Rejects with `bad_config` without an RPC server. */
+async function openBackfills(
+  config: DataConfig,
+  store: Store,
+  readLog: () => Promise<EventLog>,
+  logger: Logger,
+): Promise<Backfills> {
+  const { rpcUrl, solPriceMaxAgeSeconds: priceMaxAgeSeconds } = config
+  if (rpcUrl === null)
+    throw new ServiceError(
+      'bad_config',
+      'SOLANA_RPC_URL: required, because no service with an RPC server runs here',
+    )
+  return createBackfills({
+    store,
+    log: await readLog(),
+    logIsDurable: config.log.kind === 'kafka',
+    rpcUrl: rpcUrl.href,
+    priceMaxAgeSeconds,
+    logger,
+    metrics: createIngestMetrics(createRegistry()),
+  })
+}
+
+/** A signal that Ctrl-C and SIGTERM abort: a command then ends where it can be continued. */
+function stopOnSignal(): AbortSignal {
+  const stopping = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  return stopping.signal
+}

@@ -1,0 +1,105 @@
+import { createApiWithFeed } from '../../api/api-with-feed.ts'
+import { type JwtKeys, keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.ts'
+import { apiConfig } from '../../api/config.ts'
+import { keptSecretKey } from '../../api/secret-key.ts'
+import { createPerturb } from '../../pipeline/domain/perturbation.ts'
+import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
+import type { ServiceConfig } from './config.ts'
+import type { ServiceContext } from './context.ts'
+import { demoApiKey } from './demo-account.ts'
+import type { ServicePart } from './open-parts.ts'
+import { createBilling, type PaymentWatch } from './payments.ts'
+import { type Reload, reloadFile } from './reload.ts'
+import type { Source } from './source.ts'
+import type { Stores } from './stores.ts'
+
+/**
+ * The secrets of the API: from the environment, or made at the first start and kept in `DATA_DIR`.
+ */
+export interface ApiSecrets {
+  readonly secretKey: Uint8Array
+  readonly jwtKeys: JwtKeys
+}
+
+/**
+ * Reads the secrets of the API. Rejects with `bad_config`, naming the key or file, never a secret.
+ */
+export async function readApiSecrets({ api, dataDir }: ServiceConfig): Promise<ApiSecrets> {
+  const { SECRET_KEY, JWT_KEYS_FILE: file } = api
+  const given = file === undefined ? null : await readKeys(file)
+  return {
+    secretKey: SECRET_KEY ?? (await keptSecretKey(dataDir)),
+    jwtKeys: given ?? (await keptJwtKeys(dataDir)),
+  }
+}
+
+async function readKeys(file: string): Promise<JwtKeys> {
+  return readJwtKeys(await readTextFile('JWT_KEYS_FILE', file), 'JWT_KEYS_FILE')
+}
+
+/** The running API. */
+export interface RunningApi extends ServicePart {
+  /** What stdout shows: the URL, and for a demo service a key and a call to try (rule J1). */
+  readonly lines: readonly string[]
+  /** Reads `JWT_KEYS_FILE` again. */
+  readonly reload: Reload
+}
+
+/** Starts the API with its feed and listens on `PORT`. */
+export async function serveApi(
+  context: ServiceContext,
+  stores: Stores,
+  parts: {
+    readonly secrets: ApiSecrets
+    readonly payments: PaymentWatch | null
+    readonly source: Source | null
+  },
+): Promise<RunningApi> {
+  const { config, logger, registry, readiness, onStage } = context
+  const { store, log, redis, money } = stores
+  const { secrets, payments } = parts
+  const simulator = config.source.kind === 'simulator' ? parts.source : null
+  const api = await createApiWithFeed({
+    config: apiConfig(config.api, secrets),
+    redisUrl: config.meter.kind === 'redis' ? config.meter.url : null,
+    store,
+    log,
+    credits: money.credits,
+    accounts: money.accounts,
+    redis,
+    perturb: createPerturb(config.privacySalt),
+    logger,
+    registry,
+    readiness,
+    billing: payments && createBilling(payments, stores),
+    testWallet: simulator && { rpcUrl: simulator.rpcUrl },
+    onStage,
+  })
+  const { url } = await api.listen()
+  return {
+    lines:
+      simulator && config.store.kind === 'chdb'
+        ? demoLines(url, await demoApiKey(config.dataDir, money.accounts))
+        : [`url=${url}`],
+    reload: reloadJwtKeys(context, (keys) => api.replaceJwtKeys(keys)),
+    close: () => api.close(),
+  }
+}
+
+function demoLines(url: string, key: string): readonly string[] {
+  const call = `curl -s -H 'Authorization: Bearer ${key}' '${url}/trades?limit=3'`
+  return [`url=${url}`, `api_key=${key}`, call]
+}
+
+function reloadJwtKeys(
+  { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
+  replace: (keys: JwtKeys) => void,
+): Reload {
+  const { JWT_KEYS_FILE: file } = config.api
+  if (file === undefined) return async () => {}
+  return reloadFile(logger, 'JWT keys not read again, the old ones stay in force', async () => {
+    const keys = await readKeys(file)
+    replace(keys)
+    logger.info({ keys: keys.published.length }, 'JWT keys read again')
+  })
+}

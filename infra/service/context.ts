@@ -1,0 +1,42 @@
+import { createIngestMetrics, type IngestMetrics } from '../../pipeline/ingest/telemetry.ts'
+import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
+import { createReadiness, type Readiness } from '../../pipeline/runtime/readiness.ts'
+import type { OnStage } from '../../pipeline/runtime/slot-stage.ts'
+import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
+import type { ServiceConfig } from './config.ts'
+
+/** What every step of a start works with. */
+export interface ServiceContext {
+  readonly config: ServiceConfig
+  readonly logger: Logger
+  readonly registry: Registry
+  readonly readiness: Readiness
+  /** Metrics of ingest, backfill and payments, which one registry can hold only once. */
+  readonly ingestMetrics: IngestMetrics
+  readonly onStage: OnStage | undefined
+  /** Ends the process: called with a bug, or with the fault of a log that is broken for good. */
+  readonly fail: (error: unknown) => void
+}
+
+/** Makes the context of one process. `failed` rejects with the first error given to `fail`. */
+export function createContext(
+  config: ServiceConfig,
+  onStage: OnStage | undefined,
+): ServiceContext & { readonly failed: Promise<never> } {
+  const registry = createRegistry()
+  let fail: (error: unknown) => void = () => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  failed.catch(() => {}) // no unhandled rejection before the caller looks at it
+  return {
+    config,
+    logger: createLogger(config.logLevel),
+    registry,
+    readiness: createReadiness(),
+    ingestMetrics: createIngestMetrics(registry),
+    onStage,
+    fail,
+    failed,
+  }
+}

@@ -1,0 +1,47 @@
+import { pricesOf } from '../../api/billing/terms.ts'
+import { ServiceError } from '../../pipeline/domain/service-error.ts'
+import { runCommand } from '../operator/commands.ts'
+import { serveOperator } from '../operator/socket.ts'
+import type { ServiceContext } from './context.ts'
+import type { WalletHistory } from './history.ts'
+import type { ServicePart } from './open-parts.ts'
+import type { Stores } from './stores.ts'
+
+/**
+ * Serves operator commands on the socket in `DATA_DIR` (rule J3). `history` is null in a process
+ * that does not ingest: `backfill` is then `bad_config`.
+ */
+export function startOperatorSocket(
+  { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
+  { store, log, money, turns }: Stores,
+  history: Pick<WalletHistory, 'backfills'> | null,
+): Promise<ServicePart> {
+  const openBackfills = async () => {
+    if (history) return history.backfills
+    throw new ServiceError('bad_config', 'ROLES: the running service does not ingest')
+  }
+  return serveOperator(
+    config.dataDir,
+    (args, report, stop, caller) =>
+      runCommand(
+        args,
+        {
+          store,
+          log: async () => log,
+          backfills: openBackfills,
+          ledger: money.ledger,
+          accounts: money.accounts,
+          turns,
+          prices: pricesOf(config.billing),
+          readerUrl: config.readerUrl,
+          confirmAboveCredits: config.confirmAboveCredits,
+          solPriceMaxAgeSeconds: config.solPriceMaxAgeSeconds,
+          salt: config.privacySalt,
+          caller,
+          stop,
+        },
+        report,
+      ),
+    logger,
+  )
+}

@@ -1,0 +1,62 @@
+import type { Meter } from '../../api/credits/meter.ts'
+import type { Redis } from '../../api/redis-connection.ts'
+import { createTurns, type Turns } from '../../api/turns.ts'
+import { createKafkaLog } from '../../pipeline/log/kafka.ts'
+import type { EventLog } from '../../pipeline/log/log.ts'
+import { createMemoryLog } from '../../pipeline/log/memory.ts'
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import { createStore } from '../../pipeline/store/create-store.ts'
+import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import type { ServiceContext } from './context.ts'
+import { createMoney, type Money, openLimitsRedis, openMeter } from './money.ts'
+import { openInOrder, type ServicePart } from './open-parts.ts'
+
+/** Everything that keeps data: the meter, the log and the store, with accounts and credits. */
+export interface Stores extends ServicePart {
+  readonly log: EventLog
+  readonly store: Store
+  readonly meter: Meter
+  /** The connection for rate limits and account locks; null without Redis. */
+  readonly redis: Redis | null
+  readonly money: Money
+  /** Lets one change at a time happen to an account. */
+  readonly turns: Turns
+}
+
+/**
+ * Opens the meter, the log and the store that the configuration names. The store is the last of the
+ * three, because opening an embedded one writes. Rejects with `unreachable` or `bad_config`, naming
+ * the key.
+ */
+export async function openStores({ config, logger, registry }: ServiceContext): Promise<Stores> {
+  const opened = await openInOrder(async (parts) => {
+    const meter = parts.add(await openMeter(config.meter, logger))
+    const log = parts.add(
+      config.log.kind === 'kafka'
+        ? await createKafkaLog(config.log, { logger, registry })
+        : createMemoryLog({ logger, registry }),
+    )
+    const store = parts.add(await createStore(config.store))
+    const redis = await openLimitsRedis(config.meter, logger)
+    if (redis) parts.add({ close: async () => redis.disconnect() })
+    return { meter, log, store, redis }
+  })
+  const { meter, log, store, redis } = opened
+  return {
+    ...opened,
+    money: createMoney(store, meter, logger, redis),
+    turns: createTurns(redis),
+    ready: {
+      store: () => store.ping(),
+      schema: createSchemaCheck(store),
+      log: () => log.ping(),
+    },
+  }
+}
+
+/** Applies the files of `sql/` that are new to the store. */
+export async function applySchema(store: Store, logger: Logger): Promise<void> {
+  const applied = await migrate(store)
+  if (applied.length > 0) logger.info({ files: applied.length }, 'schema brought up to date')
+}
