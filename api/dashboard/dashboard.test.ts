@@ -74,7 +74,7 @@ test('both documents and everything they load come from this origin, compressed 
   }
 })
 
-test('a policy lets the dashboard load and ask here alone; the one inline script is the import map, by its hash', async (t) => {
+test('the policy of the dashboard allows this origin only, and the inline import map by its hash', async (t) => {
   const response = await get('/dashboard')
   const text = await response.text()
   const policy = response.headers.get('content-security-policy') ?? ''
@@ -115,7 +115,7 @@ test('the test wallet is served, and its RPC allowed, only with the simulator', 
   t.true(page.includes('content="http://127.0.0.1:8899/&quot;&gt;&lt;script&gt;"'))
 })
 
-test('every module is there, and all that it imports; none makes text to code or keeps a secret', async (t) => {
+test('every module and all its imports are served; none turns text into code or stores a secret', async (t) => {
   const modules = pageModules()
   t.true(modules.length > 15, 'the page is built: npm run build')
   const known = new Set([...modules, ...LIBRARIES].map(({ path }) => path))

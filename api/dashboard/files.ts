@@ -48,7 +48,7 @@ function modulesIn(folder: string): string[] {
     .sort()
 }
 
-/** The packages that the page imports, by import specifier. Their ES modules are served unchanged. */
+/** The packages that the page imports. Their ES modules are served as published. */
 export const LIBRARIES: readonly (StaticFile & { readonly specifier: string })[] = [
   library('preact', 'preact.js', () => resolved('preact')),
   library('preact/hooks', 'preact-hooks.js', () => resolved('preact/hooks')),

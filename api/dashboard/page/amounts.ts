@@ -32,7 +32,7 @@ export function unitsFromNumber(value: number, decimals: number): bigint | null 
 /** Decimals of the rate `CREDITS_PER_USDT`. */
 export const RATE_DECIMALS = 6
 
-/** Returns the credits that the service gives for a payment in raw units, rounded down (rule E5). */
+/** Returns the credits for a payment in raw units, rounded down as by the service (rule E5). */
 export function creditsForPayment(units: bigint, decimals: number, creditsPerUsdt: number): bigint {
   const rate = unitsFromNumber(creditsPerUsdt, RATE_DECIMALS) ?? 0n
   return (units * rate) / 10n ** BigInt(decimals + RATE_DECIMALS)

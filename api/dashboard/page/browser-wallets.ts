@@ -57,7 +57,8 @@ export function useConnectedWallet(): ConnectedWallet | null {
 
 /** Connects a wallet and returns its accounts that can sign. Rejects with the wallet's error. */
 export async function connectWallet(wallet: Wallet): Promise<readonly WalletAccount[]> {
-  const feature = wallet.features[CONNECT] as StandardConnectFeature[typeof CONNECT] // checked by `canSignIn`
+  // `canSignIn` has checked that the wallet has the feature.
+  const feature = wallet.features[CONNECT] as StandardConnectFeature[typeof CONNECT]
   const { accounts } = await feature.connect()
   const usable = signers(accounts)
   const [account] = usable
@@ -72,7 +73,8 @@ let unfollow = () => {}
 /** Follows account changes in a wallet. The session does not change with them. */
 function follow(wallet: Wallet): void {
   unfollow()
-  const feature = wallet.features[EVENTS] as StandardEventsFeature[typeof EVENTS] | undefined // type of the Wallet Standard
+  // The Wallet Standard defines the type of the feature.
+  const feature = wallet.features[EVENTS] as StandardEventsFeature[typeof EVENTS] | undefined
   unfollow =
     feature?.on('change', () => {
       const usable = signers(wallet.accounts)
@@ -110,7 +112,8 @@ export async function signMessageText(
   { wallet, account }: ConnectedWallet,
   text: string,
 ): Promise<{ message: string; signature: string }> {
-  const feature = wallet.features[SIGN_MESSAGE] as SolanaSignMessageFeature[typeof SIGN_MESSAGE] // checked by `canSignIn`
+  // `canSignIn` has checked that the wallet has the feature.
+  const feature = wallet.features[SIGN_MESSAGE] as SolanaSignMessageFeature[typeof SIGN_MESSAGE]
   const sign: SolanaSignMessageMethod = feature.signMessage
   const [output] = await sign({ account, message: new TextEncoder().encode(text) })
   if (output === undefined) throw new Error('the wallet returned no signature')

@@ -14,7 +14,7 @@ export function ScrollTable(props: {
   const classOf = (column: number) => (numericColumns.includes(column) ? 'is-number' : '')
   const id = useId()
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling area must be reachable by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach a scrolling area
     <section class="table" aria-labelledby={id} tabIndex={0}>
       <table>
         <caption id={id}>{caption}</caption>

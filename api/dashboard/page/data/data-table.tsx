@@ -22,16 +22,8 @@ export function DataTable<Row>(props: {
   readonly details?: RowDetails<Row>
 }) {
   const { caption, columns, rows, rowKey, rowClass, details } = props
-  const [sorting, setSorting] = useState<Sorting>(
-    props.sorting ?? { column: '', descending: false },
-  )
+  const { sortedRows, sorting, sortBy } = useSortedRows(rows, columns, props.sorting)
   const [limit, setLimit] = useState(ROWS_PER_STEP)
-  const sortedRows = useMemo(() => {
-    const sortValueOf = columns.find(({ key }) => key === sorting.column)?.sortValue
-    return sortValueOf === undefined ? rows : sortRows(rows, sortValueOf, sorting.descending)
-  }, [rows, columns, sorting])
-  const sortBy = ({ key, isAscendingFirst }: TableColumn<Row>) =>
-    setSorting(nextSorting(sorting, key, isAscendingFirst !== true))
   return (
     <div class="data-table">
       <SortControl columns={columns} sorting={sorting} sortBy={sortBy} />
@@ -73,4 +65,19 @@ export function DataTable<Row>(props: {
       )}
     </div>
   )
+}
+
+function useSortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  initial: Sorting = { column: '', descending: false },
+) {
+  const [sorting, setSorting] = useState(initial)
+  const sortedRows = useMemo(() => {
+    const sortValueOf = columns.find(({ key }) => key === sorting.column)?.sortValue
+    return sortValueOf === undefined ? rows : sortRows(rows, sortValueOf, sorting.descending)
+  }, [rows, columns, sorting])
+  const sortBy = ({ key, isAscendingFirst }: TableColumn<Row>) =>
+    setSorting(nextSorting(sorting, key, isAscendingFirst !== true))
+  return { sortedRows, sorting, sortBy }
 }

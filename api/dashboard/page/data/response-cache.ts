@@ -23,7 +23,8 @@ export function createResponseCache(maxEntries: number): ResponseCache {
       if (key !== currentKey) responses.clear()
       currentKey = key
     },
-    get: <Body>(path: string) => (responses.get(path) ?? null) as CachedResponse<Body> | null, // one path has one body type
+    // A path has one type of body.
+    get: <Body>(path: string) => (responses.get(path) ?? null) as CachedResponse<Body> | null,
     set(path, response) {
       responses.delete(path)
       responses.set(path, response)

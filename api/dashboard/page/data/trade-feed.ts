@@ -221,7 +221,7 @@ export class LiveTradeFeed {
     this.#update({ notices: [notice, ...others].slice(0, 5) })
   }
 
-  /** Requests a wallet that cannot exist, W0: the service always refuses it, and refusals are free. */
+  /** Requests wallet W0, which cannot exist: the service always refuses, and refusals are free. */
   async #explainRefusal(): Promise<FeedNotice | null> {
     const result = await this.#transport.request('/wallets/W0/metrics', 'key')
     if (result.kind !== 'refused') return null

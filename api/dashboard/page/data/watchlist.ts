@@ -1,7 +1,7 @@
 import type { WatchlistItem } from '../../../items/watchlist.ts'
 import type { SocketMessage } from './feed-socket.ts'
 
-/** A token of the watchlist. Its ages (`*_seconds`) have grown since `receivedAt` (unix seconds). */
+/** A token of the watchlist. Its ages (`*_seconds`) are as of `receivedAt` (unix seconds). */
 export interface ReceivedItem {
   readonly item: WatchlistItem
   readonly receivedAt: number
