@@ -102,6 +102,17 @@ test('history that cannot be loaded leaves the feed unstarted, with the failure'
   t.is(feed.state.get().failure, null)
 })
 
+test('a feed that is paused or closed while its history loads opens no socket', async (t) => {
+  for (const stop of ['pause', 'close'] as const) {
+    const { feed, sockets } = startFeed()
+    const starting = feed.start('tw_key', NO_FILTER, 100)
+    feed[stop]()
+    await starting
+    t.is(sockets.length, 0, stop)
+    t.is(feed.state.get().isLoading, false, stop)
+  }
+})
+
 test('a final notice of the socket stops the feed at its position', async (t) => {
   const { feed, sockets, receive } = startFeed()
   await feed.start('tw_key', NO_FILTER, 100)

@@ -71,6 +71,8 @@ export class LiveTradeFeed {
   /** Credits that may be spent before the feed pauses. */
   #budget = 0
   #used = 0
+  /** Counts starts and stops, so that a start notices that it was stopped while loading. */
+  #generation = 0
   /** Messages not yet in the list. The list renders a few times a second, not for each message. */
   #pending: TradeMessage[] = []
 
@@ -97,7 +99,9 @@ export class LiveTradeFeed {
     this.#used = 0
     this.#position = undefined
     this.#update({ list: EMPTY_TRADE_LIST, notices: [], phase: { kind: 'connecting' } })
+    const generation = this.#generation
     const history = await this.#loadHistory(null)
+    if (generation !== this.#generation) return
     if (history === null) return this.#update({ phase: { kind: 'idle' } })
     this.#position = history.headCursor
     this.#open(key)
@@ -142,6 +146,7 @@ export class LiveTradeFeed {
 
   /** Closes the feed. */
   close(): void {
+    this.#generation++
     this.#socket?.stop()
     this.#socket = null
   }
