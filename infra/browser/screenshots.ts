@@ -97,6 +97,8 @@ async function takeScreenshots(page: Page, name: string): Promise<void> {
       say(path)
     }
   }
+  // Some buttons of the next steps exist only on a wide screen.
+  await page.setViewportSize(SIZES[0])
 }
 
 function fail(text: string): never {

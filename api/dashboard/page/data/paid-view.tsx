@@ -37,7 +37,7 @@ export function PaidView<Body>(props: {
           <p class="as-of">
             Loaded <LocalTime unix={Math.floor(response.receivedAt)} />
             {response.creditsRemaining !== null &&
-              `. Balance after it: ${formatCredits(response.creditsRemaining)}`}
+              `. Balance after this request: ${formatCredits(response.creditsRemaining)}`}
             .{' '}
             <button type="button" class="small" disabled={isLoading} onClick={load}>
               Refresh ({formatCredits(price)})

@@ -31,7 +31,7 @@ test('a signal is listed once, and its conditions are readable', (t) => {
       'the time on the list was 1 min 30 s (at most 1 h)',
       'the state was accumulating',
       'the token was not about to leave the list',
-      'the change of the market cap within an hour was +12.3% (above +5%)',
+      'the market cap changed by +12.3% in one hour (above +5%)',
       'the trend of the liquidity was up (not down)',
       'something new was 2 (above 1)',
     ],

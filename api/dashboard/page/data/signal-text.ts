@@ -42,7 +42,10 @@ export function reasonText(reason: SignalItem['reasons'][number]): string {
   const { field, op, threshold, value } = reason
   if (field === 'near_evict')
     return `the token was ${value === true ? '' : 'not '}about to leave the list`
-  const text = `${fieldText(field)} was ${valueText(field, value)}`
+  const [name, actual] = [fieldText(field), valueText(field, value)]
+  const text = isChange(field)
+    ? `${name} changed by ${actual} in one hour`
+    : `${name} was ${actual}`
   if (op === '=' && value === threshold) return text
   return `${text} (${OPERATORS[op]} ${valueText(field, threshold)})`
 }
@@ -57,15 +60,19 @@ function fieldText(field: string): string {
   const [first = '', second = '', third] = field.split('.')
   if (first !== 'momentum') return FIELDS[field]?.name ?? field.replaceAll('_', ' ')
   const of = MOMENTUM[second]?.name ?? second
-  if (third === 'trend') return `the trend of ${of}`
-  return third === 'change_pct' ? `the change of ${of} within an hour` : of
+  return third === 'trend' ? `the trend of ${of}` : of
+}
+
+/** Whether a field is the change of a value within the last hour, in percent. */
+function isChange(field: string): boolean {
+  return field.startsWith('momentum.') && field.endsWith('.change_pct')
 }
 
 function valueText(field: string, value: ComparedValue): string {
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (typeof value !== 'number') return value
-  const [first, second = '', third] = field.split('.')
-  if (first === 'momentum' && third === 'change_pct') return formatChange(value)
+  const [first, second = ''] = field.split('.')
+  if (isChange(field)) return formatChange(value)
   const kind = first === 'momentum' ? MOMENTUM[second]?.kind : FIELDS[field]?.kind
   return kind === undefined ? formatNumber(value).text : KINDS[kind](value)
 }

@@ -33,7 +33,7 @@ const TOKEN_COLUMNS: readonly TableColumn<ReceivedItem>[] = [
         {item.near_evict && (
           <span
             class="badge"
-            title="Only one wallet holds it, or nobody has traded it for most of a day"
+            title="Only one wallet holds it, or it was not traded for almost 24 hours"
           >
             leaving soon
           </span>

@@ -32,7 +32,7 @@ function tokenFacts(item: WatchlistItem): Fact[] {
     {
       name: 'Leaving soon',
       value: item.near_evict ? 'yes' : 'no',
-      description: 'Only one wallet holds the token, or nobody has traded it for most of a day',
+      description: 'Only one wallet holds the token, or it was not traded for almost 24 hours',
     },
   ]
 }

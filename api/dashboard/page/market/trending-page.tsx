@@ -27,7 +27,7 @@ export function TrendingPage() {
   return (
     <LiveViewPage
       title="Trending"
-      about="Tokens that at least two tracked wallets hold, updated every 10 seconds. Part of Pro; this page costs no credits."
+      about="A token enters this list when two tracked wallets hold it. It leaves when none holds it, or after 24 hours without a trade. Updated every 10 seconds. Part of Pro; this page costs no credits."
       what="the trending tokens"
       view={view}
     >
@@ -48,7 +48,7 @@ function TrendingTable(props: {
     return (
       <EmptyNotice>
         <p>
-          No token is trending now. A token appears here when at least two tracked wallets hold it.{' '}
+          No token is trending now. A token appears here when two tracked wallets hold it.{' '}
           <a href="#/trades">See live trades</a>
         </p>
       </EmptyNotice>
