@@ -10,7 +10,7 @@ import { IMPORT_MAP, LIBRARIES, pageModules, staticImports } from './files.ts'
 import { shell, shellPolicy } from './shell.ts'
 
 /*
- * What browsers get at `/` and `/dashboard`. What they make of it is tested in a browser (infra/browser).
+ * What the server sends at `/` and `/dashboard`. `infra/browser` tests the pages in a browser.
  */
 
 const registry = createRegistry()
@@ -30,7 +30,7 @@ test.after.always(async () => {
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${api.url}${path}`, { headers })
 
-/** As it is written, which `fetch` would tidy up. */
+/** Requests a path as written. `fetch` would normalise it. */
 function raw(path: string, method = 'GET'): Promise<{ status: number; type: string }> {
   const { hostname, port } = new URL(api.url)
   return new Promise((resolve, reject) => {
@@ -50,7 +50,7 @@ const TYPES: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-test('both pages come with everything they load, from here alone, checked anew each time, compressed', async (t) => {
+test('both documents and everything they load come from this origin, compressed and revalidated', async (t) => {
   for (const path of ['/', '/dashboard']) {
     const response = await get(path, { 'accept-encoding': 'br' })
     const text = await response.text()
@@ -74,7 +74,7 @@ test('both pages come with everything they load, from here alone, checked anew e
   }
 })
 
-test('a policy lets the dashboard load and ask here alone; the one inline script is the import map, by its hash', async (t) => {
+test('the policy of the dashboard allows this origin only, and the inline import map by its hash', async (t) => {
   const response = await get('/dashboard')
   const text = await response.text()
   const policy = response.headers.get('content-security-policy') ?? ''
@@ -104,7 +104,7 @@ test('a policy lets the dashboard load and ask here alone; the one inline script
   t.notRegex(`${policy} ${service}`, /unsafe|\*|https?:/)
 })
 
-test('only with the simulator there is a test wallet, and its RPC may be asked', async (t) => {
+test('the test wallet is served, and its RPC allowed, only with the simulator', async (t) => {
   const rpcUrl = 'http://127.0.0.1:8899/'
   t.is((await get('/dashboard/test-wallet.js')).status, 404)
   t.is((await get('/dashboard/page/test-wallet.js')).status, 404)
@@ -115,7 +115,7 @@ test('only with the simulator there is a test wallet, and its RPC may be asked',
   t.true(page.includes('content="http://127.0.0.1:8899/&quot;&gt;&lt;script&gt;"'))
 })
 
-test('every module is there, and all that it imports; none makes text to code or keeps a secret', async (t) => {
+test('every module and all its imports are served; none turns text into code or stores a secret', async (t) => {
   const modules = pageModules()
   t.true(modules.length > 15, 'the page is built: npm run build')
   const known = new Set([...modules, ...LIBRARIES].map(({ path }) => path))
@@ -140,14 +140,14 @@ test('every module is there, and all that it imports; none makes text to code or
   t.is((await get('/dashboard/lib/uplot.css')).headers.get('content-type'), TYPES.css ?? '')
 })
 
-test('the first view needs less than 100 kB of script, compressed as it is served', async (t) => {
+test('the first page needs less than 100 kB of compressed script', async (t) => {
   const files = [...pageModules(), ...LIBRARIES]
   const first = staticImports('/dashboard/page/main.js', files)
   t.true(first.some(({ path }) => path.endsWith('/sign-in-page.js')))
   t.true(first.some(({ path }) => path.endsWith('/preact.js')))
   t.false(
     first.some(({ path }) => /uplot|qr\.js|top-up/.test(path)),
-    'what one page needs is loaded with it',
+    'modules of a single page are loaded with that page',
   )
   const sent = await Promise.all(
     first.map(async ({ path, read }) => {
@@ -160,13 +160,13 @@ test('the first view needs less than 100 kB of script, compressed as it is serve
     }),
   )
   const total = sent.reduce((sum, bytes) => sum + bytes, 0)
-  t.log(`first view: ${first.length} modules, ${total} bytes of script as sent`)
+  t.log(`first page: ${first.length} modules, ${total} bytes of script as sent`)
   t.true(total < 100_000)
   const preloaded = (await (await get('/dashboard')).text()).match(/rel="modulepreload"/g)
   t.is(preloaded?.length, first.length - 1)
 })
 
-test('what is no file of the list is nowhere, however it is written', async (t) => {
+test('a path that is not in the list of files is 404, however it is written', async (t) => {
   const paths = [
     ...[
       '/dashboard/',
@@ -224,7 +224,7 @@ test('what is no file of the list is nowhere, however it is written', async (t) 
       t.is((await raw(path, method)).status, 405, `${method} ${path}`)
 })
 
-test('pages are counted for the client as every free call is, cost nothing, and are one name in the metrics', async (t) => {
+test('pages count towards the rate limit, cost no credits, and share one name in the metrics', async (t) => {
   const answer = await get('/dashboard/page/main.js')
   t.is(answer.headers.get('ratelimit-policy'), '"default";q=100000;w=60')
   t.is(answer.headers.get('x-credits-cost'), null)

@@ -6,7 +6,7 @@ import {
   pageModules,
   type StaticFile,
   staticImports,
-  testWallet as testWalletFiles,
+  testWalletModules as testWalletFiles,
 } from './files.ts'
 import { ICON } from './icon.ts'
 import { MARKET_STYLE } from './market-style.ts'
@@ -14,17 +14,17 @@ import { servicePage } from './service-page.ts'
 import { shell, shellPolicy, type TestWalletOptions } from './shell.ts'
 import { STYLE } from './style.ts'
 
-/** Where the dashboard is, and what it loads from there; and the page of the service at `/`, which leads to it. */
+/** Options of the dashboard and the front page. */
 export interface DashboardOptions {
-  /** Where clients find the API; known once it listens. */
+  /** URL of the API. It is known once the server listens. */
   readonly serverUrl: () => string
-  /** Null but with the simulator. */
+  /** Null without the simulator. */
   readonly testWallet: TestWalletOptions | null
 }
 
 /**
- * Everything that browsers load for the dashboard, as paths of their own. All but the document is checked with the server each time (`no-cache`, and an `ETag`
- * that answers 304): so nobody runs modules of two versions.
+ * Returns everything that browsers load for the dashboard and the front page, by path. Browsers
+ * revalidate each file (`no-cache` with an `ETag`), so a page never mixes modules of two versions.
  */
 export function dashboardPages({ serverUrl, testWallet }: DashboardOptions): readonly Page[] {
   const modules = pageModules()

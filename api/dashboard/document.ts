@@ -1,6 +1,6 @@
 import { html, htmlDocument, type SafeHtml } from '../openapi/html.ts'
 
-/** A whole page in the style of the dashboard, in the colours that the system prefers; `head` for what else it loads. */
+/** Returns an HTML document with the dashboard's styles. `head` is added to its head element. */
 export function styledDocument(title: string, head: SafeHtml, body: SafeHtml): string {
   return htmlDocument(
     title,
@@ -12,17 +12,20 @@ ${head}`,
   )
 }
 
-/** What a page may load and do: scripts, styles, pictures and answers of this origin, and what is given beside them. Text can become no code (Trusted Types, where the browser knows them). */
+/**
+ * Returns the content security policy of a page: scripts, styles, images and connections of this
+ * origin, and the sources in `also`. With Trusted Types, no text can become code.
+ */
 export function pagePolicy(
   also: { readonly script?: string; readonly img?: string; readonly connect?: string } = {},
 ): string {
-  const own = (name: string, more = '') => `${name}-src ${`'self' ${more}`.trim()}`
+  const directive = (name: string, more = '') => `${name}-src ${`'self' ${more}`.trim()}`
   return [
     "default-src 'none'",
-    own('script', also.script),
-    own('style'),
-    own('img', also.img),
-    own('connect', also.connect),
+    directive('script', also.script),
+    directive('style'),
+    directive('img', also.img),
+    directive('connect', also.connect),
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

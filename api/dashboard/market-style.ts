@@ -1,10 +1,10 @@
-/** How the data pages look (`page/market`): lists that are cards on narrow screens, figures in groups, charts. */
+/** Styles of the data pages: tables that become cards on narrow screens, fact groups, charts. */
 export const MARKET_STYLE = `
-/* lists */
+/* tables */
 .data-table { margin: 0 0 var(--gap); overflow-x: auto; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .data-table th { vertical-align: middle; white-space: normal; }
 .data-table th, .data-table td { padding-inline: 0.45rem; }
-@media (min-width: 44.01rem) { .data-table .is-figure + :not(.is-figure) { padding-inline-start: 1.25rem; } }
+@media (min-width: 44.01rem) { .data-table .is-number + :not(.is-number) { padding-inline-start: 1.25rem; } }
 .sort-by { display: none; }
 #app:has(.data-table) { --side: max(1rem, (100% - 80rem) / 2); }
 .data-table > button { margin: 0.5rem; }
@@ -25,11 +25,11 @@ th[aria-sort='ascending'] button.sort, th[aria-sort='descending'] button.sort { 
 .filter .field { flex: 1 1 9rem; }
 .filter .wide { flex: 3 1 16rem; }
 .filter .wide input { max-width: none; }
-.faults { flex: 1 1 100%; margin: 0; color: var(--bad); }
+.errors { flex: 1 1 100%; margin: 0; color: var(--bad); }
 .notice.bad { background: var(--bad-card); color: var(--bad); }
 .notice.info { background: var(--card); color: var(--text); border-color: var(--line); }
 
-/* figures in groups */
+/* fact groups */
 .fact-groups { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 13.5rem), 1fr)); gap: var(--gap); margin: 0 0 var(--gap); }
 .facts { padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .facts h2, .facts h3 { margin: 0 0 0.5rem; font-size: 1rem; }

@@ -6,30 +6,30 @@ import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { encodeBase58 } from '../../pipeline/domain/base58.ts'
 import { creditsFor as creditsOfService } from '../billing/terms.ts'
 import { declaredResources } from '../testing/declared-resources.ts'
-import { eventText, networkText } from './page/account/event-text.ts'
+import { accountEventText, networkText } from './page/account/event-text.ts'
 import {
-  creditsFor,
-  creditsText,
-  grouped,
+  creditsForPayment,
+  formatCredits,
+  formatLongDuration,
+  formatUnits,
+  formatUtcTime,
+  groupThousands,
   parseUnits,
-  paymentUrl,
-  spanText,
-  timeText,
-  unitsOfNumber,
-  unitsText,
+  solanaPayUrl,
+  unitsFromNumber,
 } from './page/amounts.ts'
-import type * as Answers from './page/answers.ts'
-import { topUpAmount } from './page/billing/top-up-amount.ts'
-import { isAlias, isTokenAddress } from './page/data/names.ts'
-import { match, placeOf } from './page/place.ts'
+import { parseTopUpAmount } from './page/billing/top-up-amount.ts'
+import { isAlias, isTokenAddress } from './page/data/identifiers.ts'
+import { matchPath, parseHash } from './page/hash-location.ts'
+import type * as Answers from './page/responses.ts'
 
 /*
- * Parts of the page that need no browser.
+ * Modules of the page that need no browser, compared with the code of the service.
  */
 
 const MINT = 'Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB'
 
-test('an amount is read and written exactly; what is none is told', (t) => {
+test('amounts are parsed and formatted exactly, and invalid amounts are null', (t) => {
   const read = (text: string) => parseUnits(text, 6)
   t.deepEqual(
     ['10', '12.5', '0.000001', ' 49 ', '9007199254.740993', '999999999999999999'].map(read),
@@ -64,45 +64,45 @@ test('an amount is read and written exactly; what is none is told', (t) => {
   )
   t.deepEqual(
     [0n, 1n, 1_000_000n, 12_500_000n, -1_500_000n, 9_007_199_254_740_993n].map((units) =>
-      unitsText(units, 6),
+      formatUnits(units, 6),
     ),
     ['0', '0.000001', '1', '12.5', '-1.5', '9007199254.740993'],
   )
-  t.is(unitsText(15n, 0), '15')
+  t.is(formatUnits(15n, 0), '15')
   t.deepEqual(
-    [5, 49, 0.1, 0.000001, 4.35].map((usdt) => unitsOfNumber(usdt, 6)),
+    [5, 49, 0.1, 0.000001, 4.35].map((usdt) => unitsFromNumber(usdt, 6)),
     [5_000_000n, 49_000_000n, 100_000n, 1n, 4_350_000n],
   )
 })
 
-test('what is written is read again, with any decimals', (t) => {
+test('a formatted amount parses to the same units, with any decimals', (t) => {
   fc.assert(
     fc.property(
       fc.bigInt(1n, 10n ** 18n - 1n),
       fc.integer({ min: 0, max: 18 }),
       (units, decimals) => {
-        t.is(parseUnits(unitsText(units, decimals), decimals), units)
+        t.is(parseUnits(formatUnits(units, decimals), decimals), units)
       },
     ),
   )
 })
 
-test('the credits that are shown beforehand are those that the service gives', (t) => {
-  t.is(creditsFor(10_000_000n, 6, 1000), 10_000n)
-  t.is(creditsFor(1_999n, 6, 1000), 1n)
-  t.is(creditsFor(999n, 6, 1000), 0n)
+test('the page computes the same credits for a payment as the service', (t) => {
+  t.is(creditsForPayment(10_000_000n, 6, 1000), 10_000n)
+  t.is(creditsForPayment(1_999n, 6, 1000), 1n)
+  t.is(creditsForPayment(999n, 6, 1000), 0n)
   const rate = fc.integer({ min: 1, max: 10_000_000_000 }).map((millionths) => millionths / 1e6)
   fc.assert(
     fc.property(fc.bigInt(1n, 10n ** 13n), rate, (units, creditsPerUsdt) => {
       const given = creditsOfService(units, { creditsPerUsdt, plans: [] })
       fc.pre(Number.isSafeInteger(given))
-      t.is(creditsFor(units, 6, creditsPerUsdt), BigInt(given))
+      t.is(creditsForPayment(units, 6, creditsPerUsdt), BigInt(given))
     }),
   )
 })
 
-test('an amount that cannot be sent, or would buy nothing, is not to be paid, and the page says why', (t) => {
-  const plans = (credits_per_usdt: number): Answers.Plans => ({
+test('an amount that cannot be sent or buys no credit is refused with a reason', (t) => {
+  const plans = (credits_per_usdt: number): Answers.PlansResponse => ({
     payment_addresses: { pro_access: MINT, api_credits: MINT },
     usdt_mint: MINT,
     usdt_decimals: 6,
@@ -110,38 +110,34 @@ test('an amount that cannot be sent, or would buy nothing, is not to be paid, an
     plans: [],
   })
   const cases: readonly [string, number, bigint | null, string][] = [
-    ['10', 1000, 10_000_000n, 'That is 10,000 credits, at 1,000 for one USDT.'],
-    ['0.001', 1000, 1000n, 'That is 1 credit, at 1,000 for one USDT.'],
+    ['10', 1000, 10_000_000n, 'You get 10,000 credits, at 1,000 credits per USDT.'],
+    ['0.001', 1000, 1000n, 'You get 1 credit, at 1,000 credits per USDT.'],
     ...(
       [
-        ['0.000999', 1000, 'That would buy nothing: the first credit comes with 0.001 USDT.'],
-        ['0.3', 3, 'That would buy nothing: the first credit comes with 0.333334 USDT.'],
-        ['1', 0.1, 'That would buy nothing: the first credit comes with 10 USDT.'],
-        [
-          '18446744073709.551616',
-          1000,
-          'That is more than one payment can be: 18,446,744,073,709 USDT at most.',
-        ],
-        ['', 1000, 'Write an amount such as 10 or 12.50, with at most 6 decimals.'],
+        ['0.000999', 1000, 'The minimum is 0.001 USDT, the price of 1 credit.'],
+        ['0.3', 3, 'The minimum is 0.333334 USDT, the price of 1 credit.'],
+        ['1', 0.1, 'The minimum is 10 USDT, the price of 1 credit.'],
+        ['18446744073709.551616', 1000, 'The maximum is 18,446,744,073,709 USDT.'],
+        ['', 1000, 'Enter an amount such as 10 or 12.50, with at most 6 decimals.'],
       ] as const
-    ).map(([text, rate, words]): [string, number, null, string] => [text, rate, null, words]),
+    ).map(([text, rate, message]): [string, number, null, string] => [text, rate, null, message]),
   ]
-  for (const [text, rate, units, words] of cases)
-    t.deepEqual(topUpAmount(text, plans(rate)), { units, words }, text)
-  t.is(topUpAmount('18446744073709.551615', plans(1000)).units, 2n ** 64n - 1n)
+  for (const [text, rate, units, message] of cases)
+    t.deepEqual(parseTopUpAmount(text, plans(rate)), { units, message }, text)
+  t.is(parseTopUpAmount('18446744073709.551615', plans(1000)).units, 2n ** 64n - 1n)
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000_000_000 }), (millionths) => {
       const rate = millionths / 1e6
-      const { words } = topUpAmount('0.000001', plans(rate))
-      const [, least = '0.000001'] = /comes with ([0-9.]+) USDT/.exec(words) ?? []
+      const { message } = parseTopUpAmount('0.000001', plans(rate))
+      const [, least = '0.000001'] = /minimum is ([0-9.]+) USDT/.exec(message) ?? []
       const units = parseUnits(least, 6) ?? 0n
-      t.true(creditsFor(units, 6, rate) > 0n)
-      t.is(creditsFor(units - 1n, 6, rate), 0n)
+      t.true(creditsForPayment(units, 6, rate) > 0n)
+      t.is(creditsForPayment(units - 1n, 6, rate), 0n)
     }),
   )
 })
 
-test('what can be no token and no wallet is told without asking, as the service tells it', (t) => {
+test('the page accepts the same token addresses and aliases as the service', (t) => {
   const bytes = fc.uint8Array({ minLength: 28, maxLength: 36 })
   fc.assert(
     fc.property(fc.oneof(bytes.map(encodeBase58), fc.string({ maxLength: 50 })), (text) => {
@@ -154,16 +150,16 @@ test('what can be no token and no wallet is told without asking, as the service 
     t.is(isAlias(text), parseAlias(text) !== null, text)
 })
 
-test('figures and spans as people read them', (t) => {
-  t.deepEqual([0, 999, 1000, -49_000, 12_345_678n].map(grouped), [
+test('integers, credits, durations and times are formatted for people', (t) => {
+  t.deepEqual([0, 999, 1000, -49_000, 12_345_678n].map(groupThousands), [
     '0',
     '999',
     '1,000',
     '-49,000',
     '12,345,678',
   ])
-  t.deepEqual([0, 1, 49_000].map(creditsText), ['0 credits', '1 credit', '49,000 credits'])
-  t.deepEqual([0, 1, 61, 3600, 90_061, 2_592_000, 100_000_000].map(spanText), [
+  t.deepEqual([0, 1, 49_000].map(formatCredits), ['0 credits', '1 credit', '49,000 credits'])
+  t.deepEqual([0, 1, 61, 3600, 90_061, 2_592_000, 100_000_000].map(formatLongDuration), [
     'less than a second',
     '1 second',
     '1 minute 1 second',
@@ -172,27 +168,27 @@ test('figures and spans as people read them', (t) => {
     '30 days',
     '1,157 days 9 hours',
   ])
-  t.is(timeText(1_790_000_000), '2026-09-21 14:13 UTC')
+  t.is(formatUtcTime(1_790_000_000), '2026-09-21 14:13 UTC')
 })
 
-test('a code asks a wallet for the right token, and for the amount where one is given', (t) => {
+test('a Solana Pay URL names the token, and the amount if there is one', (t) => {
   const payment = {
     to: '3aWPWLqyxMRUWt8tgd6cZ7jpGVmEutJs1TRyUtRc8zZj',
     mint: MINT,
     label: 'API credits',
   }
   t.is(
-    paymentUrl({ ...payment, amount: '12.5' }),
+    solanaPayUrl({ ...payment, amount: '12.5' }),
     `solana:${payment.to}?amount=12.5&spl-token=${MINT}&label=API%20credits`,
   )
   t.is(
-    paymentUrl({ ...payment, amount: null }),
+    solanaPayUrl({ ...payment, amount: null }),
     `solana:${payment.to}?spl-token=${MINT}&label=API%20credits`,
   )
 })
 
-test('an address names a place; parts of it are parameters', (t) => {
-  const path = (hash: string) => placeOf(hash).path
+test('a URL hash is parsed to a path and a query, and a pattern gives the parameters of a path', (t) => {
+  const path = (hash: string) => parseHash(hash).path
   t.deepEqual(['', '#', '#main', '#/', '#/wallets/W1?page=2'].map(path), [
     '/',
     '/',
@@ -200,25 +196,25 @@ test('an address names a place; parts of it are parameters', (t) => {
     '/',
     '/wallets/W1',
   ])
-  t.is(placeOf('#/wallets?page=2').query.get('page'), '2')
-  t.deepEqual(match('/wallets/:alias', '/wallets/W1'), { alias: 'W1' })
-  t.deepEqual(match('/wallets/:alias', '/wallets/%3Cb%3E'), { alias: '<b>' })
-  t.deepEqual(match('/wallets/:alias', '/wallets/%'), { alias: '%' })
+  t.is(parseHash('#/wallets?page=2').query.get('page'), '2')
+  t.deepEqual(matchPath('/wallets/:alias', '/wallets/W1'), { alias: 'W1' })
+  t.deepEqual(matchPath('/wallets/:alias', '/wallets/%3Cb%3E'), { alias: '<b>' })
+  t.deepEqual(matchPath('/wallets/:alias', '/wallets/%'), { alias: '%' })
   for (const other of ['/wallets', '/wallets/', '/wallets/W1/', '/tokens/W1', '/'])
-    t.is(match('/wallets/:alias', other), null, other)
+    t.is(matchPath('/wallets/:alias', other), null, other)
 })
 
-test('security events are told in words, kinds that are newer than the page as they are', (t) => {
-  t.is(eventText({ kind: 'signed_in', count: 1 }), 'Signed in')
+test('security events are described, and unknown kinds are shown by name', (t) => {
+  t.is(accountEventText({ kind: 'signed_in', count: 1 }), 'Signed in')
   t.is(
-    eventText({ kind: 'key_refused', count: 12 }),
-    'Call refused: replaced API key (12 times within an hour)',
+    accountEventText({ kind: 'key_refused', count: 12 }),
+    'Request refused: an API key from before a rotation was used (12 times within an hour)',
   )
-  t.is(eventText({ kind: 'newer' as 'signed_in', count: 1 }), 'newer')
+  t.is(accountEventText({ kind: 'newer' as 'signed_in', count: 1 }), 'newer')
   t.deepEqual(['192.0.2.0/24', 'other'].map(networkText), ['192.0.2.0/24', 'Other networks'])
 })
 
-test('what the pages take for an answer is what the documents say', (t) => {
+test('the response types of the pages match the API documents', (t) => {
   const EXAMPLES: { readonly [path: string]: unknown } = {
     '/me/api': {
       wallet: '',
@@ -228,24 +224,30 @@ test('what the pages take for an answer is what the documents say', (t) => {
       api_key_created_at: 0,
       api_key_rotated_at: null,
       last_used_at: null,
-    } satisfies Answers.Account,
-    '/me/usage': { by: 'hour', items: [{ starts_at: 0, credits: 1 }] } satisfies Answers.Usage,
+    } satisfies Answers.AccountResponse,
+    '/me/usage': {
+      by: 'hour',
+      items: [{ starts_at: 0, credits: 1 }],
+    } satisfies Answers.UsageResponse,
     '/me/events': {
       has_more: false,
       next_cursor: null,
       items: [{ kind: 'signed_in', at: 0, network: '', count: 1 }],
-    } satisfies Answers.AccountEvents,
+    } satisfies Answers.AccountEventsResponse,
     '/billing/plans': {
       payment_addresses: { pro_access: MINT, api_credits: MINT },
       usdt_mint: MINT,
       usdt_decimals: 6,
       credits_per_usdt: 1000,
       plans: [{ plan: 'trial', usdt: 5, days: 3 }],
-    } satisfies Answers.Plans,
-    '/billing/credits/check': { credited: 0, balance_credits: 0 } satisfies Answers.Credited,
+    } satisfies Answers.PlansResponse,
+    '/billing/credits/check': {
+      credited: 0,
+      balance_credits: 0,
+    } satisfies Answers.CreditsCheckResponse,
     '/billing/credits/topups': {
       items: [{ tx_signature: '', amount_usdt: 1, credits: 1, created_at: 1 }],
-    } satisfies Answers.TopUps,
+    } satisfies Answers.TopUpsResponse,
   }
   for (const resource of declaredResources()) {
     const example = EXAMPLES[resource.path]

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto'
 import { html, SafeHtml } from '../openapi/html.ts'
 import { pagePolicy, styledDocument } from './document.ts'
-import { IMPORT_MAP, TEST_WALLET } from './files.ts'
+import { IMPORT_MAP, TEST_WALLET_MODULE } from './files.ts'
 
-/** With the simulator: where the test wallet finds its RPC. */
+/** The RPC of the simulator, which the test wallet calls. */
 export interface TestWalletOptions {
   readonly rpcUrl: string
 }
 
-/** The one document of the dashboard: everything in it is made by `preload`ed modules. */
+/**
+ * Returns the HTML document of the dashboard. Scripts render its content; `preload` lists the
+ * modules of the first page. `testWallet` is null without the simulator.
+ */
 export function shell(preload: readonly string[], testWallet: TestWalletOptions | null): string {
   return styledDocument(
     'Dashboard · Tracked wallets',
@@ -19,17 +22,18 @@ ${
     ? []
     : [
         html`<meta name="simulator-rpc" content="${testWallet.rpcUrl}">`,
-        html`<script type="module" src="/dashboard/${TEST_WALLET}"></script>`,
+        html`<script type="module" src="/dashboard/${TEST_WALLET_MODULE}"></script>`,
       ]
 }
 <script type="module" src="/dashboard/page/main.js"></script>`,
-    html`<div id="app"><noscript><main><h1>Dashboard</h1><p>The dashboard needs JavaScript. Everything it shows can be asked over the API too: <a href="/docs">documentation</a>.</p></main></noscript></div>`,
+    html`<div id="app"><noscript><main><h1>Dashboard</h1><p>The dashboard needs JavaScript. The API gives you the same data: <a href="/docs">read its documentation</a>.</p></main></noscript></div>`,
   )
 }
 
 /**
- * What the dashboard may load and do besides: the one inline script that is no code, the import map, by its hash, and pictures that, as the icons of
- * wallets are, come within the page. `serverUrl`: where clients find the API; its socket is named for browsers that do not count it to 'self'.
+ * Returns the content security policy of the dashboard. It allows the inline import map by its
+ * hash, and data URLs for the icons of wallets. `serverUrl` is the URL of the API; its WebSocket is
+ * listed because some browsers do not match it with 'self'.
  */
 export function shellPolicy(serverUrl: string, testWallet: TestWalletOptions | null): string {
   const socket = new URL(serverUrl).origin.replace(/^http/, 'ws')

@@ -1,4 +1,4 @@
-/** How the pages look: narrow screens first, colours by what the system prefers. Values that pages share are variables. */
+/** Styles of all pages: narrow screens first, light and dark by CSS variables. */
 export const STYLE = `:root {
   color-scheme: light dark;
   --page: #f5f7fa; --card: #fff; --text: #18212c; --muted: #505c6b; --line: #d5dce5;
@@ -26,7 +26,7 @@ code { font-family: var(--figures); font-size: 0.92em; }
 fieldset { margin: 0 0 var(--gap); padding: 0.5rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); }
 dl, dd { margin: 0; }
 
-/* frame */
+/* header, navigation, footer */
 .skip { position: absolute; left: -100vw; top: 0; padding: 0.75rem 1rem; background: var(--card); z-index: 2; }
 .skip:focus { left: 0; }
 .top { display: flex; flex-wrap: wrap; gap: 0 1rem; align-items: center; justify-content: space-between; padding: 0.5rem var(--side); background: var(--card); border-bottom: 1px solid var(--line); }
@@ -43,7 +43,7 @@ footer a { padding: 0.5rem 0; }
 .lead { margin-top: 0; color: var(--muted); font-size: 1.05rem; max-width: 46rem; }
 .about { color: var(--muted); font-size: 0.9rem; max-width: 46rem; }
 
-/* what can be pressed */
+/* buttons and fields */
 button, .button { display: inline-flex; align-items: center; gap: 0.5rem; min-height: 2.75rem; padding: 0.5rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); color: var(--text); font: inherit; text-decoration: none; cursor: pointer; }
 button:hover, .button:hover { border-color: var(--accent); }
 button.primary, .button:not(.quiet) { background: var(--accent); border-color: var(--accent); color: var(--on-accent); }
@@ -59,7 +59,7 @@ input[aria-invalid='true'] { border-color: var(--bad); }
 input[type='radio'], input[type='checkbox'] { flex: none; width: 1.2rem; height: 1.2rem; accent-color: var(--accent); }
 progress { width: 100%; max-width: 24rem; accent-color: var(--accent); }
 
-/* what is told */
+/* cards and notices */
 .narrow { max-width: 46rem; }
 .card, .empty, .failure, .notice { margin: 0 0 var(--gap); padding: 0.75rem 1rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--card); }
 .card > :first-child, .empty > :first-child, .failure > :first-child { margin-top: 0; }
@@ -85,7 +85,7 @@ table { width: 100%; border-collapse: collapse; font-size: 0.95rem; }
 caption { padding: 0.5rem 0.75rem; text-align: left; color: var(--muted); font-size: 0.9rem; }
 th, td { padding: 0.5rem 0.75rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; overflow-wrap: normal; white-space: nowrap; }
 th { font-weight: 600; }
-.is-figure { text-align: right; font-variant-numeric: tabular-nums; }
+.is-number { text-align: right; font-variant-numeric: tabular-nums; }
 
 /* wallets and payments */
 .wallets { display: grid; gap: 0.5rem; margin: 0; padding: 0; list-style: none; }

@@ -1,16 +1,19 @@
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** What axe-core says of the page as it stands that is serious or critical: rule, what it asks, and the elements; empty when nothing is. With `rules`, these alone. */
-export async function accessibilityFaults(
+/**
+ * Returns the serious and critical violations that axe-core finds on the current page: rule, its
+ * description, and the elements. With `rules`, only these rules run.
+ */
+export async function findAccessibilityViolations(
   page: Page,
   rules: readonly string[] = [],
 ): Promise<string[]> {
-  // Evaluated by the debugger, which no policy of the page holds up or notices.
+  // The debugger evaluates axe-core, so the content security policy of the page does not apply.
   await page.evaluate(axe.source)
   const options: axe.RunOptions = {
     resultTypes: ['violations'],
-    preload: false, // it would fetch style sheets
+    preload: false, // It would fetch style sheets.
     ...(rules.length > 0 && { runOnly: { type: 'rule', values: [...rules] } }),
   }
   const { violations } = await page.evaluate<axe.AxeResults>(
@@ -19,10 +22,10 @@ export async function accessibilityFaults(
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, help, nodes }) => {
-      const places = nodes.map(({ target }) => target.join(' ')).slice(0, 5)
-      return `${id} (${help}): ${places.join('; ')}`
+      const elements = nodes.map(({ target }) => target.join(' ')).slice(0, 5)
+      return `${id} (${help}): ${elements.join('; ')}`
     })
 }
 
-/** The rules whose outcome a change of colours alone can change. */
-export const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'] as const
+/** The axe-core rules that depend on the colours of the theme. */
+export const COLOUR_RULES = ['color-contrast', 'link-in-text-block'] as const

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-/** Where Debian's package `chromium` puts it. */
-const DEBIAN = '/usr/bin/chromium'
+/** Path of Chromium from Debian's package `chromium`. */
+const DEBIAN_PATH = '/usr/bin/chromium'
 
-/** The browser to test with: `CHROMIUM_PATH`, else Debian's; null where neither is there. Nothing is ever downloaded. */
+/** Returns the path of Chromium: `CHROMIUM_PATH`, else Debian's. Null if there is none. */
 export function findChromium(): string | null {
-  const path = process.env.CHROMIUM_PATH ?? DEBIAN
+  const path = process.env.CHROMIUM_PATH ?? DEBIAN_PATH
   return existsSync(path) ? path : null
 }
 
-/** Starts it without a window and with an empty profile. Its sandbox needs another user than root. */
+/** Starts Chromium headless with an empty profile. Its sandbox does not work for the user root. */
 export function launchChromium(executablePath: string): Promise<Browser> {
   const isRoot = process.getuid?.() === 0
   return chromium.launch({

@@ -1,27 +1,29 @@
 import type { Locator, Page } from 'playwright-core'
 
 /*
- * The customer's way through the dashboard, found by what a screen reader tells: roles and names. Each step resolves when the page shows that it is done.
+ * The steps of a customer in the dashboard. Elements are found by role and name, as a screen reader
+ * presents them. Each step resolves when the page shows its result.
  */
 
-/** The button that connects the simulator's wallet. */
+/** Returns the button that connects the simulator's test wallet. */
 export function connectButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Connect Test wallet' })
 }
 
+/** Returns the button that asks the connected wallet to sign. */
 export function signInButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Sign in', exact: true })
 }
 
-/** From a page that asks to sign in to the page `heading`. */
-export async function signIn(page: Page, heading = 'Account'): Promise<void> {
+/** Signs in on the sign-in page. Resolves when the page with `heading` is shown. */
+export async function signInWithWallet(page: Page, heading = 'Account'): Promise<void> {
   await connectButton(page).click()
   await signInButton(page).click()
   await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
 }
 
-/** What the navigation leads to, in its order: the names of its links, which are the headings of the pages. */
-export function viewNames(page: Page): Promise<string[]> {
+/** Returns the texts of the navigation links in order. They are the headings of the pages. */
+export function pageNames(page: Page): Promise<string[]> {
   return navigation(page).getByRole('link').allTextContents()
 }
 
@@ -29,15 +31,15 @@ function navigation(page: Page): Locator {
   return page.getByRole('navigation', { name: 'Dashboard' })
 }
 
-/** Goes to a page by its link and waits until what it shows has come. */
+/** Opens a page by its navigation link, and waits until it is loaded. */
 export async function goTo(page: Page, name: string): Promise<void> {
   await navigation(page).getByRole('link', { name, exact: true }).click()
   await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-  await settled(page)
+  await waitUntilLoaded(page)
 }
 
-/** Waits until nothing of the page is on its way any more. */
-export async function settled(page: Page): Promise<void> {
+/** Waits until the page loads nothing any more. */
+export async function waitUntilLoaded(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page
     .getByRole('main')
@@ -46,74 +48,80 @@ export async function settled(page: Page): Promise<void> {
     .waitFor({ state: 'detached' })
 }
 
-/** Has a page show everything that it offers for credits; nothing elsewhere. */
-export async function buyView(page: Page): Promise<void> {
-  const offers = page.getByRole('main').getByRole('button', { name: OFFER })
-  for (let most = await offers.count(); most > 0 && (await offers.count()) > 0; most--) {
-    await offers.first().click()
-    await settled(page)
+/** Clicks every button of the page that loads data for credits. */
+export async function loadPaidData(page: Page): Promise<void> {
+  const buttons = page.getByRole('main').getByRole('button', { name: LOAD_BUTTON })
+  for (let rest = await buttons.count(); rest > 0 && (await buttons.count()) > 0; rest--) {
+    await buttons.first().click()
+    await waitUntilLoaded(page)
   }
 }
 
-/** “Load the holdings of W1 (1 credit)”, “Start (3 credits, then 1 a trade)”; not what was loaded already. */
-const OFFER = /^(Start|Load (?!again\b).+) \(\d+ credit/
+/** “Load the holdings of W1 (1 credit)”, “Start (3 credits, …)”; not “Load 200 older swaps …”. */
+const LOAD_BUTTON = /^(Start|Load (?!\d).+) \(\d+ credit/
 
 /**
- * Follows the first link of the page to a token, or to the wallet with most in open positions, and
- * has it show everything, with the history of a wallet's first position.
+ * Opens the page of a token or a wallet and loads all its data: the first token on the page, or the
+ * wallet with the highest cost of open positions, with the history of its first position.
  */
 export async function openDetails(page: Page, kind: 'wallets' | 'tokens'): Promise<void> {
-  // At some hours the simulated market leaves W1 without any position.
-  if (kind === 'wallets') await page.getByRole('button', { name: 'In open positions' }).click()
+  // At some hours of the simulated market, W1 has no position.
+  if (kind === 'wallets') await page.getByRole('button', { name: 'Cost of open positions' }).click()
   await page.getByRole('main').locator(`a[href^="#/${kind}/"]`).first().click()
   const title = kind === 'wallets' ? /^Wallet W/ : /^Token/
   await page.getByRole('heading', { level: 1, name: title }).waitFor()
-  await buyView(page)
+  await loadPaidData(page)
   if (kind === 'wallets') {
     await page
-      .getByRole('button', { name: /^Show the history of the position/ })
+      .getByRole('button', { name: /^Show the position history/ })
       .first()
       .click()
-    await buyView(page)
+    await loadPaidData(page)
   }
   await page.locator('.uplot canvas').first().waitFor()
 }
 
-/** On the top-up page: pays so much USDT, `12.50`, from the test wallet. */
-export async function payCredits(page: Page, usdt: string): Promise<void> {
+/** Pays an amount of USDT such as `12.50` on the top-up page, from the test wallet. */
+export async function payForCredits(page: Page, usdt: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Amount in USDT' }).fill(usdt)
-  await pay(page)
+  await payShownPrice(page)
 }
 
-/** On a page with a price: pays it from the test wallet. The page then looks for the payment by itself. */
-export async function pay(page: Page): Promise<void> {
+/** Pays the price on the page from the test wallet. The page then checks for the deposit. */
+export async function payShownPrice(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Pay with the test wallet' }).click()
   await page
     .getByRole('status')
-    .filter({ hasText: /^Sent\.$/ })
+    .filter({ hasText: /^Payment sent\.$/ })
     .waitFor()
 }
 
-/** Has the page look for payments, where it does not do so already, until one was found, which it says in `words`. A payment is finalized 32 slots after it was sent. */
-export async function lookFor(page: Page, words: RegExp): Promise<void> {
+/**
+ * Checks for deposits until the page says `text`. A payment is finalized 32 slots after it was
+ * sent.
+ */
+export async function waitForPayment(page: Page, text: RegExp): Promise<void> {
   const check = page.getByRole('button', { name: 'Check for deposits' })
   if (await check.isEnabled()) await check.click()
-  await page.getByRole('status').filter({ hasText: words }).waitFor({ timeout: 60_000 })
+  await page.getByRole('status').filter({ hasText: text }).waitFor({ timeout: 60_000 })
 }
 
-/** Presses Tab until the element has the focus, and makes sure that it shows; what is not reached in `most` steps cannot be reached by keyboard. */
-export async function tabTo(page: Page, target: Locator, most = 40): Promise<void> {
+/**
+ * Presses Tab until the element has the focus. Throws if `maxSteps` do not reach it, or if the
+ * focus is not visible.
+ */
+export async function tabTo(page: Page, target: Locator, maxSteps = 40): Promise<void> {
   await target.waitFor()
-  for (let steps = 0; steps < most; steps++) {
+  for (let step = 0; step < maxSteps; step++) {
     await page.keyboard.press('Tab')
     const focus = await target.evaluate(focusOf)
-    if (focus === 'hidden') throw new Error('the focus cannot be seen')
+    if (focus === 'hidden') throw new Error('the focus is not visible')
     if (focus === 'shown') return
   }
-  throw new Error(`not reached by ${most} times Tab`)
+  throw new Error(`${maxSteps} times Tab did not reach the element`)
 }
 
-/** Whether the focus is on an element, and whether it shows there. Runs in the page. */
+/** Whether an element has the focus, and whether its outline is visible. Runs in the page. */
 function focusOf(element: Element): 'elsewhere' | 'shown' | 'hidden' {
   const { activeElement, defaultView } = element.ownerDocument
   if (activeElement !== element) return 'elsewhere'
@@ -121,7 +129,7 @@ function focusOf(element: Element): 'elsewhere' | 'shown' | 'hidden' {
   return outlineStyle !== 'none' && outlineWidth !== '0px' ? 'shown' : 'hidden'
 }
 
-/** An element, as far as `focusOf` needs one: the types of browsers are not among those of this program. */
+/** The members of a DOM element that `focusOf` uses. This program has no DOM types. */
 interface Element {
   readonly ownerDocument: {
     readonly activeElement: unknown

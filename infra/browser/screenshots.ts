@@ -5,24 +5,25 @@ import type { Page } from 'playwright-core'
 import { deploy } from '../whole-service/deployment.ts'
 import { findChromium, launchChromium } from './chromium.ts'
 import {
-  buyView,
   connectButton,
   goTo,
-  lookFor,
+  loadPaidData,
   openDetails,
-  pay,
-  payCredits,
-  signIn,
-  viewNames,
+  pageNames,
+  payForCredits,
+  payShownPrice,
+  signInWithWallet,
+  waitForPayment,
 } from './customer.ts'
 import { openVisitor } from './visitor.ts'
 
 const USAGE = `npm run screenshots -- --out DIR [options]
 
-Walks every page of a service over the simulator as a customer with credits and Pro, and writes a picture of each as DIR/NN-name-SIZE-THEME.png.
+Takes a screenshot of every page of the dashboard as a customer with credits and Pro, in each size
+and theme: DIR/NN-name-SIZE-THEME.png.
 
-  --out DIR     where to
-  --url URL     a service that runs already, with the simulator (else one is started)`
+  --out DIR     directory for the screenshots
+  --url URL     a running service with the simulator (default: start one)`
 
 const SIZES = [
   { size: 'desktop', width: 1280, height: 800 },
@@ -31,7 +32,7 @@ const SIZES = [
 
 const THEMES = ['light', 'dark'] as const
 
-let taken = 0
+let count = 0
 const say = (line: string) => process.stderr.write(`${line}\n`)
 
 const { values } = parseArgs({
@@ -39,7 +40,7 @@ const { values } = parseArgs({
 })
 const chromium = findChromium()
 if (values.help || values.out === undefined) fail(USAGE)
-if (chromium === null) fail('no Chromium: apt-get install chromium, or set CHROMIUM_PATH')
+if (chromium === null) fail('Chromium is missing: apt-get install chromium, or set CHROMIUM_PATH')
 const out = values.out
 mkdirSync(out, { recursive: true })
 
@@ -51,42 +52,42 @@ try {
   const { page } = await openVisitor(browser, { allowed: [] })
   await page.goto(url)
   await page.getByText('starting', { exact: true }).waitFor({ state: 'detached', timeout: 120_000 })
-  await shoot(page, 'service')
+  await takeScreenshots(page, 'service')
   await page.goto(`${url}/dashboard`)
   await connectButton(page).waitFor()
-  await shoot(page, 'connect')
-  await signIn(page)
+  await takeScreenshots(page, 'connect')
+  await signInWithWallet(page)
   await page.getByText(/^tw_/).waitFor()
-  await shoot(page, 'first key')
-  await page.getByRole('button', { name: 'I have stored it' }).click()
+  await takeScreenshots(page, 'first key')
+  await page.getByRole('button', { name: 'I have saved the key' }).click()
   await goTo(page, 'Top up')
-  await payCredits(page, '5')
+  await payForCredits(page, '5')
   await goTo(page, 'Pro')
-  await pay(page)
-  await shoot(page, 'waiting')
-  await lookFor(page, /^Pro is active/)
+  await payShownPrice(page)
+  await takeScreenshots(page, 'waiting')
+  await waitForPayment(page, /^Pro is active/)
   await goTo(page, 'Top up')
-  await lookFor(page, /credits added/)
-  for (const name of await viewNames(page)) {
+  await waitForPayment(page, /credits added/)
+  for (const name of await pageNames(page)) {
     await goTo(page, name)
-    await buyView(page)
-    await shoot(page, name)
+    await loadPaidData(page)
+    await takeScreenshots(page, name)
   }
   for (const kind of ['wallets', 'tokens'] as const) {
     await goTo(page, 'Wallets')
     if (kind === 'tokens') await goTo(page, 'Trending')
     await openDetails(page, kind)
-    await shoot(page, kind === 'wallets' ? 'wallet' : 'token')
+    await takeScreenshots(page, kind === 'wallets' ? 'wallet' : 'token')
   }
 } finally {
   await browser.close()
   await deployment?.remove()
 }
 
-/** Writes a page in every size and theme. */
-async function shoot(page: Page, name: string): Promise<void> {
-  taken += 1
-  const title = `${String(taken).padStart(2, '0')}-${name.toLowerCase().replaceAll(' ', '-')}`
+/** Takes a screenshot of the page in every size and theme. */
+async function takeScreenshots(page: Page, name: string): Promise<void> {
+  count += 1
+  const title = `${String(count).padStart(2, '0')}-${name.toLowerCase().replaceAll(' ', '-')}`
   for (const { size, width, height } of SIZES) {
     await page.setViewportSize({ width, height })
     for (const colorScheme of THEMES) {
@@ -96,6 +97,8 @@ async function shoot(page: Page, name: string): Promise<void> {
       say(path)
     }
   }
+  // Some buttons of the next steps exist only on a wide screen.
+  await page.setViewportSize(SIZES[0])
 }
 
 function fail(text: string): never {

@@ -1,26 +1,34 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-/** How long anything that a page is to show may take, in milliseconds; a test waits for what it looks for, never for a time. */
-export const PATIENCE_MS = 30_000
+/** How long a test waits for an element, in milliseconds. */
+export const WAIT_MS = 30_000
 
-/** Somebody with a browser of its own: nothing is stored in it yet. */
+/** A browser window with an empty profile. */
 export interface Visitor {
   readonly context: BrowserContext
   readonly page: Page
-  /** What no page may do, in order: requests to hosts that are not allowed, errors on the console (broken policies are among them), errors that nobody caught. */
-  readonly faults: readonly string[]
+  /**
+   * What no page may do, in order: requests to other hosts, console errors (policy violations are
+   * among them), and uncaught errors.
+   */
+  readonly violations: readonly string[]
   close(): Promise<void>
 }
 
+/** How to open a window. */
 export interface VisitorOptions {
-  /** Origins that may be asked. */
+  /** Origins that the page may send requests to. */
   readonly allowed: readonly string[]
   readonly theme?: 'light' | 'dark'
+  /** Size of the window in pixels. */
   readonly width?: number
   readonly height?: number
 }
 
-/** Opens a window. Answers of 402 are no fault: Chromium prints what did not succeed, and running out of credits is part of the way. */
+/**
+ * Opens a window and records its violations. Chromium prints an error for each 402, which is part
+ * of the tests, so these are not violations.
+ */
 export async function openVisitor(browser: Browser, options: VisitorOptions): Promise<Visitor> {
   const { allowed, theme = 'light', width = 1280, height = 800 } = options
   const context = await browser.newContext({
@@ -30,33 +38,36 @@ export async function openVisitor(browser: Browser, options: VisitorOptions): Pr
     permissions: ['clipboard-write'],
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(PATIENCE_MS)
-  const faults: string[] = []
-  const look = (url: string) => {
+  page.setDefaultTimeout(WAIT_MS)
+  const violations: string[] = []
+  const checkOrigin = (url: string) => {
     const { protocol, origin } = new URL(url.replace(/^ws/, 'http'))
     if (protocol === 'data:' || protocol === 'blob:' || allowed.includes(origin)) return
-    faults.push(`request to ${origin}`)
+    violations.push(`request to ${origin}`)
   }
-  context.on('request', (request) => look(request.url()))
-  page.on('websocket', (socket) => look(socket.url()))
-  page.on('pageerror', (error) => faults.push(`uncaught: ${error.message}`))
+  context.on('request', (request) => checkOrigin(request.url()))
+  page.on('websocket', (socket) => checkOrigin(socket.url()))
+  page.on('pageerror', (error) => violations.push(`uncaught: ${error.message}`))
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error' || /status of 402\b/.test(text)) return
-    faults.push(`console: ${text} (${message.location().url})`)
+    violations.push(`console: ${text} (${message.location().url})`)
   })
-  return { context, page, faults, close: () => context.close() }
+  return { context, page, violations, close: () => context.close() }
 }
 
-/** All that the page keeps where a later visitor of this browser, or a script of another time, could read it: storage, cookies, address and history. */
-export async function keptTexts({ context, page }: Visitor): Promise<string> {
+/**
+ * Returns everything that the page stores where a later visitor or script could read it: storage,
+ * cookies, URL and history.
+ */
+export async function readStoredData({ context, page }: Visitor): Promise<string> {
   const stored = await page.evaluate<string>(
     'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, location.href, document.cookie, history.state, window.name])',
   )
   return `${stored}${JSON.stringify(await context.cookies())}`
 }
 
-/** How many pixels the page is wider than its window: what a reader would have to scroll sideways. */
+/** Returns by how many pixels the page is wider than its window. */
 export function sidewaysScroll(page: Page): Promise<number> {
   return page.evaluate<number>(
     'document.documentElement.scrollWidth - document.documentElement.clientWidth',

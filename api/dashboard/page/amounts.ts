@@ -1,8 +1,11 @@
 /*
- * Amounts as people write and read them. Integers all the way: nothing here goes through a float.
+ * Parses and formats amounts of credits and tokens. All arithmetic is on integers.
  */
 
-/** Reads an amount such as `12.5` as smallest units; null for what is no amount, is not above zero, or has more decimals than there are. */
+/**
+ * Parses a decimal amount such as `12.5` into raw units. Returns null for text that is no number,
+ * for zero, and for more than `decimals` decimals.
+ */
 export function parseUnits(text: string, decimals: number): bigint | null {
   const [, whole = '', fraction = ''] = /^([0-9]{1,18})(?:\.([0-9]+))?$/.exec(text.trim()) ?? []
   if (whole === '' || fraction.length > decimals) return null
@@ -10,43 +13,47 @@ export function parseUnits(text: string, decimals: number): bigint | null {
   return units > 0n ? units : null
 }
 
-/** Smallest units as a decimal number, exact, without zeros at the end: `12.5`. */
-export function unitsText(units: bigint, decimals: number): string {
+/** Formats raw units as an exact decimal number without trailing zeros: `12.5`. */
+export function formatUnits(units: bigint, decimals: number): string {
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** A number of JSON with at most `decimals` decimals as units: its shortest text is exact. Null for any other. */
-export function unitsOfNumber(value: number, decimals: number): bigint | null {
+/**
+ * Converts a JSON number with at most `decimals` decimals to raw units, by its shortest text.
+ * Returns null for any other number.
+ */
+export function unitsFromNumber(value: number, decimals: number): bigint | null {
   return parseUnits(String(value), decimals)
 }
 
-/** Decimals of a rate of credits (`CREDITS_PER_USDT`). */
+/** Decimals of the rate `CREDITS_PER_USDT`. */
 export const RATE_DECIMALS = 6
 
-/** Credits for a payment in raw units, rounded down once, as the service does it (rule E5). */
-export function creditsFor(units: bigint, decimals: number, creditsPerUsdt: number): bigint {
-  const rate = unitsOfNumber(creditsPerUsdt, RATE_DECIMALS) ?? 0n
+/** Returns the credits for a payment in raw units, rounded down as by the service (rule E5). */
+export function creditsForPayment(units: bigint, decimals: number, creditsPerUsdt: number): bigint {
+  const rate = unitsFromNumber(creditsPerUsdt, RATE_DECIMALS) ?? 0n
   return (units * rate) / 10n ** BigInt(decimals + RATE_DECIMALS)
 }
 
-/** An integer with its thousands apart: `49,000`. */
-export function grouped(value: number | bigint): string {
+/** Formats an integer with thousands separators: `49,000`. */
+export function groupThousands(value: number | bigint): string {
   return value.toString().replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** `1 credit`, `49,000 credits`. */
-export function creditsText(credits: number | bigint): string {
-  return `${grouped(credits)} credit${BigInt(credits) === 1n ? '' : 's'}`
+/** Formats a number of credits: `1 credit`, `49,000 credits`. */
+export function formatCredits(credits: number | bigint): string {
+  return `${groupThousands(credits)} credit${BigInt(credits) === 1n ? '' : 's'}`
 }
 
 /**
- * What a QR code of a payment says: a Solana Pay transfer request (docs.solanapay.com/spec), so that a wallet takes the right token and amount; a plain address would let it send SOL. `amount` in
- * decimal, null: the payer says how much.
+ * Returns the Solana Pay transfer request (docs.solanapay.com/spec) of a payment. A wallet that
+ * scans it sends the right token and amount; from a plain address it might send SOL.
+ * `amount` is a decimal number of tokens. With null, the payer chooses the amount.
  */
-export function paymentUrl(payment: {
+export function solanaPayUrl(payment: {
   readonly to: string
   readonly mint: string
   readonly amount: string | null
@@ -61,9 +68,9 @@ export function paymentUrl(payment: {
   return `solana:${to}?${query.join('&')}`
 }
 
-/** A span of time in its two largest units: `29 days 3 hours`. */
-export function spanText(seconds: number): string {
-  const parts = SPANS.map(
+/** Formats a duration in its two largest units: `29 days 3 hours`. */
+export function formatLongDuration(seconds: number): string {
+  const parts = UNITS.map(
     ([name, size, next]) =>
       [name, Math.floor((next === null ? seconds : seconds % next) / size)] as const,
   )
@@ -72,18 +79,18 @@ export function spanText(seconds: number): string {
   return parts
     .slice(first, first + 2)
     .filter(([, count]) => count > 0)
-    .map(([name, count]) => `${grouped(count)} ${name}${count === 1 ? '' : 's'}`)
+    .map(([name, count]) => `${groupThousands(count)} ${name}${count === 1 ? '' : 's'}`)
     .join(' ')
 }
 
-const SPANS = [
+const UNITS = [
   ['day', 86_400, null],
   ['hour', 3600, 86_400],
   ['minute', 60, 3600],
   ['second', 1, 60],
 ] as const
 
-/** A time in unix seconds as `2026-11-21 23:05 UTC`. */
-export function timeText(unix: number): string {
+/** Formats unix seconds as `2026-11-21 23:05 UTC`. */
+export function formatUtcTime(unix: number): string {
   return `${new Date(unix * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 }

@@ -1,84 +1,80 @@
-import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { refreshAccount, useAccount } from './account/account.ts'
-import { SignInPage } from './account/sign-in-page.tsx'
-import { creditsText } from './amounts.ts'
-import { Failure, Loading, Page } from './components.tsx'
-import { match } from './place.ts'
-import { usePlace } from './router.ts'
-import { type PageProps, ROUTES, type Route } from './routes.ts'
-import { currentSession, useSession, useUnstoredKey } from './session.ts'
+import { formatCredits } from './amounts.ts'
+import { PageLayout } from './components/page-layout.tsx'
+import { matchPath } from './hash-location.ts'
+import type { PageProps } from './page-props.ts'
+import { RoutedPage } from './routed-page.tsx'
+import { useHashLocation } from './router.ts'
+import { ROUTES, type Route } from './routes.ts'
+import { currentSession, useSession, useUnsavedApiKey } from './session.ts'
 
-/** The whole dashboard: the way around it, and the page that the address names. */
+/** The whole dashboard: header, navigation, and the page for the current location. */
 export function App() {
-  const { path } = usePlace()
-  const [unstored] = useUnstoredKey()
-  const isOnline = useOnline()
-  // Live trades cost credits without an answer that says what is left.
+  const { path } = useHashLocation()
+  // Messages of the live feed cost credits but do not say how many are left.
   useEffect(() => {
     if (path !== '/trades') return
     return () => {
       if (currentSession() !== null) void refreshAccount()
     }
   }, [path])
-  const found = find(path)
+  const found = findRoute(path)
   return (
     <>
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads within the page, without a change of what stands behind # */}
+      {/* biome-ignore lint/a11y/useValidAnchor: it moves the focus and keeps the URL hash */}
       <a class="skip" href="#main" onClick={focusMain}>
-        Skip to the page
+        Skip to content
       </a>
       <header class="top">
         <a class="brand" href="/">
           Tracked wallets
         </a>
-        <SignedIn />
+        <SignedInWallet />
       </header>
-      <nav aria-label="Dashboard">
-        <ul>
-          {ROUTES.filter(({ link }) => link !== null).map((route) => (
-            <li key={route.path}>
-              <a href={`#${route.path}`} aria-current={isWithin(path, route) ? 'page' : undefined}>
-                {route.link}
-              </a>
-            </li>
-          ))}
-        </ul>
-      </nav>
+      <Navigation path={path} />
       <main id="main" tabIndex={-1}>
-        {unstored !== null && found?.route.path !== '/account' && (
-          <p class="notice" role="status">
-            Your new API key waits to be stored: <a href="#/account">see it on the account page</a>
-          </p>
-        )}
-        {!isOnline && (
-          <p class="notice" role="status">
-            You are offline: what you see may be old, and nothing can be asked for.
-          </p>
-        )}
-        {found === null ? <NoPage /> : <Routed {...found} />}
+        <UnsavedKeyNotice isOnAccountPage={found?.route.path === '/account'} />
+        <OfflineNotice />
+        {found === null ? <NotFoundPage /> : <RoutedPage {...found} />}
       </main>
       <footer>
         <a href="/">About the service</a>
         <a href="/docs">Documentation</a>
-        <a href="/#now">Status</a>
+        <a href="/#service-status">Service status</a>
       </footer>
     </>
   )
 }
 
-interface Found {
+interface FoundRoute {
   readonly route: Route
   readonly params: PageProps['params']
 }
 
-function find(path: string): Found | null {
+function findRoute(path: string): FoundRoute | null {
   if (path === '/' && ROUTES[0]) return { route: ROUTES[0], params: {} }
   for (const route of ROUTES) {
-    const params = match(route.path, path)
+    const params = matchPath(route.path, path)
     if (params !== null) return { route, params }
   }
   return null
+}
+
+function Navigation({ path }: { readonly path: string }) {
+  return (
+    <nav aria-label="Dashboard">
+      <ul>
+        {ROUTES.filter(({ link }) => link !== null).map((route) => (
+          <li key={route.path}>
+            <a href={`#${route.path}`} aria-current={isWithin(path, route) ? 'page' : undefined}>
+              {route.link}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
 }
 
 function isWithin(path: string, { path: start }: Route): boolean {
@@ -87,33 +83,8 @@ function isWithin(path: string, { path: start }: Route): boolean {
   )
 }
 
-/** The module of a page, once it has come; pages that were seen are there at once. */
-const loaded = new Map<Route, ComponentType<PageProps>>()
-
-function Routed({ route, params }: Found) {
-  const session = useSession()
-  const [failed, setFailed] = useState<Route | null>(null)
-  const [, redraw] = useState(0)
-  const View = loaded.get(route)
-  useEffect(() => {
-    if (loaded.has(route)) return
-    route.load().then(
-      (view) => {
-        loaded.set(route, view)
-        redraw((count) => count + 1)
-      },
-      () => setFailed(route),
-    )
-  }, [route])
-  if (route.needsSession && session === null) return <SignInPage />
-  if (View !== undefined) return <View key={route.path} params={params} />
-  if (failed !== route) return <Loading what="the page" />
-  // A browser does not try again to load a module that it could not load.
-  return <Failure failure={{ kind: 'unreachable' }} again={() => location.reload()} />
-}
-
-/** Who is signed in, and what is left. */
-function SignedIn() {
+/** The wallet of the session and its credits. */
+function SignedInWallet() {
   const session = useSession()
   const account = useAccount()
   if (session === null) return null
@@ -123,37 +94,57 @@ function SignedIn() {
       <span title={wallet}>
         {wallet.slice(0, 4)}…{wallet.slice(-4)}
       </span>
-      {account !== null && <span>{creditsText(account.balance_credits)}</span>}
+      {account !== null && <span>{formatCredits(account.balance_credits)}</span>}
     </p>
   )
 }
 
-function NoPage() {
+function UnsavedKeyNotice({ isOnAccountPage }: { readonly isOnAccountPage: boolean }) {
+  const [unsavedKey] = useUnsavedApiKey()
+  if (unsavedKey === null || isOnAccountPage) return null
   return (
-    <Page title="No such page">
-      <p>
-        Nothing is at this address. <a href="#/account">Go to your account</a>.
-      </p>
-    </Page>
+    <p class="notice" role="status">
+      You have not saved your new API key. <a href="#/account">Show it on the account page</a>
+    </p>
   )
 }
 
-/** Whether the browser has a network at all. */
+function OfflineNotice() {
+  const isOnline = useOnline()
+  if (isOnline) return null
+  return (
+    <p class="notice" role="status">
+      You are offline. The data on this page may be out of date.
+    </p>
+  )
+}
+
+function NotFoundPage() {
+  return (
+    <PageLayout title="Page not found">
+      <p>
+        There is no page at this address. <a href="#/account">Go to your account</a>
+      </p>
+    </PageLayout>
+  )
+}
+
+/** Whether the browser has a network connection. */
 function useOnline(): boolean {
   const [isOnline, setIsOnline] = useState(navigator.onLine)
   useEffect(() => {
-    const look = () => setIsOnline(navigator.onLine)
-    addEventListener('online', look)
-    addEventListener('offline', look)
+    const update = () => setIsOnline(navigator.onLine)
+    addEventListener('online', update)
+    addEventListener('offline', update)
     return () => {
-      removeEventListener('online', look)
-      removeEventListener('offline', look)
+      removeEventListener('online', update)
+      removeEventListener('offline', update)
     }
   }, [])
   return isOnline
 }
 
 function focusMain(event: Event) {
-  event.preventDefault() // the address behind # is the page's
+  event.preventDefault() // The hash holds the location of the page.
   document.getElementById('main')?.focus()
 }

@@ -1,14 +1,14 @@
 import { render } from 'preact'
 import { App } from './app.tsx'
+import { watchBrowserWallets } from './browser-wallets.ts'
 import { startRouter } from './router.ts'
-import { hasUnstoredKey } from './session.ts'
-import { findWallets } from './wallets.ts'
+import { hasUnsavedApiKey } from './session.ts'
 
 startRouter()
-findWallets()
-// A key that was not stored is lost with the page.
+watchBrowserWallets()
+// An API key that the customer has not saved is lost when the page closes.
 addEventListener('beforeunload', (event) => {
-  if (hasUnstoredKey()) event.preventDefault()
+  if (hasUnsavedApiKey()) event.preventDefault()
 })
 const app = document.getElementById('app')
 if (app) {

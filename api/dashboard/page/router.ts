@@ -1,18 +1,14 @@
-import { createCell, useCell } from './cell.ts'
-import { type Place, placeOf } from './place.ts'
+import { createAtom, useAtom } from './atom.ts'
+import { type HashLocation, parseHash } from './hash-location.ts'
 
-const place = createCell(placeOf(globalThis.location?.hash ?? ''))
+const current = createAtom(parseHash(globalThis.location?.hash ?? ''))
 
-/** Follows the address from now on. */
+/** Starts to follow changes of the URL hash. */
 export function startRouter(): void {
-  addEventListener('hashchange', () => place.set(placeOf(location.hash)))
+  addEventListener('hashchange', () => current.set(parseHash(location.hash)))
 }
 
-export function usePlace(): Place {
-  return useCell(place)
-}
-
-/** Goes somewhere, as a link would. */
-export function go(path: string): void {
-  location.hash = path
+/** Returns the current location. The component renders again when it changes. */
+export function useHashLocation(): HashLocation {
+  return useAtom(current)
 }

@@ -1,22 +1,19 @@
 import type { ComponentType } from 'preact'
+import type { PageProps } from './page-props.ts'
 
-/** What a page is given: what its path says. */
-export interface PageProps {
-  readonly params: Readonly<Record<string, string>>
-}
-
+/** A page of the dashboard. */
 export interface Route {
-  /** `/wallets/:alias` */
+  /** Path pattern, such as `/wallets/:alias`. */
   readonly path: string
-  /** In the navigation; null: reached from other pages alone. */
+  /** Text of the link in the navigation. Null for a page that only other pages link to. */
   readonly link: string | null
-  /** Shown to who is signed in alone; to others it asks to sign in, and then goes on here. */
+  /** Without a session, the sign-in page is shown in its place. */
   readonly needsSession: boolean
-  /** The module of the page, loaded when somebody goes there. */
+  /** Imports the module of the page. It runs when the page is opened first. */
   load(): Promise<ComponentType<PageProps>>
 }
 
-/** The pages of the dashboard, in the order of the navigation. The first one is the start. */
+/** The pages of the dashboard, in the order of the navigation. The first is the start page. */
 export const ROUTES: readonly Route[] = [
   {
     path: '/account',

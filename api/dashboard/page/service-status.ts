@@ -1,28 +1,28 @@
-import { grouped, timeText } from './amounts.ts'
-import type { Status } from './answers.ts'
+import { formatUtcTime, groupThousands } from './amounts.ts'
+import type { StatusResponse } from './responses.ts'
 
 const EVERY_MS = 5000
 
-/** Fills the figures of the service's page, again and again while it is to be seen. */
-async function fill(): Promise<void> {
+/** Updates the status on the front page, and repeats every 5 s while the page is visible. */
+async function update(): Promise<void> {
   if (document.visibilityState === 'visible') {
     try {
       const response = await fetch('/status', { cache: 'no-store' })
-      if (!response.ok) throw new Error('no status')
-      show((await response.json()) as Status) // as documented
+      if (!response.ok) throw new Error(`status ${response.status}`)
+      show((await response.json()) as StatusResponse) // `GET /status`
     } catch {
-      put('state', 'does not answer')
+      put('state', 'not reachable')
     }
   }
-  setTimeout(fill, EVERY_MS)
+  setTimeout(update, EVERY_MS)
 }
 
-function show({ storage, feed, lag_seconds: lag }: Status): void {
+function show({ storage, feed, lag_seconds: lag }: StatusResponse): void {
   put('state', storage.slot === null ? 'starting' : 'running')
-  put('slot', storage.slot === null ? '–' : grouped(storage.slot))
-  put('time', storage.block_time === null ? '–' : timeText(storage.block_time))
-  put('lag', lag === null || storage.slot === null ? '–' : `${grouped(lag)} s`)
-  put('connections', grouped(feed.connections))
+  put('slot', storage.slot === null ? '–' : groupThousands(storage.slot))
+  put('time', storage.block_time === null ? '–' : formatUtcTime(storage.block_time))
+  put('lag', lag === null || storage.slot === null ? '–' : `${groupThousands(lag)} s`)
+  put('connections', groupThousands(feed.connections))
 }
 
 function put(name: string, text: string): void {
@@ -30,4 +30,4 @@ function put(name: string, text: string): void {
   if (place !== null && place.textContent !== text) place.textContent = text
 }
 
-void fill()
+void update()

@@ -1,88 +1,99 @@
-import { createCell, useCell } from './cell.ts'
-import type { Connected } from './wallets.ts'
+import { createAtom, useAtom } from './atom.ts'
+import type { ConnectedWallet } from './browser-wallets.ts'
 
-/** Who is signed in. The token is held here and nowhere else, so that a reload asks to sign in again. */
-export interface Session {
+/** A sign-in. The token is kept in memory only, so a reload asks to sign in again. */
+export interface DashboardSession {
   readonly token: string
   /** Unix seconds. */
   readonly expiresAt: number
   /** Address of the wallet. */
   readonly wallet: string
-  /** The wallet as the browser knows it. */
-  readonly connected: Connected
+  /** The wallet in the browser. */
+  readonly connected: ConnectedWallet
 }
 
-/** Why nobody is signed in. */
-export type SignedOut = 'not_yet' | 'expired' | 'left'
+/** Why there is no session: none yet, the token expired, or the customer signed out. */
+export type SignOutReason = 'not_yet' | 'expired' | 'signed_out'
 
-const session = createCell<Session | null>(null)
-const reason = createCell<SignedOut>('not_yet')
-const unrevoked = createCell<number | null>(null)
-const apiKey = createCell<string | null>(null)
-const unstoredKey = createCell<string | null>(null)
+const session = createAtom<DashboardSession | null>(null)
+const signOutReason = createAtom<SignOutReason>('not_yet')
+const unrevokedUntil = createAtom<number | null>(null)
+const apiKey = createAtom<string | null>(null)
+const unsavedApiKey = createAtom<string | null>(null)
 
-/** Who is signed in; null when nobody is. */
-export function useSession(): Session | null {
-  return useCell(session)
+/** Returns the session, or null. The component renders again when it changes. */
+export function useSession(): DashboardSession | null {
+  return useAtom(session)
 }
 
-export function currentSession(): Session | null {
+/** Returns the session, or null, outside of components. */
+export function currentSession(): DashboardSession | null {
   return session.get()
 }
 
-export function useSignedOut(): SignedOut {
-  return useCell(reason)
+/** Returns why there is no session. */
+export function useSignOutReason(): SignOutReason {
+  return useAtom(signOutReason)
 }
 
-/** Until when (unix seconds) the token of who has left may be valid still, for the service was not heard to take it back; null when it was. */
-export function useUnrevoked(): number | null {
-  return useCell(unrevoked)
+/**
+ * Returns the expiry (unix seconds) of a token whose revocation the service did not confirm.
+ * Null if the last sign-out was confirmed.
+ */
+export function useUnrevokedUntil(): number | null {
+  return useAtom(unrevokedUntil)
 }
 
-/** The service did not say that it takes back the token of a session that was left. */
-export function notRevoked({ expiresAt }: Session): void {
-  unrevoked.set(expiresAt)
+/** Records that the service did not confirm the revocation of a session's token. */
+export function markUnrevoked({ expiresAt }: DashboardSession): void {
+  unrevokedUntil.set(expiresAt)
 }
 
-let ending: ReturnType<typeof setTimeout> | undefined
+let expiryTimer: ReturnType<typeof setTimeout> | undefined
 
-export function beginSession(begun: Session): void {
-  clearTimeout(ending)
-  ending = setTimeout(() => endSession('expired'), begun.expiresAt * 1000 - Date.now())
-  session.set(begun)
+/** Sets the session. It ends by itself when its token expires. */
+export function startSession(started: DashboardSession): void {
+  clearTimeout(expiryTimer)
+  expiryTimer = setTimeout(() => endSession('expired'), started.expiresAt * 1000 - Date.now())
+  session.set(started)
 }
 
-/** Forgets the token; who leaves takes the key along, who comes back after the token has expired finds it. */
-export function endSession(why: SignedOut): void {
-  clearTimeout(ending)
-  reason.set(why)
-  unrevoked.set(null)
+/** Forgets the token. Signing out forgets the API key too; an expired token keeps it. */
+export function endSession(reason: SignOutReason): void {
+  clearTimeout(expiryTimer)
+  signOutReason.set(reason)
+  unrevokedUntil.set(null)
   session.set(null)
-  if (why !== 'left') return
+  if (reason !== 'signed_out') return
   apiKey.set(null)
-  unstoredKey.set(null)
+  unsavedApiKey.set(null)
 }
 
-/** The API key that product calls are made with, and how to give another; in memory alone. */
+/** Returns the API key of product requests and its setter. It is kept in memory only. */
 export function useApiKey(): [key: string | null, setKey: (key: string | null) => void] {
-  return [useCell(apiKey), apiKey.set]
+  return [useAtom(apiKey), apiKey.set]
 }
 
+/** Returns the API key of product requests, outside of components. */
 export function currentApiKey(): string | null {
   return apiKey.get()
 }
 
-/** A key that was shown just now and that nobody has said to have stored; no later answer shows it. */
-export function useUnstoredKey(): [key: string | null, stored: () => void] {
-  return [useCell(unstoredKey), () => unstoredKey.set(null)]
+/**
+ * Returns a new API key that the customer has not yet confirmed to have saved, and the function
+ * that confirms it. No later response contains the key.
+ */
+export function useUnsavedApiKey(): [key: string | null, confirmSaved: () => void] {
+  return [useAtom(unsavedApiKey), () => unsavedApiKey.set(null)]
 }
 
-export function hasUnstoredKey(): boolean {
-  return unstoredKey.get() !== null
+/** Whether there is a new API key that the customer has not confirmed to have saved. */
+export function hasUnsavedApiKey(): boolean {
+  return unsavedApiKey.get() !== null
 }
 
-/** Takes a key that an answer shows, this once. */
-export function keyCame(key: string): void {
+/** Stores a new API key, which the service shows in one response only. */
+export function setNewApiKey(key: string): void {
   apiKey.set(key)
-  unstoredKey.set(key)
+  unsavedApiKey.set(key)
 }

@@ -1,60 +1,68 @@
 import { refreshAccount } from './account/account.ts'
-import { type Answered, ask, type Unanswered } from './ask.ts'
-import { beginSession, currentSession, endSession, notRevoked } from './session.ts'
-import { type Connected, disconnect, signText, walletWords } from './wallets.ts'
+import {
+  type ConnectedWallet,
+  disconnectWallet,
+  signMessageText,
+  walletErrorText,
+} from './browser-wallets.ts'
+import { type ApiFailure, type ApiResult, callApi } from './call-api.ts'
+import { currentSession, endSession, markUnrevoked, startSession } from './session.ts'
 
-export type SignedIn =
+/** The result of a sign-in. `not_signed`: the wallet refused; `reason` is its own text. */
+export type SignInResult =
   | { readonly kind: 'ok' }
-  | { readonly kind: 'not_signed'; readonly words: string }
-  | { readonly kind: 'failed'; readonly failure: Unanswered }
+  | { readonly kind: 'not_signed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly failure: ApiFailure }
 
-/** Signs in with a wallet: a message of the service, signed by the wallet, for a token (Sign-In With Solana, rule E1). */
-export async function signIn(connected: Connected): Promise<SignedIn> {
+/** Signs in with a wallet, which signs a message of the service (Sign-In With Solana, rule E1). */
+export async function signIn(connected: ConnectedWallet): Promise<SignInResult> {
   const wallet = connected.account.address
-  const nonce = await ask<{ message: string }>('/auth/nonce', 'none', {
+  const nonce = await callApi<{ message: string }>('/auth/nonce', 'none', {
     method: 'POST',
     body: { wallet },
   })
-  if (nonce.kind !== 'answer') return { kind: 'failed', failure: nonce }
+  if (nonce.kind !== 'ok') return { kind: 'failed', failure: nonce }
   let signed: { message: string; signature: string }
   try {
-    signed = await signText(connected, nonce.body.message)
+    signed = await signMessageText(connected, nonce.body.message)
   } catch (error) {
-    return { kind: 'not_signed', words: walletWords(error) }
+    return { kind: 'not_signed', reason: walletErrorText(error) }
   }
-  const login = await ask<{ token: string; expires_at: number }>('/auth/login', 'none', {
+  const login = await callApi<{ token: string; expires_at: number }>('/auth/login', 'none', {
     method: 'POST',
     body: { wallet, ...signed },
   })
-  if (login.kind !== 'answer') return { kind: 'failed', failure: login }
+  if (login.kind !== 'ok') return { kind: 'failed', failure: login }
   const { token, expires_at: expiresAt } = login.body
-  beginSession({ token, expiresAt, wallet, connected })
+  startSession({ token, expiresAt, wallet, connected })
   void refreshAccount()
   return { kind: 'ok' }
 }
 
-/** Signs out: the token is taken back, the key forgotten, the wallet let go. Where the first fails, the page that asks to sign in says so (`useUnrevoked`); this page has forgotten the token in any case. */
+/**
+ * Signs out: forgets token and API key, disconnects the wallet, and asks the service to revoke
+ * the token. If the service does not confirm that, the sign-in page says so.
+ */
 export async function signOut(): Promise<void> {
-  const left = currentSession()
-  const asked = ask('/auth/logout', 'token', { method: 'POST' })
-  endSession('left')
-  void disconnect()
-  const answered = await asked
-  // A token that is refused is not valid any more.
-  const isOver =
-    answered.kind === 'answer' || (answered.kind === 'refused' && answered.status === 401)
-  if (left !== null && !isOver) notRevoked(left)
+  const ended = currentSession()
+  const revocation = callApi('/auth/logout', 'token', { method: 'POST' })
+  endSession('signed_out')
+  void disconnectWallet()
+  const result = await revocation
+  // A 401 says that the token is invalid already.
+  const isRevoked = result.kind === 'ok' || (result.kind === 'refused' && result.status === 401)
+  if (ended !== null && !isRevoked) markUnrevoked(ended)
 }
 
 /**
- * Signs out every browser of the wallet: the service revokes every token issued until now. Nothing
- * is forgotten here before the service has answered, so that it can be tried again.
+ * Signs out every browser of the wallet: the service revokes all tokens issued until now.
+ * The session ends only once the service has confirmed it, so a failure can be retried.
  */
-export async function signOutEverywhere(): Promise<Answered<undefined>> {
-  const answered = await ask<undefined>('/auth/logout-everywhere', 'token', { method: 'POST' })
-  if (answered.kind === 'answer') {
-    endSession('left')
-    void disconnect()
+export async function signOutEverywhere(): Promise<ApiResult<undefined>> {
+  const result = await callApi<undefined>('/auth/logout-everywhere', 'token', { method: 'POST' })
+  if (result.kind === 'ok') {
+    endSession('signed_out')
+    void disconnectWallet()
   }
-  return answered
+  return result
 }

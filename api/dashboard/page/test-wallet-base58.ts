@@ -1,6 +1,6 @@
 const ALPHABET = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Base58 as Bitcoin and Solana write it; a zero byte in front is a `1`. */
+/** Encodes bytes in base58. Each leading zero byte is a `1`. */
 export function encodeBase58(bytes: Uint8Array): string {
   let text = ''
   for (let rest = integerOf(bytes); rest > 0n; rest /= 58n)
@@ -9,7 +9,7 @@ export function encodeBase58(bytes: Uint8Array): string {
   return '1'.repeat(zeros === -1 ? bytes.length : zeros) + text
 }
 
-/** The 32 bytes of an address; throws a RangeError when it is none. */
+/** Decodes an address to its 32 bytes. Throws a RangeError if the text is not an address. */
 export function decodeAddress(text: string): Uint8Array<ArrayBuffer> {
   let rest = 0n
   for (const letter of text) {
@@ -23,7 +23,7 @@ export function decodeAddress(text: string): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Big-endian. */
+/** Reads bytes as a big-endian integer. */
 function integerOf(bytes: Uint8Array): bigint {
   return bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
 }

@@ -5,15 +5,19 @@ const TOKEN = decodeAddress('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA')
 const ASSOCIATED_TOKEN = decodeAddress('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')
 const USDT_MINT = decodeAddress('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB')
 const USDT_DECIMALS = 6
-/** For the fee and the rent of the payee's token account. */
+/** Pays for the fee and for the rent of the payee's token account. */
 const LAMPORTS = 10_000_000
 
-/** What the simulator's faucet gives at once: 1,000,000,000 USDT. */
-const MOST_RAW = 10n ** 15n
+/** The simulator's faucet gives at most 1,000,000,000 USDT per request, here in raw units. */
+const MAX_RAW_AMOUNT = 10n ** 15n
 
 type Bytes = Uint8Array<ArrayBuffer>
 
-/** Has the faucet give SOL and `rawAmount` raw units of USDT, and sends these to the associated account of `to`, which is opened where it is not there. Gives the signature; rejects with what the RPC says against it. */
+/**
+ * Requests SOL and `rawAmount` raw units of USDT from the simulator's faucet, and sends the USDT to
+ * the associated token account of `to`, which it creates if needed.
+ * Returns the signature of the transaction. Rejects with the error of the RPC.
+ */
 export async function payUsdt(
   rpcUrl: string,
   payer: { readonly address: string; readonly privateKey: CryptoKey },
@@ -21,11 +25,11 @@ export async function payUsdt(
   rawAmount: bigint,
 ): Promise<string> {
   const { address, privateKey } = payer
-  if (rawAmount > MOST_RAW)
-    throw new Error('the test wallet pays at most 1,000,000,000 USDT at once')
-  await ask(rpcUrl, 'requestAirdrop', address, LAMPORTS)
-  await ask(rpcUrl, 'requestUsdtAirdrop', address, Number(rawAmount))
-  const latest = (await ask(rpcUrl, 'getLatestBlockhash')) as { value: { blockhash: string } } // as RPC has it
+  if (rawAmount > MAX_RAW_AMOUNT)
+    throw new Error('the test wallet pays at most 1,000,000,000 USDT per payment')
+  await callRpc(rpcUrl, 'requestAirdrop', address, LAMPORTS)
+  await callRpc(rpcUrl, 'requestUsdtAirdrop', address, Number(rawAmount))
+  const latest = (await callRpc(rpcUrl, 'getLatestBlockhash')) as { value: { blockhash: string } } // Solana RPC
   const message = await paymentMessage({
     payer: decodeAddress(address),
     payee: decodeAddress(to),
@@ -35,10 +39,10 @@ export async function payUsdt(
   const signature = new Uint8Array(await crypto.subtle.sign('Ed25519', privateKey, message))
   const wire = Uint8Array.of(1, ...signature, ...message)
   const text = btoa(String.fromCharCode(...wire))
-  return String(await ask(rpcUrl, 'sendTransaction', text, { encoding: 'base64' }))
+  return String(await callRpc(rpcUrl, 'sendTransaction', text, { encoding: 'base64' }))
 }
 
-async function ask(rpcUrl: string, method: string, ...params: unknown[]): Promise<unknown> {
+async function callRpc(rpcUrl: string, method: string, ...params: unknown[]): Promise<unknown> {
   const response = await fetch(rpcUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -53,8 +57,10 @@ async function ask(rpcUrl: string, method: string, ...params: unknown[]): Promis
 }
 
 /**
- * A legacy message: header (signatures, of them read-only, others read-only), keys, blockhash, and two instructions, Associated Token `CreateIdempotent` (1) and Token `TransferChecked` (12: u64 amount, u8 decimals).
- * Each list begins with its length (short_vec, one byte below 128).
+ * Builds a legacy message: header (signatures, read-only signed accounts, read-only unsigned
+ * accounts), keys, blockhash, and two instructions: Associated Token `CreateIdempotent` (1), and
+ * Token `TransferChecked` (12: u64 amount, u8 decimals).
+ * Each list begins with its length as short_vec, one byte for less than 128 entries.
  */
 async function paymentMessage(payment: {
   readonly payer: Bytes
@@ -63,7 +69,10 @@ async function paymentMessage(payment: {
   readonly blockhash: Bytes
 }): Promise<Bytes> {
   const { payer, payee, rawAmount, blockhash } = payment
-  const [source, destination] = [await associatedAccount(payer), await associatedAccount(payee)]
+  const [source, destination] = [
+    await associatedTokenAccount(payer),
+    await associatedTokenAccount(payee),
+  ]
   const keys = [payer, source, destination, payee, USDT_MINT, SYSTEM, TOKEN, ASSOCIATED_TOKEN]
   const at = (key: Bytes) => keys.indexOf(key)
   const instruction = (program: Bytes, accounts: readonly Bytes[], data: readonly number[]) => [
@@ -83,8 +92,11 @@ async function paymentMessage(payment: {
   )
 }
 
-/** Where an owner's USDT lies unless it chose otherwise: the first address of its seeds, by a bump from 255 down, that is on no curve. */
-async function associatedAccount(owner: Bytes): Promise<Bytes> {
+/**
+ * Derives the associated token account of an owner for USDT: the address of the highest bump, from
+ * 255 down, that is not on the Ed25519 curve.
+ */
+async function associatedTokenAccount(owner: Bytes): Promise<Bytes> {
   for (let bump = 255; bump >= 0; bump--) {
     const seeds = [owner, TOKEN, USDT_MINT, Uint8Array.of(bump), ASSOCIATED_TOKEN, MARKER]
     const hashed = await crypto.subtle.digest(
@@ -94,26 +106,29 @@ async function associatedAccount(owner: Bytes): Promise<Bytes> {
     const address = new Uint8Array(hashed)
     if (!isOnCurve(address)) return address
   }
-  throw new Error(`no associated account of ${encodeBase58(owner)}`)
+  throw new Error(`no associated token account for ${encodeBase58(owner)}`)
 }
 
 const MARKER = new TextEncoder().encode('ProgramDerivedAddress')
 
-/** The field of Ed25519, and `d` of its curve -x^2 + y^2 = 1 + d x^2 y^2 (RFC 8032, section 5.1). */
+/** Prime and `d` of the Ed25519 curve -x^2 + y^2 = 1 + d x^2 y^2 (RFC 8032, section 5.1). */
 const P = 2n ** 255n - 19n
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n
 
-/** Whether 32 bytes are a point of Ed25519: its y, little-endian without the top bit, has an x when (y^2 - 1) / (d y^2 + 1) is a square. */
+/**
+ * Whether 32 bytes are a point of Ed25519. They are y, little-endian without the top bit, and there
+ * is an x if (y^2 - 1) / (d y^2 + 1) is a square.
+ */
 function isOnCurve(bytes: Bytes): boolean {
   let y = 0n
   for (let at = 31; at >= 0; at--) y = (y << 8n) | BigInt(bytes[at] ?? 0)
   y &= 2n ** 255n - 1n
   const [u, v] = [(y * y - 1n) % P, (D * y * y + 1n) % P]
-  // u / v is a square when u * v is one, which Euler's criterion tells; zero is one too.
+  // u / v is a square if u * v is one (Euler's criterion). Zero is a square too.
   return power((u * v) % P, (P - 1n) / 2n) <= 1n
 }
 
-/** `base` to the `exponent`, modulo P. */
+/** Returns `base` to the power of `exponent`, modulo P. */
 function power(base: bigint, exponent: bigint): bigint {
   let [result, square] = [1n, ((base % P) + P) % P]
   for (let rest = exponent; rest > 0n; rest >>= 1n) {

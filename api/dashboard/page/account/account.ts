@@ -1,52 +1,56 @@
-import type { Account } from '../answers.ts'
-import { type Answered, ask, creditsLeft } from '../ask.ts'
-import { createCell, useCell } from '../cell.ts'
-import { currentSession, keyCame, useSession } from '../session.ts'
+import { createAtom, useAtom } from '../atom.ts'
+import { type ApiResult, callApi, creditsRemaining } from '../call-api.ts'
+import type { AccountResponse } from '../responses.ts'
+import { currentSession, setNewApiKey, useSession } from '../session.ts'
 
-const account = createCell<Account | null>(null)
-let asking: Promise<Answered<Account>> | null = null
+const account = createAtom<AccountResponse | null>(null)
+let pending: Promise<ApiResult<AccountResponse>> | null = null
 
-/** The account of who is signed in, as it was told last; null until then. */
-export function useAccount(): Account | null {
-  const known = useCell(account)
+/** Returns the account of the session as last loaded, or null before that. */
+export function useAccount(): AccountResponse | null {
+  const current = useAtom(account)
   const session = useSession()
-  return known !== null && known.wallet === session?.wallet ? known : null
+  return current !== null && current.wallet === session?.wallet ? current : null
 }
 
 /**
- * Asks for the account. The first answer of a wallet shows its key, that once: so it is asked for here alone, one question at a time, and no view that is left takes the
- * answer along.
+ * Loads the account. Calls while a request is pending share it.
+ * The first response for a wallet is the only one with its API key, so no other code may send this
+ * request, and leaving a page must not discard the response.
  */
-export function refreshAccount(): Promise<Answered<Account>> {
-  asking ??= take(ask<Account>('/me/api')).finally(() => {
-    asking = null
+export function refreshAccount(): Promise<ApiResult<AccountResponse>> {
+  pending ??= storeAccount(callApi<AccountResponse>('/me/api')).finally(() => {
+    pending = null
   })
-  return asking
+  return pending
 }
 
-/** A new key in the place of the old one. */
-export function rotateKey(): Promise<Answered<Account>> {
-  return take(ask<Account>('/me/api/rotate', 'token', { method: 'POST' }))
+/** Rotates the API key and stores the new one. The previous key is invalid from then on. */
+export function replaceApiKey(): Promise<ApiResult<AccountResponse>> {
+  return storeAccount(callApi<AccountResponse>('/me/api/rotate', 'token', { method: 'POST' }))
 }
 
-// A key that somebody pasted may be of another account.
-creditsLeft.subscribe(() => {
-  const told = creditsLeft.get()
-  if (told !== null && told.last4 === account.get()?.api_key_last4) balanceCame(told.left)
+// An API key that the customer typed in may belong to another account.
+creditsRemaining.subscribe(() => {
+  const remaining = creditsRemaining.get()
+  if (remaining !== null && remaining.last4 === account.get()?.api_key_last4)
+    setBalance(remaining.left)
 })
 
-/** What is left, learnt from another answer. */
-export function balanceCame(credits: number): void {
-  const known = account.get()
-  if (known !== null) account.set({ ...known, balance_credits: credits })
+/** Sets the balance that the pages show, in credits, from another response. */
+export function setBalance(credits: number): void {
+  const current = account.get()
+  if (current !== null) account.set({ ...current, balance_credits: credits })
 }
 
-async function take(answering: Promise<Answered<Account>>): Promise<Answered<Account>> {
-  const answered = await answering
-  if (answered.kind !== 'answer') return answered
-  const { body } = answered
-  if (body.wallet !== currentSession()?.wallet) return answered // who asked has left
+async function storeAccount(
+  request: Promise<ApiResult<AccountResponse>>,
+): Promise<ApiResult<AccountResponse>> {
+  const result = await request
+  if (result.kind !== 'ok') return result
+  const { body } = result
+  if (body.wallet !== currentSession()?.wallet) return result // The session ended meanwhile.
   account.set({ ...body, api_key: null })
-  if (body.api_key !== null) keyCame(body.api_key)
-  return answered
+  if (body.api_key !== null) setNewApiKey(body.api_key)
+  return result
 }

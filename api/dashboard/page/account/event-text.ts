@@ -1,26 +1,29 @@
-import type { AccountEvent } from '../answers.ts'
+import type { AccountEventEntry } from '../responses.ts'
 
-/** What happened, in words for the owner of the account. */
-export function eventText({ kind, count }: Pick<AccountEvent, 'kind' | 'count'>): string {
-  const what = TEXTS[kind] ?? kind
-  return count === 1 ? what : `${what} (${count} times within an hour)`
+/** Describes a security event, with its count if it happened more than once. */
+export function accountEventText({
+  kind,
+  count,
+}: Pick<AccountEventEntry, 'kind' | 'count'>): string {
+  const text = TEXTS[kind] ?? kind
+  return count === 1 ? text : `${text} (${count} times within an hour)`
 }
 
-/** Where it came from; a network says more than its notation. */
+/** Names the network that an event came from. */
 export function networkText(network: string): string {
   return NETWORKS[network] ?? network
 }
 
-/** A kind that is newer than this page is shown as it is. */
+/** Texts by kind. A kind that the API added later is shown by its name. */
 const TEXTS: Readonly<Record<string, string>> = {
   signed_in: 'Signed in',
   sign_in_failed: 'Sign-in refused: wrong signature',
   signed_out: 'Signed out',
   signed_out_everywhere: 'Signed out everywhere',
   key_created: 'API key created',
-  key_rotated: 'API key replaced',
-  key_refused: 'Call refused: replaced API key',
-} satisfies Record<AccountEvent['kind'], string>
+  key_rotated: 'API key rotated',
+  key_refused: 'Request refused: an API key from before a rotation was used',
+} satisfies Record<AccountEventEntry['kind'], string>
 
 const NETWORKS: Readonly<Record<string, string>> = {
   other: 'Other networks',

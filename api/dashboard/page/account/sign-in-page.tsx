@@ -1,135 +1,79 @@
-import type { Wallet, WalletAccount } from '@wallet-standard/base'
-import { useState } from 'preact/hooks'
-import { timeText } from '../amounts.ts'
-import type { Unanswered } from '../ask.ts'
-import { Failure, focusIt, Page } from '../components.tsx'
-import { useSignedOut, useUnrevoked } from '../session.ts'
-import { signIn } from '../sign-in.ts'
-import {
-  chooseAccount,
-  connect,
-  disconnect,
-  useConnected,
-  useWallets,
-  walletWords,
-} from '../wallets.ts'
+import type { Wallet } from '@wallet-standard/base'
+import { formatUtcTime } from '../amounts.ts'
+import { useBrowserWallets } from '../browser-wallets.ts'
+import { FailureNotice } from '../components/failure-notice.tsx'
+import { PageLayout } from '../components/page-layout.tsx'
+import { useSignOutReason, useUnrevokedUntil } from '../session.ts'
+import { ConnectedWalletCard } from './connected-wallet-card.tsx'
+import { useWalletSignIn } from './use-wallet-sign-in.ts'
 
-/** In the place of a page that needs to know whose it is; who has signed in finds that page. */
+/** Shown in place of a page that needs a session, until the customer has signed in. */
 export function SignInPage() {
-  const connected = useConnected()
-  const signedOut = useSignedOut()
-  const validUntil = useUnrevoked()
-  const [accounts, setAccounts] = useState<readonly WalletAccount[]>([])
-  const [doing, setDoing] = useState('')
-  const [fault, setFault] = useState<string | Unanswered | null>(null)
-
-  const isWaiting = doing !== ''
-  const onConnect = async (wallet: Wallet) => {
-    if (isWaiting) return
-    setFault(null)
-    setDoing(`Waiting for ${wallet.name} …`)
-    try {
-      setAccounts(await connect(wallet))
-    } catch (error) {
-      setFault(`${wallet.name} did not connect: ${walletWords(error)}.`)
-    }
-    setDoing('')
-  }
-  const onSignIn = async () => {
-    if (connected === null || isWaiting) return
-    setFault(null)
-    setDoing(`Waiting for ${connected.wallet.name} to sign …`)
-    const outcome = await signIn(connected)
-    if (outcome.kind === 'ok') return // another page is here now
-    setDoing('')
-    setFault(
-      outcome.kind === 'failed'
-        ? outcome.failure
-        : `${connected.wallet.name} did not sign: ${outcome.words}.`,
-    )
-  }
+  const flow = useWalletSignIn()
+  const { connected, accounts, isWaiting, status, failure } = flow
   return (
-    <Page title="Sign in" about="Your wallet is your account: connect it and sign one message.">
-      {signedOut === 'expired' && (
-        <p class="notice">Your sign-in has expired. Sign in again to go on where you were.</p>
-      )}
-      {validUntil !== null && (
-        <p class="notice" role="alert">
-          You are signed out here, but the service did not confirm it: the token of your last
-          sign-in may stay valid until {timeText(validUntil)}. This page has forgotten it.
-        </p>
-      )}
+    <PageLayout title="Sign in" about="Connect your Solana wallet, then sign a message with it.">
+      <SignOutNotices />
       {connected === null ? (
-        <WalletList isWaiting={isWaiting} choose={onConnect} />
+        <WalletList isWaiting={isWaiting} connect={flow.connect} />
       ) : (
-        <section class="card narrow" aria-labelledby="connected">
-          <h2 id="connected" ref={focusIt} tabIndex={-1}>
-            {connected.wallet.name} is connected
-          </h2>
-          {accounts.length > 1 ? (
-            <fieldset>
-              <legend>Account to sign in with</legend>
-              {accounts.map((account) => (
-                <label class="choice" key={account.address}>
-                  <input
-                    type="radio"
-                    name="account"
-                    checked={account.address === connected.account.address}
-                    onChange={() => chooseAccount(connected.wallet, account)}
-                  />
-                  <code class="address">{account.address}</code>
-                </label>
-              ))}
-            </fieldset>
-          ) : (
-            <p>
-              <code class="address">{connected.account.address}</code>
-            </p>
-          )}
-          <p class="actions">
-            <button type="button" class="primary" aria-disabled={isWaiting} onClick={onSignIn}>
-              Sign in
-            </button>
-            <button
-              type="button"
-              aria-disabled={isWaiting}
-              onClick={() => isWaiting || disconnect()}
-            >
-              Use another wallet
-            </button>
-          </p>
-          <p class="about">The message moves nothing and costs nothing: no transaction is sent.</p>
-        </section>
+        <ConnectedWalletCard
+          connected={connected}
+          accounts={accounts}
+          isWaiting={isWaiting}
+          signIn={flow.signIn}
+        />
       )}
-      <p role="status">{doing}</p>
-      {typeof fault === 'string' && (
+      <p role="status">{status}</p>
+      {typeof failure === 'string' && (
         <p class="failure" role="alert">
-          {fault}
+          {failure}
         </p>
       )}
-      {fault !== null && typeof fault !== 'string' && <Failure failure={fault} again={onSignIn} />}
+      {failure !== null && typeof failure !== 'string' && (
+        <FailureNotice failure={failure} retry={flow.signIn} />
+      )}
       <p class="about">
-        Your sign-in lasts 12 hours and is kept in the memory of this page alone, so that nothing
-        which can be stolen is left behind in the browser. After a reload you sign in again.
+        You stay signed in for 12 hours, or until you reload the page. The sign-in is kept in the
+        memory of this page and is never stored in the browser.
       </p>
-    </Page>
+    </PageLayout>
+  )
+}
+
+function SignOutNotices() {
+  const reason = useSignOutReason()
+  const unrevokedUntil = useUnrevokedUntil()
+  return (
+    <>
+      {reason === 'expired' && (
+        <p class="notice">Your sign-in has expired. Sign in again to continue.</p>
+      )}
+      {unrevokedUntil !== null && (
+        <p class="notice" role="alert">
+          You are signed out on this page, but the service did not confirm it. Your last sign-in may
+          stay valid until {formatUtcTime(unrevokedUntil)}. To end it now, sign in again and sign
+          out everywhere.
+        </p>
+      )}
+    </>
   )
 }
 
 function WalletList(props: {
   readonly isWaiting: boolean
-  readonly choose: (wallet: Wallet) => void
+  readonly connect: (wallet: Wallet) => void
 }) {
-  const wallets = useWallets()
-  const { isWaiting, choose } = props
+  const { isWaiting, connect } = props
+  const wallets = useBrowserWallets()
   if (wallets.length === 0)
     return (
       <section class="empty" aria-labelledby="no-wallet">
         <h2 id="no-wallet">No wallet found</h2>
         <p>
-          This browser has no Solana wallet that we can see. Add one as an extension, for example
+          This page found no Solana wallet in your browser. Install a wallet extension, for example
           Phantom, Solflare or Backpack, then reload this page. On a phone, open this page in the
-          browser inside your wallet’s app.
+          browser of your wallet app.
         </p>
       </section>
     )
@@ -139,7 +83,7 @@ function WalletList(props: {
       <ul class="wallets">
         {wallets.map((wallet) => (
           <li key={wallet.name}>
-            <button type="button" aria-disabled={isWaiting} onClick={() => choose(wallet)}>
+            <button type="button" aria-disabled={isWaiting} onClick={() => connect(wallet)}>
               <img src={iconOf(wallet)} alt="" width={24} height={24} />
               Connect {wallet.name}
             </button>
@@ -150,7 +94,10 @@ function WalletList(props: {
   )
 }
 
-/** The standard asks wallets for a picture within its address; any other would be asked for elsewhere, which our policy refuses. */
+/**
+ * Returns the icon of a wallet if it is a data URL, as the Wallet Standard requires. The content
+ * security policy refuses icons from other hosts.
+ */
 function iconOf({ icon }: Wallet): string {
   return icon.startsWith('data:image/') ? icon : '/dashboard/icon.svg'
 }

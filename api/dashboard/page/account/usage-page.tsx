@@ -1,80 +1,86 @@
 import { useState } from 'preact/hooks'
-import { creditsText, grouped, timeText } from '../amounts.ts'
-import type { TopUps, Usage, UsagePeriod } from '../answers.ts'
-import { Empty, Page, Shown, Table } from '../components.tsx'
-import { useAsk } from '../use-ask.ts'
+import { formatCredits, formatUtcTime, groupThousands } from '../amounts.ts'
+import { PageLayout } from '../components/page-layout.tsx'
+import { EmptyNotice, QueryView } from '../components/query-view.tsx'
+import { ScrollTable } from '../components/scroll-table.tsx'
+import type { TopUpsResponse, UsagePeriod, UsageResponse } from '../responses.ts'
+import { useApi } from '../use-api.ts'
 
-/** What the account used, and what came to it. */
+/** Credits used, and deposits that were credited. */
 export function UsagePage() {
   return (
-    <Page title="Usage">
-      <Used />
-      <Credited />
-    </Page>
+    <PageLayout title="Usage">
+      <CreditsUsed />
+      <TopUpList />
+    </PageLayout>
   )
 }
 
-/** How far back, and by what. */
-const VIEWS: readonly {
+interface UsageView {
   readonly by: UsagePeriod
+  /** How many periods are listed at most. */
   readonly limit: number
-  readonly text: string
-}[] = [
-  { by: 'day', limit: 30, text: 'Days of the last month' },
-  { by: 'hour', limit: 48, text: 'Hours of the last two days' },
-]
+  readonly label: string
+}
 
-function Used() {
-  const [view, setView] = useState(VIEWS[0])
-  const asked = useAsk<Usage>(view ? `/me/usage?by=${view.by}&limit=${view.limit}` : null)
+const BY_DAY: UsageView = { by: 'day', limit: 30, label: 'Last 30 days, by day' }
+const BY_HOUR: UsageView = { by: 'hour', limit: 48, label: 'Last 48 hours, by hour' }
+
+function CreditsUsed() {
+  const [view, setView] = useState(BY_DAY)
+  const query = useApi<UsageResponse>(`/me/usage?by=${view.by}&limit=${view.limit}`)
   return (
     <section aria-labelledby="used">
       <h2 id="used">Credits used</h2>
       <fieldset>
-        <legend>Shown by</legend>
+        <legend>Period</legend>
         <div class="choices">
-          {VIEWS.map((one) => (
+          {[BY_DAY, BY_HOUR].map((one) => (
             <label class="choice" key={one.by}>
               <input type="radio" name="by" checked={one === view} onChange={() => setView(one)} />
-              {one.text}
+              {one.label}
             </label>
           ))}
         </div>
       </fieldset>
-      <Shown asked={asked} what="what was used">
-        {({ by, items }) =>
-          items.length === 0 ? (
-            <Empty>
-              <p>Nothing was used in this time.</p>
-            </Empty>
+      <QueryView query={query} what="your usage">
+        {(usage) =>
+          usage.items.length === 0 ? (
+            <EmptyNotice>
+              <p>No credits were used in this period.</p>
+            </EmptyNotice>
           ) : (
-            <Table
-              caption={`${creditsText(items.reduce((sum, { credits }) => sum + credits, 0))} in all, newest first, by ${by} of UTC`}
-              head={['From', 'Credits', 'Share of the most']}
-              figures={[1]}
-              rows={items.map(({ starts_at, credits }) => [
-                by === 'day' ? timeText(starts_at).slice(0, 10) : timeText(starts_at),
-                grouped(credits),
-                <Bar
-                  key={starts_at}
-                  value={credits}
-                  most={Math.max(...items.map((one) => one.credits))}
-                />,
-              ])}
-            />
+            <UsageTable usage={usage} />
           )
         }
-      </Shown>
+      </QueryView>
       <p class="about">
-        The last second or two may be missing here; the balance on your account has them.
+        The last two seconds may be missing here. The balance on your account page includes them.
       </p>
     </section>
   )
 }
 
-/** A figure as a length beside it; it says nothing that the figure does not. */
-function Bar({ value, most }: { readonly value: number; readonly most: number }) {
-  const width = most > 0 ? Math.max(0, Math.round((100 * value) / most)) : 0
+function UsageTable({ usage: { by, items } }: { readonly usage: UsageResponse }) {
+  const total = items.reduce((sum, { credits }) => sum + credits, 0)
+  const highest = Math.max(...items.map(({ credits }) => credits))
+  return (
+    <ScrollTable
+      caption={`${formatCredits(total)} in total, by ${by} (UTC), newest first`}
+      head={[by === 'day' ? 'Day' : 'Hour', 'Credits', 'Compared with the highest']}
+      numericColumns={[1]}
+      rows={items.map(({ starts_at, credits }) => [
+        by === 'day' ? formatUtcTime(starts_at).slice(0, 10) : formatUtcTime(starts_at),
+        groupThousands(credits),
+        <Bar key={starts_at} value={credits} highest={highest} />,
+      ])}
+    />
+  )
+}
+
+/** A bar whose length is a value's share of the highest. The number stands beside it. */
+function Bar({ value, highest }: { readonly value: number; readonly highest: number }) {
+  const width = highest > 0 ? Math.max(0, Math.round((100 * value) / highest)) : 0
   return (
     <svg class="bar-frame" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">
       <rect class="bar" width={width} height={10} />
@@ -82,28 +88,28 @@ function Bar({ value, most }: { readonly value: number; readonly most: number })
   )
 }
 
-function Credited() {
-  const asked = useAsk<TopUps>('/billing/credits/topups')
+function TopUpList() {
+  const query = useApi<TopUpsResponse>('/billing/credits/topups')
   return (
     <section aria-labelledby="top-ups">
       <h2 id="top-ups">Top-ups</h2>
-      <Shown asked={asked} what="your top-ups">
+      <QueryView query={query} what="your top-ups">
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>
+            <EmptyNotice>
               <p>
-                Nothing was credited yet. <a href="#/top-up">Top up credits</a>
+                No deposit has been credited yet. <a href="#/top-up">Top up credits</a>
               </p>
-            </Empty>
+            </EmptyNotice>
           ) : (
-            <Table
-              caption="Deposits that were credited, newest first"
-              head={['When', 'USDT', 'Credits', 'Transaction']}
-              figures={[1, 2]}
+            <ScrollTable
+              caption="Credited deposits, newest first"
+              head={['Time', 'USDT', 'Credits', 'Transaction']}
+              numericColumns={[1, 2]}
               rows={items.map(({ created_at, amount_usdt, credits, tx_signature }) => [
-                timeText(created_at),
+                formatUtcTime(created_at),
                 String(amount_usdt),
-                grouped(credits),
+                groupThousands(credits),
                 <code key={tx_signature} title={tx_signature}>
                   {tx_signature.slice(0, 8)}…
                 </code>,
@@ -111,7 +117,7 @@ function Credited() {
             />
           )
         }
-      </Shown>
+      </QueryView>
     </section>
   )
 }

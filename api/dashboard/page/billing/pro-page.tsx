@@ -1,42 +1,46 @@
 import { useCallback, useId, useState } from 'preact/hooks'
-import { spanText, timeText, unitsOfNumber, unitsText } from '../amounts.ts'
-import type { Plan, Plans, ProStatus } from '../answers.ts'
-import { ask } from '../ask.ts'
-import { Page, Shown } from '../components.tsx'
-import { useAsk } from '../use-ask.ts'
-import { CheckView } from './check-view.tsx'
-import { Payment } from './payment.tsx'
-import { useCheck } from './use-check.ts'
+import { formatLongDuration, formatUnits, formatUtcTime, unitsFromNumber } from '../amounts.ts'
+import { callApi } from '../call-api.ts'
+import { PageLayout } from '../components/page-layout.tsx'
+import { QueryView } from '../components/query-view.tsx'
+import type { PlanItem, PlansResponse, ProCheckResponse } from '../responses.ts'
+import { useApi } from '../use-api.ts'
+import { DepositCheckView } from './deposit-check-view.tsx'
+import { PaymentInstructions } from './payment-instructions.tsx'
+import { useDepositCheck } from './use-deposit-check.ts'
 
-/** Whether there is Pro and until when, and how to get or prolong it. */
+/** The state of the Pro subscription, and how to buy or extend it. */
 export function ProPage() {
-  // Asking how it is and redeeming what was paid are one call.
-  const status = useAsk<ProStatus>('/billing/pro/check', { method: 'POST' })
-  const plans = useAsk<Plans>('/billing/plans')
+  // One request returns the state and redeems payments.
+  const status = useApi<ProCheckResponse>('/billing/pro/check', 'POST')
+  const plans = useApi<PlansResponse>('/billing/plans')
   return (
-    <Page title="Pro" about="Trending tokens, signals, and both live over the socket.">
-      <section aria-labelledby="pro-now">
-        <h2 id="pro-now">Your subscription</h2>
-        <Shown asked={status} what="your subscription">
-          {(body) => <Status status={body} />}
-        </Shown>
+    <PageLayout
+      title="Pro"
+      about="A Pro subscription gives you trending tokens and signals, here and over the WebSocket."
+    >
+      <section aria-labelledby="pro-status">
+        <h2 id="pro-status">Your subscription</h2>
+        <QueryView query={status} what="your subscription">
+          {(body) => <Subscription status={body} />}
+        </QueryView>
       </section>
-      <Shown asked={plans} what="the plans">
+      <QueryView query={plans} what="the plans">
         {(body) => (
-          <Buy
+          <BuyPro
             plans={body}
-            expiresAt={status.state === 'answered' ? (status.body.expires_at ?? 0) : 0}
-            bought={status.again}
+            expiresAt={status.state === 'loaded' ? (status.body.expires_at ?? 0) : 0}
+            bought={status.reload}
           />
         )}
-      </Shown>
-    </Page>
+      </QueryView>
+    </PageLayout>
   )
 }
 
-function Status({ status }: { readonly status: ProStatus }) {
+function Subscription({ status }: { readonly status: ProCheckResponse }) {
   const { active, plan, expires_at, seconds_left } = status
-  if (!active || expires_at === null) return <p>You have no Pro at present.</p>
+  if (!active || expires_at === null) return <p>You do not have a Pro subscription.</p>
   return (
     <dl class="figures">
       <div>
@@ -45,75 +49,51 @@ function Status({ status }: { readonly status: ProStatus }) {
       </div>
       <div>
         <dt>Active until</dt>
-        <dd>{timeText(expires_at)}</dd>
+        <dd>{formatUtcTime(expires_at)}</dd>
       </div>
       <div>
-        <dt>Left</dt>
-        <dd>{spanText(seconds_left)}</dd>
+        <dt>Time left</dt>
+        <dd>{formatLongDuration(seconds_left)}</dd>
       </div>
     </dl>
   )
 }
 
-function Buy(props: {
-  readonly plans: Plans
-  /** Of what is known of the subscription; 0 without Pro. */
+function BuyPro(props: {
+  readonly plans: PlansResponse
+  /** End of the current subscription, unix seconds. 0 without one. */
   readonly expiresAt: number
   readonly bought: () => void
 }) {
   const { plans, expiresAt, bought } = props
-  const [chosen, setChosen] = useState<Plan | undefined>(plans.plans[0])
-  const isFound = useCallback(
-    (status: ProStatus) => status.active && (status.expires_at ?? 0) > expiresAt,
-    [expiresAt],
-  )
-  const look = useCallback(async () => {
-    const answered = await ask<ProStatus>('/billing/pro/check', 'token', { method: 'POST' })
-    if (answered.kind === 'answer' && isFound(answered.body)) bought()
-    return answered
-  }, [isFound, bought])
-  const { check, start, stop } = useCheck(look, isFound)
+  const [selected, setSelected] = useState<PlanItem | undefined>(plans.plans[0])
+  const { check, start, stop } = useProCheck(expiresAt, bought)
   const id = useId()
-  if (chosen === undefined) return null
-  const units = unitsOfNumber(chosen.usdt, plans.usdt_decimals)
+  if (selected === undefined) return null
   return (
     <section aria-labelledby={id}>
-      <h2 id={id}>{expiresAt > 0 ? 'Prolong it' : 'Get Pro'}</h2>
-      <fieldset>
-        <legend>Plan</legend>
-        {plans.plans.map((plan) => (
-          <label class="choice" key={plan.plan}>
-            <input
-              type="radio"
-              name="plan"
-              checked={plan === chosen}
-              onChange={() => setChosen(plan)}
-            />
-            {plan.plan}: {plan.days} days for {priceText(plan, plans)} USDT
-          </label>
-        ))}
-      </fieldset>
+      <h2 id={id}>{expiresAt > 0 ? 'Extend Pro' : 'Get Pro'}</h2>
+      <PlanChoice plans={plans} selected={selected} select={setSelected} />
       <p class="notice">
-        Pay exactly this amount, to the last digit: it is how the plan is told. More days are added
-        to those that are left.
+        Pay exactly this amount, to the last digit: the amount identifies the plan. If you have Pro
+        already, the days are added to the time left.
       </p>
-      <Payment
+      <PaymentInstructions
         to={plans.payment_addresses.pro_access}
-        units={units}
+        units={unitsFromNumber(selected.usdt, plans.usdt_decimals)}
         plans={plans}
-        label={`Pro ${chosen.plan}`}
+        label={`Pro ${selected.plan}`}
         paid={start}
       />
-      <CheckView
+      <DepositCheckView
         check={check}
         start={start}
         stop={stop}
-        button="Check for deposits"
         found={(status) => (
           <p>
             <strong>Pro is active</strong>
-            {status.expires_at !== null && ` until ${timeText(status.expires_at)}`}.{' '}
-            <a href="#/trending">See what is trending</a>
+            {status.expires_at !== null && ` until ${formatUtcTime(status.expires_at)}`}.{' '}
+            <a href="#/trending">See trending tokens</a>
           </p>
         )}
       />
@@ -121,8 +101,48 @@ function Buy(props: {
   )
 }
 
-/** The price as it has to be paid. */
-function priceText({ usdt }: Plan, { usdt_decimals: decimals }: Plans): string {
-  const units = unitsOfNumber(usdt, decimals)
-  return units === null ? String(usdt) : unitsText(units, decimals)
+/** Checks for a payment that makes the subscription end later than `expiresAt`. */
+function useProCheck(expiresAt: number, bought: () => void) {
+  const isFound = useCallback(
+    (status: ProCheckResponse) => status.active && (status.expires_at ?? 0) > expiresAt,
+    [expiresAt],
+  )
+  const request = useCallback(async () => {
+    const result = await callApi<ProCheckResponse>('/billing/pro/check', 'token', {
+      method: 'POST',
+    })
+    if (result.kind === 'ok' && isFound(result.body)) bought()
+    return result
+  }, [isFound, bought])
+  return useDepositCheck(request, isFound)
+}
+
+function PlanChoice(props: {
+  readonly plans: PlansResponse
+  readonly selected: PlanItem
+  readonly select: (plan: PlanItem) => void
+}) {
+  const { plans, selected, select } = props
+  return (
+    <fieldset>
+      <legend>Plan</legend>
+      {plans.plans.map((plan) => (
+        <label class="choice" key={plan.plan}>
+          <input
+            type="radio"
+            name="plan"
+            checked={plan === selected}
+            onChange={() => select(plan)}
+          />
+          {plan.plan}: {plan.days} days for {priceText(plan, plans)} USDT
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/** Formats the price of a plan with the exact digits to pay. */
+function priceText({ usdt }: PlanItem, { usdt_decimals: decimals }: PlansResponse): string {
+  const units = unitsFromNumber(usdt, decimals)
+  return units === null ? String(usdt) : formatUnits(units, decimals)
 }

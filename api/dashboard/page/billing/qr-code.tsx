@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr'
 
-/** A QR code as a drawing: dark on light in any colours of the page, with the free margin that scanners need. */
+/** A QR code as SVG. It is dark on light in both themes, with the quiet zone that scanners need. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const rows = encodeQR(text, 'raw', { ecc: 'medium', border: 4 })
   const size = rows.length
@@ -12,7 +12,7 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
   )
 }
 
-/** The dark fields of a code, run by run, as the path of a drawing. */
+/** Returns the SVG path of the dark modules, one subpath for each horizontal run. */
 function qrPath(rows: readonly (readonly boolean[])[]): string {
   const runs: string[] = []
   for (const [y, row] of rows.entries()) {

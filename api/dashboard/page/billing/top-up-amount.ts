@@ -1,44 +1,54 @@
 import {
-  creditsFor,
-  creditsText,
-  grouped,
+  creditsForPayment,
+  formatCredits,
+  formatUnits,
+  groupThousands,
   parseUnits,
   RATE_DECIMALS,
-  unitsOfNumber,
-  unitsText,
+  unitsFromNumber,
 } from '../amounts.ts'
-import type { Plans } from '../answers.ts'
+import type { PlansResponse } from '../responses.ts'
 
-/** What a transfer of a token can move at most: its amount is a u64 of smallest units. */
-const MOST_UNITS = 2n ** 64n - 1n
+/** The largest payment in raw units. A token transfer has a u64 amount. */
+const MAX_UNITS = 2n ** 64n - 1n
 
-/** What somebody wrote as an amount to pay, in smallest units, and what to say to it. `units` is null where it is not to be paid: it is no amount, would buy nothing, or cannot be sent. */
-export function topUpAmount(
+/** An entered amount of USDT, and the message to show below the field. */
+export interface TopUpAmount {
+  /** Raw units. Null if the amount cannot be paid. */
+  readonly units: bigint | null
+  readonly message: string
+}
+
+/** Parses the amount of a top-up. It must be a number, buy a credit, and fit into a transfer. */
+export function parseTopUpAmount(
   text: string,
-  { usdt_decimals: decimals, credits_per_usdt: rate }: Plans,
-): { readonly units: bigint | null; readonly words: string } {
+  { usdt_decimals: decimals, credits_per_usdt: rate }: PlansResponse,
+): TopUpAmount {
   const units = parseUnits(text, decimals)
   if (units === null)
     return {
-      units,
-      words: `Write an amount such as 10 or 12.50, with at most ${decimals} decimals.`,
+      units: null,
+      message: `Enter an amount such as 10 or 12.50, with at most ${decimals} decimals.`,
     }
-  if (units > MOST_UNITS)
+  if (units > MAX_UNITS)
     return {
       units: null,
-      words: `That is more than one payment can be: ${grouped(MOST_UNITS / 10n ** BigInt(decimals))} USDT at most.`,
+      message: `The maximum is ${groupThousands(MAX_UNITS / 10n ** BigInt(decimals))} USDT.`,
     }
-  const credits = creditsFor(units, decimals, rate)
+  const credits = creditsForPayment(units, decimals, rate)
   if (credits === 0n)
     return {
       units: null,
-      words: `That would buy nothing: the first credit comes with ${unitsText(unitsOfOneCredit(decimals, rate), decimals)} USDT.`,
+      message: `The minimum is ${formatUnits(unitsOfOneCredit(decimals, rate), decimals)} USDT, the price of 1 credit.`,
     }
-  return { units, words: `That is ${creditsText(credits)}, at ${grouped(rate)} for one USDT.` }
+  return {
+    units,
+    message: `You get ${formatCredits(credits)}, at ${groupThousands(rate)} credits per USDT.`,
+  }
 }
 
-/** The fewest units that give a credit. */
+/** Returns the smallest payment, in raw units, that gives a credit. */
 function unitsOfOneCredit(decimals: number, rate: number): bigint {
-  const credits = unitsOfNumber(rate, RATE_DECIMALS) ?? 1n
-  return (10n ** BigInt(decimals + RATE_DECIMALS) + credits - 1n) / credits
+  const rateUnits = unitsFromNumber(rate, RATE_DECIMALS) ?? 1n
+  return (10n ** BigInt(decimals + RATE_DECIMALS) + rateUnits - 1n) / rateUnits
 }

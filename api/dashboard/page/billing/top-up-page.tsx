@@ -1,34 +1,35 @@
 import { useId, useState } from 'preact/hooks'
-import { balanceCame } from '../account/account.ts'
-import { creditsText } from '../amounts.ts'
-import type { Credited, Plans } from '../answers.ts'
-import { ask } from '../ask.ts'
-import { Page, Shown } from '../components.tsx'
-import { useAsk } from '../use-ask.ts'
-import { CheckView } from './check-view.tsx'
-import { Payment } from './payment.tsx'
-import { topUpAmount } from './top-up-amount.ts'
-import { useCheck } from './use-check.ts'
+import { setBalance } from '../account/account.ts'
+import { formatCredits } from '../amounts.ts'
+import { callApi } from '../call-api.ts'
+import { PageLayout } from '../components/page-layout.tsx'
+import { QueryView } from '../components/query-view.tsx'
+import type { CreditsCheckResponse, PlansResponse } from '../responses.ts'
+import { useApi } from '../use-api.ts'
+import { DepositCheckView } from './deposit-check-view.tsx'
+import { PaymentInstructions } from './payment-instructions.tsx'
+import { parseTopUpAmount } from './top-up-amount.ts'
+import { useDepositCheck } from './use-deposit-check.ts'
 
-/** Credits for USDT: how many, where to pay, and whether it has come. */
+/** Buys credits for USDT: amount, payment, and the check for the deposit. */
 export function TopUpPage() {
-  const plans = useAsk<Plans>('/billing/plans')
+  const plans = useApi<PlansResponse>('/billing/plans')
   return (
-    <Page
+    <PageLayout
       title="Top up"
-      about="Credits pay for calls of the API and for live trades. They do not expire."
+      about="Credits pay for API requests and live trades. They do not expire."
     >
-      <Shown asked={plans} what="the prices">
-        {(body) => <TopUp plans={body} />}
-      </Shown>
-    </Page>
+      <QueryView query={plans} what="the prices">
+        {(body) => <TopUpForm plans={body} />}
+      </QueryView>
+    </PageLayout>
   )
 }
 
-function TopUp({ plans }: { readonly plans: Plans }) {
+function TopUpForm({ plans }: { readonly plans: PlansResponse }) {
   const [text, setText] = useState('10')
-  const { units, words } = topUpAmount(text, plans)
-  const { check, start, stop } = useCheck(lookForCredits, isCredited)
+  const { units, message } = parseTopUpAmount(text, plans)
+  const { check, start, stop } = useDepositCheck(checkForCredits, isCredited)
   const id = useId()
   return (
     <>
@@ -41,14 +42,14 @@ function TopUp({ plans }: { readonly plans: Plans }) {
           autoComplete="off"
           value={text}
           aria-invalid={units === null}
-          aria-describedby={`${id}-credits`}
+          aria-describedby={`${id}-message`}
           onInput={(event) => setText(event.currentTarget.value)}
         />
       </p>
-      <p id={`${id}-credits`} role="status">
-        {words}
+      <p id={`${id}-message`} role="status">
+        {message}
       </p>
-      <Payment
+      <PaymentInstructions
         to={plans.payment_addresses.api_credits}
         units={units}
         plans={plans}
@@ -57,15 +58,14 @@ function TopUp({ plans }: { readonly plans: Plans }) {
       />
       <section aria-labelledby={`${id}-check`}>
         <h2 id={`${id}-check`}>Have you paid?</h2>
-        <CheckView
+        <DepositCheckView
           check={check}
           start={start}
           stop={stop}
-          button="Check for deposits"
           found={({ credited, balance_credits }) => (
             <p>
-              <strong>{creditsText(credited)} added.</strong> You have{' '}
-              {creditsText(balance_credits)} now. <a href="#/usage">See your top-ups</a>
+              <strong>{formatCredits(credited)} added.</strong> Your balance is{' '}
+              {formatCredits(balance_credits)}. <a href="#/usage">See your top-ups</a>
             </p>
           )}
         />
@@ -74,12 +74,14 @@ function TopUp({ plans }: { readonly plans: Plans }) {
   )
 }
 
-async function lookForCredits() {
-  const answered = await ask<Credited>('/billing/credits/check', 'token', { method: 'POST' })
-  if (answered.kind === 'answer') balanceCame(answered.body.balance_credits)
-  return answered
+async function checkForCredits() {
+  const result = await callApi<CreditsCheckResponse>('/billing/credits/check', 'token', {
+    method: 'POST',
+  })
+  if (result.kind === 'ok') setBalance(result.body.balance_credits)
+  return result
 }
 
-function isCredited({ credited }: Credited): boolean {
+function isCredited({ credited }: CreditsCheckResponse): boolean {
   return credited > 0
 }

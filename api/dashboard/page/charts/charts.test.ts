@@ -1,11 +1,11 @@
 import test from 'ava'
 import fc from 'fast-check'
-import { hourBars } from './hours.ts'
+import { hourBars } from './hour-bars.ts'
 import {
   type ChartedSwap,
   impliedPrices,
   positionHistory,
-  realisedByAverage,
+  realisedAtAverageCost,
   volumeBuckets,
 } from './swap-series.ts'
 
@@ -24,7 +24,7 @@ const aSwap = (change: Partial<ChartedSwap>): ChartedSwap => ({
   ...change,
 })
 
-test('a position is summed from its swaps, profit oldest lot first', (t) => {
+test('a position is the sum of its swaps, with first in, first out profit', (t) => {
   const newestFirst = [
     aSwap({ block_time: 4, side: 'sell', base_amount: '150', quote_amount: '3000' }),
     aSwap({ block_time: 3, wallet: 'W2' }),
@@ -32,17 +32,17 @@ test('a position is summed from its swaps, profit oldest lot first', (t) => {
     aSwap({ block_time: 1 }),
   ]
   t.deepEqual(positionHistory(newestFirst, 'W1'), {
-    steps: [
+    points: [
       { time: 1, side: 'buy', held: 100n, realised: 0n },
       { time: 2, side: 'buy', held: 200n, realised: 0n },
-      // 2000 - 1000 of the first lot, 1000 - 750 of half the second
+      // 2000 - 1000 for the first lot, 1000 - 750 for half of the second
       { time: 4, side: 'sell', held: 50n, realised: 1250n },
     ],
     unvalued: 0,
   })
 })
 
-test('swaps without a value in SOL and sells beyond what was bought realise nothing, and are counted', (t) => {
+test('swaps without a value in SOL and sells beyond what was bought give no profit and are counted', (t) => {
   const newestFirst = [
     aSwap({ block_time: 4, side: 'sell', base_amount: '300', quote_amount: '900' }),
     aSwap({ block_time: 3, side: 'sell', base_amount: '50' }),
@@ -50,18 +50,18 @@ test('swaps without a value in SOL and sells beyond what was bought realise noth
     aSwap({ block_time: 1, quote_mint: USDC }),
   ]
   t.deepEqual(positionHistory(newestFirst, 'W1'), {
-    steps: [
+    points: [
       { time: 1, side: 'buy', held: 100n, realised: 0n },
       { time: 2, side: 'buy', held: 200n, realised: 0n },
       { time: 3, side: 'sell', held: 150n, realised: 0n },
-      // 50 more of the lot without a value, then 100 against the second: 300 - 1000
+      // 50 more of the lot without a value, then 100 of the second: 300 - 1000
       { time: 4, side: 'sell', held: -150n, realised: -700n },
     ],
     unvalued: 3,
   })
 })
 
-test('bought and sold by time add up to what the swaps say, in at most 60 stretches', (t) => {
+test('volume buckets add up to the swaps, in at most 60 intervals', (t) => {
   fc.assert(
     fc.property(
       fc.array(
@@ -99,7 +99,7 @@ test('bought and sold by time add up to what the swaps say, in at most 60 stretc
   t.deepEqual(volumeBuckets([]), { seconds: 60, buckets: [] })
 })
 
-test('a price is what one token cost in SOL, oldest first; swaps against other coins have none', (t) => {
+test('implied prices are in SOL per token, oldest first, without swaps against other coins', (t) => {
   t.deepEqual(
     impliedPrices([
       aSwap({ block_time: 3, quote_amount: '3000000000' }),
@@ -113,13 +113,13 @@ test('a price is what one token cost in SOL, oldest first; swaps against other c
   )
 })
 
-test('of a position that is held in part, profit is sold less its part of the cost', (t) => {
+test('realised profit at average cost is the SOL received less the cost of the tokens sold', (t) => {
   const position = { sol_bought: 10, sol_sold: 8, tokens_acquired: 100, tokens_sold: 50 }
-  t.is(realisedByAverage(position), 3)
-  t.is(realisedByAverage({ ...position, tokens_acquired: 0, sol_bought: 0 }), 8)
+  t.is(realisedAtAverageCost(position), 3)
+  t.is(realisedAtAverageCost({ ...position, tokens_acquired: 0, sol_bought: 0 }), 8)
 })
 
-test('busy hours stand in the order of the day, on both clocks', (t) => {
+test('busiest hours are in the order of the UTC day, with local time', (t) => {
   t.deepEqual(
     hourBars(
       [
@@ -129,8 +129,8 @@ test('busy hours stand in the order of the day, on both clocks', (t) => {
       -330,
     ),
     [
-      { utc: '02:00', local: '07:30', count: 5, part: 0.5 },
-      { utc: '23:00', local: '04:30', count: 10, part: 1 },
+      { utc: '02:00', local: '07:30', count: 5, fraction: 0.5 },
+      { utc: '23:00', local: '04:30', count: 10, fraction: 1 },
     ],
   )
 })

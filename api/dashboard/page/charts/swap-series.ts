@@ -1,6 +1,6 @@
-import { QUOTE_COINS } from '../data/coins.ts'
+import { QUOTE_COINS } from '../data/quote-coins.ts'
 
-/** Of a swap as `GET /tokens/{mint}/swaps` gives it, what charts are made of. */
+/** The members of a swap of `GET /tokens/{mint}/swaps` that charts use. */
 export interface ChartedSwap {
   readonly block_time: number
   readonly wallet: string
@@ -12,68 +12,92 @@ export interface ChartedSwap {
   readonly quote_mismatch: boolean
 }
 
-/** What a wallet had of a token after one of its swaps. */
-export interface PositionStep {
+/** A wallet's position in a token after one of its swaps. */
+export interface PositionPoint {
   readonly time: number
   readonly side: 'buy' | 'sell'
-  /** Raw units bought less sold, from the first swap on; below zero where tokens came in another way. */
+  /** Raw units bought less raw units sold. Negative if tokens were received by transfer. */
   readonly held: bigint
-  /** Profit realised so far, in lamports, oldest lots first. */
+  /** Realised profit so far in lamports, first in, first out. */
   readonly realised: bigint
 }
 
 /**
- * How a wallet's position grew and shrank, oldest step first. `swaps` newest first, as the API lists them, those of other wallets are passed over. Profit is first in, first out
- * (the rule of the metrics), of swaps against SOL alone: the price of SOL at the time of a swap against USDC or USDT is not in it, so what such lots and sells realise is left out and
- * counted in `unvalued`, as are sells of more than was bought.
+ * Returns a wallet's position after each of its swaps, oldest first. `swaps` are newest first, as
+ * the API lists them; swaps of other wallets are ignored.
+ * Profit is first in, first out as in the metrics, from swaps against SOL only: the API does not
+ * say the SOL price at a swap against USDC or USDT. `unvalued` counts the swaps left out of the
+ * profit: swaps without a value in SOL, sells of such lots, and sells beyond what was bought.
  */
 export function positionHistory(
   swaps: readonly ChartedSwap[],
   wallet: string,
-): { readonly steps: readonly PositionStep[]; readonly unvalued: number } {
-  const lots: { left: bigint; readonly amount: bigint; readonly cost: bigint | null }[] = []
+): { readonly points: readonly PositionPoint[]; readonly unvalued: number } {
+  const lots: Lot[] = []
   let held = 0n
   let realised = 0n
   let unvalued = 0
-  const steps = swaps
+  const points = swaps
     .filter((swap) => swap.wallet === wallet)
     .reverse()
-    .map((swap): PositionStep => {
+    .map((swap): PositionPoint => {
       const amount = BigInt(swap.base_amount)
-      const value = lamports(swap)
+      const value = valueInLamports(swap)
       if (swap.side === 'buy') {
         held += amount
         lots.push({ left: amount, amount, cost: value })
         if (value === null) unvalued++
       } else {
         held -= amount
-        let rest = amount
-        let isWhole = value !== null
-        while (rest > 0n) {
-          const lot = lots[0]
-          if (lot === undefined) break
-          const part = lot.left < rest ? lot.left : rest
-          if (value !== null && lot.cost !== null)
-            realised += (value * part) / amount - (lot.cost * part) / lot.amount
-          else isWhole = false
-          rest -= part
-          lot.left -= part
-          if (lot.left === 0n) lots.shift()
-        }
-        if (!isWhole || rest > 0n) unvalued++
+        const sale = sellOldestLots(lots, amount, value)
+        realised += sale.profit
+        if (!sale.isFullyValued) unvalued++
       }
       return { time: swap.block_time, side: swap.side, held, realised }
     })
-  return { steps, unvalued }
+  return { points, unvalued }
 }
 
-/** The price of one token in SOL that each swap against SOL implies, oldest first. */
+/** Tokens bought by one swap. `cost` is in lamports, null without a value in SOL. */
+interface Lot {
+  /** Raw units not sold yet. */
+  left: bigint
+  readonly amount: bigint
+  readonly cost: bigint | null
+}
+
+/** Removes sold tokens from the oldest lots, and returns the profit in lamports. */
+function sellOldestLots(
+  lots: Lot[],
+  amount: bigint,
+  value: bigint | null,
+): { readonly profit: bigint; readonly isFullyValued: boolean } {
+  let profit = 0n
+  let rest = amount
+  let isFullyValued = value !== null
+  for (let lot = lots[0]; rest > 0n && lot !== undefined; lot = lots[0]) {
+    const part = min(lot.left, rest)
+    if (value !== null && lot.cost !== null)
+      profit += (value * part) / amount - (lot.cost * part) / lot.amount
+    else isFullyValued = false
+    rest -= part
+    lot.left -= part
+    if (lot.left === 0n) lots.shift()
+  }
+  return { profit, isFullyValued: isFullyValued && rest === 0n }
+}
+
+function min(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}
+
+/** Returns the price of one token in SOL for each swap against SOL, oldest first. */
 export function impliedPrices(
   swaps: readonly ChartedSwap[],
 ): readonly { readonly time: number; readonly price: number }[] {
   return swaps
     .flatMap((swap) => {
-      const value = lamports(swap)
+      const value = valueInLamports(swap)
       if (value === null || value === 0n || swap.base_amount === '0') return []
       const price = (Number(value) / Number(swap.base_amount)) * 10 ** (swap.base_decimals - 9)
       return [{ time: swap.block_time, price }]
@@ -81,15 +105,18 @@ export function impliedPrices(
     .reverse()
 }
 
-/** What was bought and sold in one stretch of time, lamports. */
+/** Buys and sells of one interval, in lamports. */
 export interface VolumeBucket {
-  /** Unix seconds at which it starts. */
+  /** Start of the interval, unix seconds. */
   readonly time: number
   readonly bought: bigint
   readonly sold: bigint
 }
 
-/** Buys and sells against SOL by stretches of equal length, at most 60 of them, oldest first, empty ones among them. */
+/**
+ * Sums buys and sells against SOL by intervals of `seconds`, oldest first, at most 60 of them.
+ * Intervals without swaps are included.
+ */
 export function volumeBuckets(swaps: readonly ChartedSwap[]): {
   readonly seconds: number
   readonly buckets: readonly VolumeBucket[]
@@ -99,7 +126,7 @@ export function volumeBuckets(swaps: readonly ChartedSwap[]): {
   const last = Math.max(...times)
   if (times.length === 0) return { seconds: 60, buckets: [] }
   const countOf = (size: number) => Math.floor(last / size) - Math.floor(first / size) + 1
-  let seconds = STRETCHES.find((size) => countOf(size) <= 60) ?? 86_400
+  let seconds = INTERVALS.find((size) => countOf(size) <= 60) ?? 86_400
   while (countOf(seconds) > 60) seconds *= 2
   const start = Math.floor(first / seconds)
   const buckets = Array.from({ length: countOf(seconds) }, (_, index) => ({
@@ -109,7 +136,7 @@ export function volumeBuckets(swaps: readonly ChartedSwap[]): {
   }))
   for (const swap of swaps) {
     const bucket = buckets[Math.floor(swap.block_time / seconds) - start]
-    const value = lamports(swap)
+    const value = valueInLamports(swap)
     if (bucket === undefined || value === null) continue
     if (swap.side === 'buy') bucket.bought += value
     else bucket.sold += value
@@ -117,22 +144,25 @@ export function volumeBuckets(swaps: readonly ChartedSwap[]): {
   return { seconds, buckets }
 }
 
-const STRETCHES = [60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400]
+const INTERVALS = [60, 300, 900, 1800, 3600, 14_400, 43_200, 86_400]
 
-/** The value of a swap against SOL; null of any other. */
-function lamports(swap: ChartedSwap): bigint | null {
+/** Returns the lamports of a swap against SOL, or null for any other swap. */
+function valueInLamports(swap: ChartedSwap): bigint | null {
   return QUOTE_COINS[swap.quote_mint]?.name === 'SOL' && !swap.quote_mismatch
     ? BigInt(swap.quote_amount)
     : null
 }
 
-/** Raw units as the number a chart draws; what is read as text is exact. */
-export function drawn(raw: bigint, decimals: number): number {
+/** Converts raw units to a floating-point number for drawing. Texts use the exact amount. */
+export function toChartNumber(raw: bigint, decimals: number): number {
   return Number(raw) / 10 ** decimals
 }
 
-/** What a position that is still held has realised, in SOL, at the average price of its buys: sold less the part of the cost that left with it. */
-export function realisedByAverage(position: {
+/**
+ * Returns the realised profit of an open position in SOL, at the average cost of its buys: the SOL
+ * received less the cost of the tokens sold.
+ */
+export function realisedAtAverageCost(position: {
   readonly sol_bought: number
   readonly sol_sold: number
   readonly tokens_acquired: number

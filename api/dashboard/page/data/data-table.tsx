@@ -1,67 +1,45 @@
-// biome-ignore-all lint/a11y/noRedundantRoles: without them a table that is laid out as cards is none to some readers
-import type { ComponentChildren } from 'preact'
-import { useId, useMemo, useState } from 'preact/hooks'
-import { type Sorting, type SortValue, sorted, sortedBy } from './sorting.ts'
+// biome-ignore-all lint/a11y/noRedundantRoles: with a card layout, some readers ignore the table
+import { useMemo, useState } from 'preact/hooks'
+import { DataTableRow } from './data-table-row.tsx'
+import { SortableHeader, SortControl } from './sort-controls.tsx'
+import { nextSorting, type Sorting, sortRows } from './sorting.ts'
+import type { RowDetails, TableColumn } from './table-column.ts'
 
-/** A column of a list. */
-export interface Column<Row> {
-  readonly key: string
-  readonly title: string
-  /** What the column means, for whoever asks. */
-  readonly about?: string
-  /** Figures stand at the right. */
-  readonly isFigure?: boolean
-  readonly cell: (row: Row) => ComponentChildren
-  /** What it is sorted by; a column without it cannot be sorted. */
-  readonly value?: (row: Row) => SortValue
-  /** The first click on it sorts upwards, as names are read. */
-  readonly isUpwards?: boolean
-}
+/** How many rows are rendered at first, and how many each click on “Show more” adds. */
+const ROWS_PER_STEP = 50
 
 /**
- * A list that is sorted by clicks on its heads; on a narrow screen each row is a card whose cells say what they are. Without `sorting` the rows come as they are given.
+ * A table that sorts by clicks on its headers. On a narrow screen each row is a card.
+ * Without `sorting`, the rows keep their order until the first click.
  */
 export function DataTable<Row>(props: {
   readonly caption: string
-  readonly columns: readonly Column<Row>[]
+  readonly columns: readonly TableColumn<Row>[]
   readonly rows: readonly Row[]
   readonly rowKey: (row: Row) => string | number
   readonly sorting?: Sorting
   readonly rowClass?: (row: Row) => string
-  /** What is shown below a row that was opened. */
-  readonly more?: {
-    readonly label: (row: Row) => string
-    readonly show: (row: Row) => ComponentChildren
-  }
+  readonly details?: RowDetails<Row>
 }) {
-  const { caption, columns, rows, rowKey, rowClass, more } = props
-  const [sorting, setSorting] = useState<Sorting>(
-    props.sorting ?? { column: '', descending: false },
-  )
-  const [opened, setOpened] = useState<ReadonlySet<string | number>>(new Set())
-  const inOrder = useMemo(() => {
-    const value = columns.find(({ key }) => key === sorting.column)?.value
-    return value === undefined ? rows : sorted(rows, value, sorting.descending)
-  }, [rows, columns, sorting])
-  const [most, setMost] = useState(STEP)
-  const toggle = (key: string | number) => {
-    const next = new Set(opened)
-    if (!next.delete(key)) next.add(key)
-    setOpened(next)
-  }
-  const sort = ({ key, isUpwards }: Column<Row>) =>
-    setSorting(sortedBy(sorting, key, isUpwards !== true))
+  const { caption, columns, rows, rowKey, rowClass, details } = props
+  const { sortedRows, sorting, sortBy } = useSortedRows(rows, columns, props.sorting)
+  const [limit, setLimit] = useState(ROWS_PER_STEP)
   return (
     <div class="data-table">
-      <SortBy columns={columns} sorting={sorting} sort={sort} />
+      <SortControl columns={columns} sorting={sorting} sortBy={sortBy} />
       <table role="table">
         <caption>{caption}</caption>
         <thead role="rowgroup">
           <tr role="row">
             {columns.map((column) => (
-              <Head key={column.key} column={column} sorting={sorting} sort={() => sort(column)} />
+              <SortableHeader
+                key={column.key}
+                column={column}
+                sorting={sorting}
+                sort={() => sortBy(column)}
+              />
             ))}
-            {more !== undefined && (
+            {details !== undefined && (
               <th role="columnheader" scope="col">
                 Details
               </th>
@@ -69,120 +47,37 @@ export function DataTable<Row>(props: {
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {inOrder.slice(0, most).map((row) => {
-            const key = rowKey(row)
-            const isOpen = opened.has(key)
-            return [
-              <tr role="row" key={key} class={rowClass?.(row) ?? ''}>
-                {columns.map(({ key: column, title, isFigure, cell }) => (
-                  <td
-                    role="cell"
-                    key={column}
-                    data-label={title}
-                    class={isFigure === true ? 'is-figure' : ''}
-                  >
-                    {cell(row)}
-                  </td>
-                ))}
-                {more !== undefined && (
-                  <td role="cell" data-label="Details">
-                    <button
-                      type="button"
-                      class="small"
-                      aria-expanded={isOpen}
-                      aria-label={`${isOpen ? 'Less' : 'More'} about ${more.label(row)}`}
-                      onClick={() => toggle(key)}
-                    >
-                      {isOpen ? 'Less' : 'More'}
-                    </button>
-                  </td>
-                )}
-              </tr>,
-              isOpen && more !== undefined && (
-                <tr role="row" key={`${key} more`} class="more">
-                  <td role="cell" colSpan={columns.length + 1}>
-                    {more.show(row)}
-                  </td>
-                </tr>
-              ),
-            ]
-          })}
+          {sortedRows.slice(0, limit).map((row) => (
+            <DataTableRow
+              key={rowKey(row)}
+              row={row}
+              columns={columns}
+              rowClass={rowClass?.(row) ?? ''}
+              details={details}
+            />
+          ))}
         </tbody>
       </table>
-      {rows.length > most && (
-        <button type="button" onClick={() => setMost(most + STEP)}>
-          Show {Math.min(STEP, rows.length - most)} more of {rows.length}
+      {rows.length > limit && (
+        <button type="button" onClick={() => setLimit(limit + ROWS_PER_STEP)}>
+          Show {Math.min(ROWS_PER_STEP, rows.length - limit)} more of {rows.length} rows
         </button>
       )}
     </div>
   )
 }
 
-/** How many rows are drawn at first, and with each wish for more. */
-const STEP = 50
-
-/** In the place of heads that can be clicked, where rows are cards. */
-function SortBy<Row>(props: {
-  readonly columns: readonly Column<Row>[]
-  readonly sorting: Sorting
-  readonly sort: (column: Column<Row>) => void
-}) {
-  const { sorting, sort } = props
-  const id = useId()
-  const columns = props.columns.filter(({ value }) => value !== undefined)
-  const current = columns.find(({ key }) => key === sorting.column)
-  if (columns.length === 0) return null
-  return (
-    <p class="sort-by">
-      <label for={id}>Sort by</label>
-      <select
-        id={id}
-        value={sorting.column}
-        onChange={({ currentTarget }) => {
-          const chosen = columns.find(({ key }) => key === currentTarget.value)
-          if (chosen !== undefined) sort(chosen)
-        }}
-      >
-        {current === undefined && <option value={sorting.column}>as listed</option>}
-        {columns.map(({ key, title }) => (
-          <option key={key} value={key}>
-            {title}
-          </option>
-        ))}
-      </select>
-      {current !== undefined && (
-        <button type="button" title="Turn the order round" onClick={() => sort(current)}>
-          {sorting.descending ? 'descending' : 'ascending'}
-          <span aria-hidden="true">{sorting.descending ? '▾' : '▴'}</span>
-        </button>
-      )}
-    </p>
-  )
-}
-
-function Head<Row>(props: {
-  readonly column: Column<Row>
-  readonly sorting: Sorting
-  readonly sort: () => void
-}) {
-  const { column, sorting, sort } = props
-  const isSorted = sorting.column === column.key
-  const way = sorting.descending ? 'descending' : 'ascending'
-  return (
-    <th
-      role="columnheader"
-      scope="col"
-      class={column.isFigure === true ? 'is-figure' : ''}
-      aria-sort={isSorted ? way : 'none'}
-    >
-      {column.value === undefined ? (
-        <span title={column.about ?? ''}>{column.title}</span>
-      ) : (
-        <button type="button" class="sort" onClick={sort} title={column.about ?? ''}>
-          {column.title}
-          {isSorted && <span aria-hidden="true">{sorting.descending ? '▾' : '▴'}</span>}
-        </button>
-      )}
-    </th>
-  )
+function useSortedRows<Row>(
+  rows: readonly Row[],
+  columns: readonly TableColumn<Row>[],
+  initial: Sorting = { column: '', descending: false },
+) {
+  const [sorting, setSorting] = useState(initial)
+  const sortedRows = useMemo(() => {
+    const sortValueOf = columns.find(({ key }) => key === sorting.column)?.sortValue
+    return sortValueOf === undefined ? rows : sortRows(rows, sortValueOf, sorting.descending)
+  }, [rows, columns, sorting])
+  const sortBy = ({ key, isAscendingFirst }: TableColumn<Row>) =>
+    setSorting(nextSorting(sorting, key, isAscendingFirst !== true))
+  return { sortedRows, sorting, sortBy }
 }

@@ -1,16 +1,16 @@
 import test from 'ava'
+import type { FeedNotice } from './feed-notices.ts'
 import {
-  type FeedState,
-  type FollowedSocket,
   feedUrl,
-  followSocket,
+  openFeedSocket,
   type SocketLike,
   type SocketMessage,
+  type SocketOptions,
+  type SocketState,
 } from './feed-socket.ts'
-import type { Words } from './socket-words.ts'
 
-/** A socket in the hands of a test. */
-class HandSocket implements SocketLike {
+/** A socket that a test controls. */
+class FakeSocket implements SocketLike {
   onopen: (() => void) | null = null
   onmessage: ((event: { readonly data: unknown }) => void) | null = null
   onclose: (() => void) | null = null
@@ -26,18 +26,18 @@ class HandSocket implements SocketLike {
   close() {
     this.isClosed = true
   }
-  says(...messages: object[]) {
+  receive(...messages: object[]) {
     for (const message of messages) this.onmessage?.({ data: JSON.stringify(message) })
   }
 }
 
-function start(change: Partial<FollowedSocket> = {}) {
-  const sockets: HandSocket[] = []
-  const timers: { ms: number; act: () => void; isOff: boolean }[] = []
-  const states: FeedState[] = []
+function start(change: Partial<SocketOptions> = {}) {
+  const sockets: FakeSocket[] = []
+  const timers: { ms: number; act: () => void; isCancelled: boolean }[] = []
+  const states: SocketState[] = []
   const ids: (string | undefined)[] = []
-  const notices: Words[] = []
-  const feed = followSocket(
+  const notices: FeedNotice[] = []
+  const feed = openFeedSocket(
     {
       url: 'ws://here/ws',
       credential: 'tw_key',
@@ -45,68 +45,68 @@ function start(change: Partial<FollowedSocket> = {}) {
       onMessage: ({ id, type }: SocketMessage) => ids.push(id ?? type),
       onState: (state) => states.push(state),
       onNotice: (words) => notices.push(words),
-      whyRefused: async () => null,
+      explainRefusal: async () => null,
       ...change,
     },
     {
       open(_url, protocols) {
-        const socket = new HandSocket(protocols)
+        const socket = new FakeSocket(protocols)
         sockets.push(socket)
         return socket
       },
-      later(ms, act) {
-        const timer = { ms, act, isOff: false }
+      schedule(ms, act) {
+        const timer = { ms, act, isCancelled: false }
         timers.push(timer)
         return () => {
-          timer.isOff = true
+          timer.isCancelled = true
         }
       },
       random: () => 1,
     },
   )
-  const newest = () => sockets.at(-1) as HandSocket // there is one as soon as it has started
-  /** Lets the newest timer come to its end; says how long it was. */
-  const pass = () => {
-    const timer = timers.findLast(({ isOff }) => !isOff)
-    if (timer !== undefined) timer.isOff = true
+  const newest = () => sockets.at(-1) as FakeSocket // opened by openFeedSocket
+  /** Runs the newest timer and returns its milliseconds. */
+  const runTimer = () => {
+    const timer = timers.findLast(({ isCancelled }) => !isCancelled)
+    if (timer !== undefined) timer.isCancelled = true
     timer?.act()
     return timer?.ms
   }
-  return { feed, sockets, newest, pass, states, ids, notices, timers }
+  return { feed, sockets, newest, runTimer, states, ids, notices, timers }
 }
 
-test('the key goes in the handshake, the filter and the place to go on from in the subscribe', (t) => {
+test('the handshake has the API key, and the subscription has the filter and the position', (t) => {
   const { newest, states, feed } = start({ wallets: ['W1'], mints: [], after: 'p0' })
   t.deepEqual(newest().protocols, ['bearer', 'tw_key'])
   newest().onopen?.()
   t.deepEqual(newest().sent, [
     { action: 'subscribe', channels: ['trades'], wallets: ['W1'], after: 'p0' },
   ])
-  newest().says({ type: 'subscribed', cursor: 'p1' })
+  newest().receive({ type: 'subscribed', cursor: 'p1' })
   t.deepEqual(states, [{ kind: 'connecting' }, { kind: 'live' }])
   t.is(feed.position(), 'p0')
 })
 
-test('after a cut it comes back, later each time, and goes on after the last message', (t) => {
-  const { sockets, newest, pass, states, ids, notices } = start()
+test('after a lost connection the feed reconnects with backoff and resumes after the last message', (t) => {
+  const { sockets, newest, runTimer, states, ids, notices } = start()
   newest().onopen?.()
-  newest().says({ type: 'subscribed', cursor: 'p1' }, { type: 'ping' })
-  newest().says({ channel: 'trades', id: 'p2', data: {} }, { type: 'restarting' })
+  newest().receive({ type: 'subscribed', cursor: 'p1' }, { type: 'ping' })
+  newest().receive({ channel: 'trades', id: 'p2', data: {} }, { type: 'restarting' })
   newest().onclose?.()
-  t.deepEqual([pass(), sockets.length], [500, 2])
+  t.deepEqual([runTimer(), sockets.length], [500, 2])
   newest().onopen?.()
   t.deepEqual(newest().sent, [{ action: 'subscribe', channels: ['trades'], after: 'p2' }])
   newest().onclose?.()
-  t.is(pass(), 1000)
+  t.is(runTimer(), 1000)
   newest().onopen?.()
-  newest().says({ type: 'gap', oldest: 'p5' })
+  newest().receive({ type: 'gap', oldest: 'p5' })
   newest().onclose?.()
-  t.is(pass(), 2000)
+  t.is(runTimer(), 2000)
   newest().onopen?.()
   t.deepEqual(newest().sent, [{ action: 'subscribe', channels: ['trades'], after: 'p5' }])
-  newest().says({ channel: 'trades', id: 'p6', data: {} })
+  newest().receive({ channel: 'trades', id: 'p6', data: {} })
   newest().onclose?.()
-  t.is(pass(), 500)
+  t.is(runTimer(), 500)
   t.deepEqual(ids, ['subscribed', 'p2', 'restarting', 'gap', 'p6'])
   t.deepEqual(
     notices.map(({ tone }) => tone),
@@ -114,53 +114,57 @@ test('after a cut it comes back, later each time, and goes on after the last mes
   )
   t.deepEqual(
     states.map(({ kind }) => kind),
-    ['connecting', 'live', ...Array.from({ length: 4 }, () => ['cut', 'connecting']).flat()],
+    [
+      'connecting',
+      'live',
+      ...Array.from({ length: 4 }, () => ['reconnecting', 'connecting']).flat(),
+    ],
   )
 })
 
-test('what coming back would not mend ends it, in words', async (t) => {
+test('a final message or refusal ends the feed with a notice', async (t) => {
   for (const message of [
     { type: 'balance_exhausted' },
     { type: 'superseded' },
     { type: 'error', code: 'wallet_not_found', message: '...' },
   ]) {
-    const { newest, states, pass, sockets } = start()
+    const { newest, states, runTimer, sockets } = start()
     newest().onopen?.()
-    newest().says(message)
+    newest().receive(message)
     newest().onclose?.()
     t.is(states.at(-1)?.kind, 'ended')
-    t.deepEqual([pass(), sockets.length, newest().isClosed], [undefined, 1, true])
+    t.deepEqual([runTimer(), sockets.length, newest().isClosed], [undefined, 1, true])
   }
-  const why: Words = { tone: 'bad', text: 'No credits are left.' }
-  let told = () => {}
+  const notice: FeedNotice = { tone: 'bad', text: 'No credits are left.' }
+  let markEnded = () => {}
   const ended = new Promise<void>((resolve) => {
-    told = resolve
+    markEnded = resolve
   })
-  const states: FeedState[] = []
+  const states: SocketState[] = []
   const { newest } = start({
-    whyRefused: async () => why,
+    explainRefusal: async () => notice,
     onState(state) {
       states.push(state)
-      if (state.kind === 'ended') told()
+      if (state.kind === 'ended') markEnded()
     },
   })
   newest().onclose?.()
   await ended
-  t.deepEqual(states, [{ kind: 'connecting' }, { kind: 'cut' }, { kind: 'ended', why }])
+  t.deepEqual(states, [{ kind: 'connecting' }, { kind: 'reconnecting' }, { kind: 'ended', notice }])
 })
 
-test('a service that falls silent is left, and nothing is heard after stop', (t) => {
-  const { newest, pass, feed, ids, states } = start()
+test('without heartbeats the connection is closed, and after stop nothing is reported', (t) => {
+  const { newest, runTimer, feed, ids, states } = start()
   newest().onopen?.()
-  t.is(pass(), 75_000)
+  t.is(runTimer(), 75_000)
   t.true(newest().isClosed)
   feed.stop()
-  newest().says({ channel: 'trades', id: 'p1', data: {} })
+  newest().receive({ channel: 'trades', id: 'p1', data: {} })
   newest().onclose?.()
   t.deepEqual([ids, states.map(({ kind }) => kind)], [[], ['connecting']])
 })
 
-test('the feed is where the page is, as safe as the page', (t) => {
+test('the URL of the feed has the host of the page, and TLS if the page has', (t) => {
   t.deepEqual(
     [
       feedUrl({ protocol: 'https:', host: 'example.org' }),

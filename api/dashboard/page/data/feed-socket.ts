@@ -1,13 +1,13 @@
-import { isFinal, noticeWords, type Words } from './socket-words.ts'
+import { type FeedNotice, isFinalMessage, messageNotice } from './feed-notices.ts'
 
-/** Where a followed socket is: on its way, open and subscribed, cut and coming back, or over. */
-export type FeedState =
+/** The state of a feed connection. `ended`: it does not reconnect; `notice` says why. */
+export type SocketState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
-  | { readonly kind: 'cut' }
-  | { readonly kind: 'ended'; readonly why: Words }
+  | { readonly kind: 'reconnecting' }
+  | { readonly kind: 'ended'; readonly notice: FeedNotice }
 
-/** What the service says, as far as every channel has it alike. */
+/** A message of `GET /ws`, with the members that all channels share. */
 export interface SocketMessage {
   readonly channel?: string
   readonly snapshot?: boolean
@@ -21,24 +21,29 @@ export interface SocketMessage {
   readonly balance_credits?: number
 }
 
-export interface FollowedSocket {
+/** What to subscribe to, and the callbacks of the connection. */
+export interface SocketOptions {
   readonly url: string
-  /** An API key or a token of the dashboard; it goes in the handshake's protocols, never in the address. */
+  /** An API key or a dashboard token. It is sent as a WebSocket subprotocol, never in the URL. */
   readonly credential: string
   readonly channels: readonly string[]
   readonly wallets?: readonly string[]
   readonly mints?: readonly string[]
-  /** Go on after this position; from now on when there is none. */
+  /** The position to resume after. Without one, the feed starts now. */
   readonly after?: string | undefined
-  /** Everything that the service says but beats, in order; notices in words too, by `onNotice`. */
+  /** Receives every message but heartbeats, in order. */
   onMessage(message: SocketMessage): void
-  onState(state: FeedState): void
-  onNotice(words: Words): void
-  /** Why a connection is refused, asked where one never opened: a browser is not told. Null: not for good, so try again. */
-  whyRefused(): Promise<Words | null>
+  onState(state: SocketState): void
+  /** Receives the text for each control message that needs one. */
+  onNotice(notice: FeedNotice): void
+  /**
+   * Finds out why a connection was refused, which browsers do not tell. Resolves with null if the
+   * next attempt may succeed.
+   */
+  explainRefusal(): Promise<FeedNotice | null>
 }
 
-/** What a socket of the browser offers of what is used here. */
+/** The part of the browser's `WebSocket` that the feed uses. */
 export interface SocketLike {
   onopen: (() => void) | null
   onmessage: ((event: { readonly data: unknown }) => void) | null
@@ -47,123 +52,163 @@ export interface SocketLike {
   close(): void
 }
 
-export interface SocketWorld {
+/** Sockets, timers and randomness, which tests replace. */
+export interface SocketEnvironment {
   open(url: string, protocols: string[]): SocketLike
-  /** Does it after so many milliseconds; gives what calls it off. */
-  later(ms: number, act: () => void): () => void
+  /** Runs `callback` after `ms` milliseconds. Returns the function that cancels it. */
+  schedule(ms: number, callback: () => void): () => void
   random(): number
 }
 
-/**
- * Follows channels of `GET /ws` over as many connections as it takes: each goes on after the last position of the one before, so that nothing is missed or repeated (rule F4).
- * Comes back by itself after a cut, later and later up to 20 s; not when that would not help. Gives the position it is at, and a way to end it.
- */
-export function followSocket(
-  followed: FollowedSocket,
-  world: SocketWorld = BROWSER,
-): { stop(): void; position(): string | undefined } {
-  let position = followed.after
-  let failures = 0
-  let isOver = false
-  let socket: SocketLike | null = null
-  let callOff = () => {}
-
-  function end(why: Words | null): void {
-    if (isOver) return
-    isOver = true
-    callOff()
-    socket?.close()
-    if (why !== null) followed.onState({ kind: 'ended', why })
-  }
-
-  function listen(opened: SocketLike): void {
-    let hasOpened = false
-    const expectWord = () => {
-      callOff()
-      callOff = world.later(SILENT_MS, () => opened.close())
-    }
-    opened.onopen = () => {
-      hasOpened = true
-      expectWord()
-      const { channels, wallets = [], mints = [] } = followed
-      opened.send(
-        JSON.stringify({
-          action: 'subscribe',
-          channels,
-          ...(wallets.length > 0 && { wallets }),
-          ...(mints.length > 0 && { mints }),
-          ...(position !== undefined && { after: position }),
-        }),
-      )
-    }
-    opened.onmessage = ({ data }) => {
-      if (isOver || typeof data !== 'string') return
-      expectWord()
-      take(JSON.parse(data) as SocketMessage) // the service speaks by its schemas
-    }
-    opened.onclose = () => {
-      if (isOver) return
-      callOff()
-      followed.onState({ kind: 'cut' })
-      if (hasOpened) comeBack()
-      else
-        followed.whyRefused().then(
-          (why) => (why === null ? comeBack() : end(why)),
-          () => comeBack(),
-        )
-    }
-  }
-
-  function take(message: SocketMessage): void {
-    const { type = '' } = message
-    if (type === 'ping' || type === 'pong') return
-    if (message.channel !== undefined) {
-      failures = 0
-      position = message.id ?? position
-    } else if (type === 'subscribed') {
-      position ??= message.cursor
-      followed.onState({ kind: 'live' })
-    } else if (type === 'snapshot_complete') position = message.cursor ?? position
-    else if (type === 'gap') position = message.oldest ?? position
-    followed.onMessage(message)
-    if (message.channel !== undefined) return
-    const words = noticeWords({ ...message, type })
-    if (type === 'error' || isFinal(type))
-      end(words ?? { tone: 'bad', text: `The feed has ended: ${type}.` })
-    // Of what is free, a snapshot follows a gap.
-    else if (words !== null && !(type === 'gap' && !followed.channels.includes('trades')))
-      followed.onNotice(words)
-  }
-
-  function comeBack(): void {
-    if (isOver) return
-    const longest = Math.min(20_000, 500 * 2 ** failures++)
-    callOff = world.later(longest * (0.5 + world.random() / 2), connect)
-  }
-
-  function connect(): void {
-    followed.onState({ kind: 'connecting' })
-    socket = world.open(followed.url, ['bearer', followed.credential])
-    listen(socket)
-  }
-
-  connect()
-  return { stop: () => end(null), position: () => position }
+/** An open feed. `position` returns the position of its last message, to resume after. */
+export interface FeedSocket {
+  stop(): void
+  position(): string | undefined
 }
 
-/** The service says something each 30 s; one that fell silent is gone. */
-const SILENT_MS = 75_000
+/**
+ * Subscribes to channels of `GET /ws`. After a lost connection it reconnects with backoff up to
+ * 20 s and resumes after the last message, so no message is missed or repeated (rule F4).
+ * It does not reconnect if the service refuses the credential or ended the feed.
+ */
+export function openFeedSocket(
+  options: SocketOptions,
+  environment: SocketEnvironment = BROWSER,
+): FeedSocket {
+  const feed = new ResumingSocket(options, environment)
+  feed.connect()
+  return feed
+}
 
-const BROWSER: SocketWorld = {
-  open: (url, protocols) => new WebSocket(url, protocols) as SocketLike, // a WebSocket calls these with events that have more
-  later(ms, act) {
-    const timer = setTimeout(act, ms)
+class ResumingSocket implements FeedSocket {
+  readonly #options: SocketOptions
+  readonly #environment: SocketEnvironment
+  #position: string | undefined
+  /** Attempts since the last data message. */
+  #attempts = 0
+  #isStopped = false
+  #socket: SocketLike | null = null
+  /** Cancels the heartbeat timeout or the scheduled reconnect. */
+  #cancelTimer = () => {}
+
+  constructor(options: SocketOptions, environment: SocketEnvironment) {
+    this.#options = options
+    this.#environment = environment
+    this.#position = options.after
+  }
+
+  position(): string | undefined {
+    return this.#position
+  }
+
+  stop(): void {
+    this.#end(null)
+  }
+
+  connect(): void {
+    const { url, credential, onState } = this.#options
+    onState({ kind: 'connecting' })
+    const socket = this.#environment.open(url, ['bearer', credential])
+    this.#socket = socket
+    let hasOpened = false
+    socket.onopen = () => {
+      hasOpened = true
+      this.#restartHeartbeatTimeout(socket)
+      socket.send(JSON.stringify(this.#subscription()))
+    }
+    socket.onmessage = ({ data }) => {
+      if (this.#isStopped || typeof data !== 'string') return
+      this.#restartHeartbeatTimeout(socket)
+      this.#receive(JSON.parse(data) as SocketMessage) // a message of the API documents
+    }
+    socket.onclose = () => this.#onClose(hasOpened)
+  }
+
+  #subscription() {
+    const { channels, wallets = [], mints = [] } = this.#options
+    return {
+      action: 'subscribe',
+      channels,
+      ...(wallets.length > 0 && { wallets }),
+      ...(mints.length > 0 && { mints }),
+      ...(this.#position !== undefined && { after: this.#position }),
+    }
+  }
+
+  #restartHeartbeatTimeout(socket: SocketLike): void {
+    this.#cancelTimer()
+    this.#cancelTimer = this.#environment.schedule(HEARTBEAT_TIMEOUT_MS, () => socket.close())
+  }
+
+  #receive(message: SocketMessage): void {
+    const { type = '', channel } = message
+    if (type === 'ping' || type === 'pong') return
+    this.#advance(message)
+    if (type === 'subscribed' && channel === undefined) this.#options.onState({ kind: 'live' })
+    this.#options.onMessage(message)
+    if (channel !== undefined) return
+    const notice = messageNotice({ ...message, type })
+    if (type === 'error' || isFinalMessage(type))
+      this.#end(notice ?? { tone: 'bad', text: `The service ended the feed (${type}).` })
+    // On the free channels a snapshot follows a gap, so nothing is missing.
+    else if (notice !== null && !(type === 'gap' && !this.#options.channels.includes('trades')))
+      this.#options.onNotice(notice)
+  }
+
+  /** Moves the position to resume after. */
+  #advance({ type, channel, id, cursor, oldest }: SocketMessage): void {
+    if (channel !== undefined) {
+      this.#attempts = 0
+      this.#position = id ?? this.#position
+    } else if (type === 'subscribed') this.#position ??= cursor
+    else if (type === 'snapshot_complete') this.#position = cursor ?? this.#position
+    else if (type === 'gap') this.#position = oldest ?? this.#position
+  }
+
+  #onClose(hasOpened: boolean): void {
+    if (this.#isStopped) return
+    this.#cancelTimer()
+    this.#options.onState({ kind: 'reconnecting' })
+    if (hasOpened) {
+      this.#reconnect()
+      return
+    }
+    this.#options.explainRefusal().then(
+      (notice) => (notice === null ? this.#reconnect() : this.#end(notice)),
+      () => this.#reconnect(),
+    )
+  }
+
+  #reconnect(): void {
+    if (this.#isStopped) return
+    const { schedule, random } = this.#environment
+    const backoffMs = Math.min(20_000, 500 * 2 ** this.#attempts++)
+    this.#cancelTimer = schedule(backoffMs * (0.5 + random() / 2), () => this.connect())
+  }
+
+  #end(notice: FeedNotice | null): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#cancelTimer()
+    this.#socket?.close()
+    if (notice !== null) this.#options.onState({ kind: 'ended', notice })
+  }
+}
+
+/** The service sends a message at least every 30 s. */
+const HEARTBEAT_TIMEOUT_MS = 75_000
+
+const BROWSER: SocketEnvironment = {
+  // A WebSocket calls the handlers with events that have more members.
+  open: (url, protocols) => new WebSocket(url, protocols) as SocketLike,
+  schedule(ms, callback) {
+    const timer = setTimeout(callback, ms)
     return () => clearTimeout(timer)
   },
   random: Math.random,
 }
 
-/** Where the feed of this service is, seen from its own pages. */
+/** Returns the URL of the feed for a page of this service. */
 export function feedUrl(location: { readonly protocol: string; readonly host: string }): string {
   return `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}/ws`
 }

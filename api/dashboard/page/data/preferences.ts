@@ -1,30 +1,16 @@
-import { useEffect, useState } from 'preact/hooks'
+import { createAtom, useAtom } from '../atom.ts'
 
-/** What whoever looks has chosen, for as long as the page is open; it is kept nowhere else. */
+/** Choices that apply to every page. They are kept in memory only. */
 export interface Preferences {
-  /** Show every digit, times in UTC and addresses whole. */
-  readonly isFull: boolean
-  /** Ask for what a page shows as soon as it is opened, though that costs credits. */
-  readonly isEager: boolean
+  /** Show all digits, times in UTC, and full addresses. */
+  readonly showsExact: boolean
+  /** Load paid data when a page opens, without a click. */
+  readonly loadsOnOpen: boolean
 }
 
-let preferences: Preferences = { isFull: false, isEager: false }
-const listeners = new Set<() => void>()
+const preferences = createAtom<Preferences>({ showsExact: false, loadsOnOpen: false })
 
-/** The choices, and a way to change some of them for every page. */
+/** Returns the preferences, and the function that changes some of them. */
 export function usePreferences(): [Preferences, (change: Partial<Preferences>) => void] {
-  const [, redraw] = useState(0)
-  useEffect(() => {
-    const listener = () => redraw((count) => count + 1)
-    listeners.add(listener)
-    return () => {
-      listeners.delete(listener)
-    }
-  }, [])
-  return [preferences, choose]
-}
-
-function choose(change: Partial<Preferences>): void {
-  preferences = { ...preferences, ...change }
-  for (const listener of listeners) listener()
+  return [useAtom(preferences), (change) => preferences.set({ ...preferences.get(), ...change })]
 }

@@ -1,20 +1,20 @@
-/** What a list is sorted by, and which way. */
+/** The column that a table is sorted by, and the direction. */
 export interface Sorting {
   readonly column: string
   readonly descending: boolean
 }
 
-/** What a cell counts as when its column is sorted; null: nothing known, always last. */
+/** The value that a row is sorted by. Null is unknown and sorts last. */
 export type SortValue = number | string | bigint | null
 
-/** The rows in order: equal ones stay as they came, unknown ones go last whichever way. */
-export function sorted<Row>(
+/** Sorts rows. The sort is stable, and unknown values are last in both directions. */
+export function sortRows<Row>(
   rows: readonly Row[],
-  keyOf: (row: Row) => SortValue,
+  sortValueOf: (row: Row) => SortValue,
   descending: boolean,
 ): Row[] {
   return rows
-    .map((row) => ({ row, value: keyOf(row) }))
+    .map((row) => ({ row, value: sortValueOf(row) }))
     .sort((a, b) => {
       if (a.value === null || b.value === null)
         return Number(a.value === null) - Number(b.value === null)
@@ -24,14 +24,14 @@ export function sorted<Row>(
     .map(({ row }) => row)
 }
 
-/** What a click on a column asks for: the other way round when it is the one sorted by, else its own first way. */
-export function sortedBy(current: Sorting, column: string, firstDescending: boolean): Sorting {
+/** Returns the sorting after a click on a column: reversed if the table is sorted by it already. */
+export function nextSorting(current: Sorting, column: string, firstDescending: boolean): Sorting {
   return current.column === column
     ? { column, descending: !current.descending }
     : { column, descending: firstDescending }
 }
 
-/** The number of an alias, so that W10 comes after W9. */
+/** Returns the number of an alias, so that W10 sorts after W9. */
 export function aliasNumber(alias: string): number {
   return Number(alias.slice(1))
 }

@@ -1,133 +1,132 @@
 import { useMemo } from 'preact/hooks'
 import type { SignalItem } from '../../../items/signal.ts'
-import { Empty, Failure, Loading, Page } from '../components.tsx'
-import { type Column, DataTable } from '../data/data-table.tsx'
-import { Facts } from '../data/facts.tsx'
-import { FigureText, Sol, Time, TokenLink, WalletLink } from '../data/figure-text.tsx'
-import { numberFigure, usdFigure } from '../data/figures.ts'
+import { EmptyNotice } from '../components/query-view.tsx'
+import { DataTable } from '../data/data-table.tsx'
+import { type Fact, FactGroup } from '../data/fact-group.tsx'
+import { formatNumber, formatUsd } from '../data/format.ts'
+import { FormattedText, LocalTime, SolAmount, TokenLink, WalletLink } from '../data/formatted.tsx'
+import type { LiveViewRules } from '../data/live-view.ts'
 import {
-  nameWords,
-  reasonWords,
-  type Signals as SignalMap,
-  wholeSignals,
-  withSignalMessages,
-} from '../data/signal-words.ts'
-import { useView, type ViewRules } from '../data/use-view.ts'
-import { ViewLink } from '../data/view-link.tsx'
+  applySignalMessages,
+  reasonText,
+  type SignalsById,
+  signalsFromResponse,
+  strategyTitle,
+} from '../data/signal-text.ts'
+import type { TableColumn } from '../data/table-column.ts'
+import { useLiveView } from '../data/use-live-view.ts'
+import { LiveViewPage } from './live-view-page.tsx'
+import { Multiple } from './multiple.tsx'
 
-const RULES: ViewRules<SignalMap, { readonly items: readonly SignalItem[] }> = {
+const RULES: LiveViewRules<SignalsById, { readonly items: readonly SignalItem[] }> = {
   path: '/me/signals/filter?limit=100',
   channel: 'signals',
-  whole: ({ items }) => wholeSignals(items),
-  change: withSignalMessages,
+  fromResponse: ({ items }) => signalsFromResponse(items),
+  applyMessages: applySignalMessages,
 }
 
-/** What the filter strategies found on the watchlist, newest first, live. */
+/** The signals of the filter strategies, newest first, live. */
 export function SignalsPage() {
-  const view = useView(RULES)
-  const { state } = view
-  const list = useMemo(() => [...(state?.values() ?? [])].reverse(), [state])
+  const view = useLiveView(RULES)
   return (
-    <Page
+    <LiveViewPage
       title="Signals"
-      about="A strategy fires once for each token and stay on the watchlist, when all its conditions first hold. Part of Pro; it costs no credits."
+      about="A strategy fires when all its conditions hold for a trending token, once while the token is on the list. Part of Pro; this page costs no credits."
+      what="the signals"
+      view={view}
     >
-      {state === null ? (
-        view.failure === null ? (
-          <Loading what="the signals" />
-        ) : (
-          <Failure failure={view.failure} again={view.reload} />
-        )
-      ) : (
-        <>
-          <ViewLink view={view} />
-          {list.length === 0 ? (
-            <Empty>
-              <p>
-                No strategy has fired yet. New signals appear here by themselves;{' '}
-                <a href="#/trending">look at what is trending</a> meanwhile.
-              </p>
-            </Empty>
-          ) : (
-            <DataTable
-              caption={list.length === 1 ? 'One signal' : `The newest ${list.length} signals`}
-              columns={COLUMNS}
-              rows={list}
-              rowKey={({ id }) => id}
-              sorting={{ column: 'fired', descending: true }}
-              more={{
-                label: ({ strategy, symbol, mint }) =>
-                  `${nameWords(strategy)} on ${symbol || mint}`,
-                show: (signal) => <Details signal={signal} />,
-              }}
-            />
-          )}
-        </>
-      )}
-    </Page>
+      {(signals) => <SignalTable signals={signals} />}
+    </LiveViewPage>
   )
 }
 
-const COLUMNS: readonly Column<SignalItem>[] = [
+function SignalTable({ signals }: { signals: SignalsById }) {
+  const list = useMemo(() => [...signals.values()].reverse(), [signals])
+  if (list.length === 0)
+    return (
+      <EmptyNotice>
+        <p>
+          No strategy has fired yet. New signals appear here automatically.{' '}
+          <a href="#/trending">See trending tokens</a>
+        </p>
+      </EmptyNotice>
+    )
+  return (
+    <DataTable
+      caption={list.length === 1 ? '1 signal' : `The newest ${list.length} signals`}
+      columns={COLUMNS}
+      rows={list}
+      rowKey={({ id }) => id}
+      sorting={{ column: 'fired', descending: true }}
+      details={{
+        label: ({ strategy, symbol, mint }) => `${strategyTitle(strategy)} on ${symbol || mint}`,
+        show: (signal) => <SignalDetails signal={signal} />,
+      }}
+    />
+  )
+}
+
+const COLUMNS: readonly TableColumn<SignalItem>[] = [
   {
     key: 'fired',
-    title: 'Fired',
-    value: ({ fired_at }) => fired_at,
-    cell: ({ fired_at }) => <Time unix={fired_at} />,
+    title: 'Fired at',
+    sortValue: ({ fired_at }) => fired_at,
+    cell: ({ fired_at }) => <LocalTime unix={fired_at} />,
   },
   {
     key: 'strategy',
     title: 'Strategy',
-    isUpwards: true,
-    value: ({ strategy }) => strategy,
-    cell: ({ strategy }) => nameWords(strategy),
+    isAscendingFirst: true,
+    sortValue: ({ strategy }) => strategy,
+    cell: ({ strategy }) => strategyTitle(strategy),
   },
   {
     key: 'token',
     title: 'Token',
-    isUpwards: true,
-    value: ({ symbol, mint }) => (symbol || mint).toLowerCase(),
+    isAscendingFirst: true,
+    sortValue: ({ symbol, mint }) => (symbol || mint).toLowerCase(),
     cell: ({ mint, symbol }) => <TokenLink mint={mint} symbol={symbol} />,
   },
   {
     key: 'reasons',
-    title: 'Because',
+    title: 'Conditions',
+    description: 'The conditions of the strategy, with the values when it fired',
     cell: ({ reasons }) => (
       <ul class="reasons">
         {reasons.map((reason) => (
-          <li key={`${reason.field} ${reason.op} ${reason.threshold}`}>{reasonWords(reason)}</li>
+          <li key={`${reason.field} ${reason.op} ${reason.threshold}`}>{reasonText(reason)}</li>
         ))}
       </ul>
     ),
   },
   {
     key: 'trigger',
-    title: 'Market cap then',
-    isFigure: true,
-    value: ({ trigger_mcap }) => trigger_mcap,
-    cell: ({ trigger_mcap }) => <FigureText figure={usdFigure(trigger_mcap)} />,
+    title: 'Market cap when fired',
+    isNumeric: true,
+    sortValue: ({ trigger_mcap }) => trigger_mcap,
+    cell: ({ trigger_mcap }) => <FormattedText value={formatUsd(trigger_mcap)} />,
   },
   {
     key: 'multiple',
-    title: 'Since',
-    about: 'Market cap now against then',
-    isFigure: true,
-    value: ({ multiple }) => multiple,
+    title: 'Market cap now',
+    description: 'In USD, and as a multiple of the market cap when fired',
+    isNumeric: true,
+    sortValue: ({ multiple }) => multiple,
     cell: ({ multiple, current_mcap }) => (
       <>
-        {multiple === null ? '–' : `${numberFigure(multiple).text}×`}{' '}
+        <FormattedText value={formatUsd(current_mcap)} />{' '}
         <small>
-          (<FigureText figure={usdFigure(current_mcap)} />)
+          (<Multiple of={multiple} />)
         </small>
       </>
     ),
   },
 ]
 
-function Details({ signal }: { signal: SignalItem }) {
+function SignalDetails({ signal }: { signal: SignalItem }) {
   return (
     <div class="fact-groups">
-      <Facts
+      <FactGroup
         level="h2"
         title="Token"
         facts={[
@@ -135,33 +134,37 @@ function Details({ signal }: { signal: SignalItem }) {
           { name: 'Address', value: <code class="address">{signal.mint}</code> },
         ]}
       />
-      <Facts
-        level="h2"
-        title="When it fired"
-        facts={[
-          {
-            name: 'Conviction',
-            value: <FigureText figure={numberFigure(signal.conviction, 1)} />,
-          },
-          { name: 'Held', value: <Sol sol={signal.sol_held} />, about: 'what it cost the holders' },
-          { name: 'Bought within an hour', value: <Sol sol={signal.buy_volume} /> },
-          { name: 'Sold within an hour', value: <Sol sol={signal.sell_volume} /> },
-          {
-            name: 'Holders',
-            value: (
-              <>
-                {signal.wallets_holding}:{' '}
-                {signal.wallets.map((alias, index) => (
-                  <span key={alias}>
-                    {index > 0 && ', '}
-                    <WalletLink alias={alias} />
-                  </span>
-                ))}
-              </>
-            ),
-          },
-        ]}
-      />
+      <FactGroup level="h2" title="When it fired" facts={firedFacts(signal)} />
     </div>
   )
+}
+
+function firedFacts(signal: SignalItem): Fact[] {
+  return [
+    {
+      name: 'Conviction',
+      value: <FormattedText value={formatNumber(signal.conviction, 1)} />,
+    },
+    {
+      name: 'Cost of holdings',
+      value: <SolAmount sol={signal.sol_held} />,
+      description: 'what the holders paid for the tokens that they had',
+    },
+    { name: 'Bought, 1 h', value: <SolAmount sol={signal.buy_volume} /> },
+    { name: 'Sold, 1 h', value: <SolAmount sol={signal.sell_volume} /> },
+    {
+      name: 'Holders',
+      value: (
+        <>
+          {signal.wallets_holding}:{' '}
+          {signal.wallets.map((alias, index) => (
+            <span key={alias}>
+              {index > 0 && ', '}
+              <WalletLink alias={alias} />
+            </span>
+          ))}
+        </>
+      ),
+    },
+  ]
 }

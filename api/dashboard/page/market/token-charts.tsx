@@ -1,98 +1,134 @@
 import { useMemo } from 'preact/hooks'
 import type { SwapItem } from '../../../items/swap.ts'
-import { Chart, type Series } from '../charts/chart.tsx'
-import { drawn, impliedPrices, type VolumeBucket, volumeBuckets } from '../charts/swap-series.ts'
-import { type Column, DataTable } from '../data/data-table.tsx'
-import { Amount, Time } from '../data/figure-text.tsx'
-import { amountFigure, solFigure, spanFigure } from '../data/figures.ts'
+import { Chart } from '../charts/chart.tsx'
+import type { ChartSeries } from '../charts/chart-series.ts'
+import {
+  impliedPrices,
+  toChartNumber,
+  type VolumeBucket,
+  volumeBuckets,
+} from '../charts/swap-series.ts'
+import { DataTable } from '../data/data-table.tsx'
+import { formatAmount, formatDuration, formatSol } from '../data/format.ts'
+import { LocalTime, TokenAmount } from '../data/formatted.tsx'
+import type { TableColumn } from '../data/table-column.ts'
 
-/** What tracked wallets bought and sold of a token over time, and the price that their swaps imply. `swaps` newest first. */
-export function TokenCharts(props: {
+const SOL_DECIMALS = 9
+
+interface TokenChartProps {
+  /** Newest first. */
   readonly swaps: readonly SwapItem[]
-  readonly isWhole: boolean
-}) {
-  const { swaps, isWhole } = props
-  const count = swaps.length
-  const charts = useMemo(() => {
-    const { seconds, buckets } = volumeBuckets(swaps)
-    const prices = impliedPrices(swaps)
-    return {
-      seconds,
-      buckets,
-      prices,
-      bucketTimes: buckets.map(({ time }) => time),
-      volume: volumeSeries(buckets),
-      priceTimes: prices.map(({ time }) => time),
-      price: priceSeries(prices),
-    }
-  }, [count, swaps[0]])
-  const { seconds, buckets, prices, bucketTimes, volume, priceTimes, price } = charts
-  const sum = (of: 'bought' | 'sold') =>
-    amountFigure(buckets.reduce((total, bucket) => total + bucket[of], 0n).toString(), 9).text
-  const [firstPrice, lastPrice] = [prices[0], prices.at(-1)]
-  const range = isWhole ? 'all swaps' : `the newest ${count} swaps`
+  /** Whether `swaps` are all swaps of the token. */
+  readonly isComplete: boolean
+}
+
+/** The volume and the price of a token over time, from the swaps of tracked wallets. */
+export function TokenCharts({ swaps, isComplete }: TokenChartProps) {
   return (
     <>
-      <Chart
-        title="Bought and sold"
-        summary={`In ${range} against SOL: ${sum('bought')} SOL bought, ${sum('sold')} SOL sold, by stretches of ${spanFigure(seconds).text}. Sells are drawn below zero.`}
-        times={bucketTimes}
-        series={volume}
-      >
-        <DataTable
-          caption="Bought and sold by time, newest first"
-          columns={BUCKET_COLUMNS}
-          rows={buckets.filter(({ bought, sold }) => bought > 0n || sold > 0n).reverse()}
-          rowKey={({ time }) => time}
-        />
-      </Chart>
-      {firstPrice !== undefined && lastPrice !== undefined && (
-        <Chart
-          title="Price implied by the swaps"
-          summary={`SOL for one token: ${priceText(firstPrice.price)} at first, ${priceText(lastPrice.price)} in the end, fees included.`}
-          times={priceTimes}
-          series={price}
-        >
-          <DataTable
-            caption="Prices, newest first"
-            columns={[
-              { key: 'time', title: 'Time', cell: ({ time }) => <Time unix={time} /> },
-              {
-                key: 'price',
-                title: 'SOL for one token',
-                isFigure: true,
-                cell: (point) => priceText(point.price),
-              },
-            ]}
-            rows={[...prices].reverse()}
-            rowKey={(point) => prices.indexOf(point)}
-          />
-        </Chart>
-      )}
+      <VolumeChart swaps={swaps} isComplete={isComplete} />
+      <PriceChart swaps={swaps} />
     </>
   )
 }
 
-const BUCKET_COLUMNS: readonly Column<VolumeBucket>[] = [
-  { key: 'time', title: 'From', cell: ({ time }) => <Time unix={time} /> },
+function VolumeChart({ swaps, isComplete }: TokenChartProps) {
+  const count = swaps.length
+  const { seconds, buckets, times, series } = useMemo(() => {
+    const volume = volumeBuckets(swaps)
+    return {
+      ...volume,
+      times: volume.buckets.map(({ time }) => time),
+      series: volumeSeries(volume.buckets),
+    }
+  }, [count, swaps[0]])
+  const sum = (side: 'bought' | 'sold') => {
+    const lamports = buckets.reduce((total, bucket) => total + bucket[side], 0n)
+    return formatAmount(lamports.toString(), SOL_DECIMALS).text
+  }
+  const range = isComplete ? 'all swaps' : `the newest ${count} swaps`
+  return (
+    <Chart
+      title="Buy and sell volume"
+      summary={`In ${range} against SOL: ${sum('bought')} SOL bought, ${sum('sold')} SOL sold, in intervals of ${formatDuration(seconds).text}. Sells are drawn below zero.`}
+      times={times}
+      series={series}
+    >
+      <DataTable
+        caption="Buy and sell volume by time, newest first"
+        columns={VOLUME_COLUMNS}
+        rows={buckets.filter(({ bought, sold }) => bought > 0n || sold > 0n).reverse()}
+        rowKey={({ time }) => time}
+      />
+    </Chart>
+  )
+}
+
+function PriceChart({ swaps }: { readonly swaps: readonly SwapItem[] }) {
+  const { prices, times, series } = useMemo(() => {
+    const implied = impliedPrices(swaps)
+    return {
+      prices: implied,
+      times: implied.map(({ time }) => time),
+      series: priceSeries(implied),
+    }
+  }, [swaps.length, swaps[0]])
+  const [first, last] = [prices[0], prices.at(-1)]
+  if (first === undefined || last === undefined) return null
+  return (
+    <Chart
+      title="Price paid in swaps"
+      summary={`SOL per token, fees included: ${formatPrice(first.price)} in the oldest swap, ${formatPrice(last.price)} in the newest.`}
+      times={times}
+      series={series}
+    >
+      <DataTable
+        caption="Prices, newest first"
+        columns={PRICE_COLUMNS}
+        rows={[...prices].reverse()}
+        rowKey={(point) => prices.indexOf(point)}
+      />
+    </Chart>
+  )
+}
+
+const VOLUME_COLUMNS: readonly TableColumn<VolumeBucket>[] = [
+  { key: 'time', title: 'Interval starts', cell: ({ time }) => <LocalTime unix={time} /> },
   {
     key: 'bought',
     title: 'Bought',
-    isFigure: true,
-    cell: ({ bought }) => <Amount raw={bought.toString()} decimals={9} unit="SOL" />,
+    isNumeric: true,
+    cell: ({ bought }) => (
+      <TokenAmount raw={bought.toString()} decimals={SOL_DECIMALS} unit="SOL" />
+    ),
   },
   {
     key: 'sold',
     title: 'Sold',
-    isFigure: true,
-    cell: ({ sold }) => <Amount raw={sold.toString()} decimals={9} unit="SOL" />,
+    isNumeric: true,
+    cell: ({ sold }) => <TokenAmount raw={sold.toString()} decimals={SOL_DECIMALS} unit="SOL" />,
   },
 ]
 
-/** A stretch in which nothing happened has no bar, not one without height. */
-function volumeSeries(buckets: readonly VolumeBucket[]): readonly Series[] {
-  const bar = (lamports: bigint) => (lamports === 0n ? null : drawn(lamports, 9))
-  const text = (value: number) => `${solFigure(Math.abs(value)).text} SOL`
+interface PricePoint {
+  readonly time: number
+  readonly price: number
+}
+
+const PRICE_COLUMNS: readonly TableColumn<PricePoint>[] = [
+  { key: 'time', title: 'Time', cell: ({ time }) => <LocalTime unix={time} /> },
+  {
+    key: 'price',
+    title: 'SOL per token',
+    isNumeric: true,
+    cell: ({ price }) => formatPrice(price),
+  },
+]
+
+/** Returns the bars of the volume chart. An interval without swaps has no bar. */
+function volumeSeries(buckets: readonly VolumeBucket[]): readonly ChartSeries[] {
+  const bar = (lamports: bigint) => (lamports === 0n ? null : toChartNumber(lamports, SOL_DECIMALS))
+  const text = (value: number) => `${formatSol(Math.abs(value)).text} SOL`
   return [
     {
       label: 'Bought',
@@ -111,20 +147,20 @@ function volumeSeries(buckets: readonly VolumeBucket[]): readonly Series[] {
   ]
 }
 
-function priceSeries(prices: readonly { readonly price: number }[]): readonly Series[] {
+function priceSeries(prices: readonly PricePoint[]): readonly ChartSeries[] {
   return [
     {
-      label: 'SOL for one token',
+      label: 'SOL per token',
       colour: '--accent',
       shape: 'line',
       values: prices.map(({ price }) => price),
-      text: priceText,
+      text: formatPrice,
     },
   ]
 }
 
-/** Prices of new tokens are very small: four significant digits, never as a power of ten. */
-function priceText(price: number): string {
+/** Formats a price with four significant digits, never in exponential notation. */
+function formatPrice(price: number): string {
   if (price === 0) return '0'
   const digits = Math.max(0, 3 - Math.floor(Math.log10(Math.abs(price))))
   return price.toFixed(Math.min(digits, 20)).replace(/\.?0+$/, '')

@@ -1,64 +1,74 @@
 import { useState } from 'preact/hooks'
-import type { HoldingItem } from '../../../items/holding.ts'
 import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
-import { Page } from '../components.tsx'
-import { FullFigures } from '../data/figure-text.tsx'
-import { isAlias } from '../data/names.ts'
-import { PaidView, usePaid, WithKey } from '../data/paid.tsx'
-import type { PageProps } from '../routes.ts'
-import { Holdings, type HoldingsAnswer } from './holdings.tsx'
+import { PageLayout } from '../components/page-layout.tsx'
+import { ExactNumbersToggle } from '../data/formatted.tsx'
+import { isAlias } from '../data/identifiers.ts'
+import { PaidView, RequireApiKey } from '../data/paid-view.tsx'
+import { usePaidQuery } from '../data/use-paid-query.ts'
+import type { PageProps } from '../page-props.ts'
+import { type HoldingsResponse, HoldingsTable } from './holdings-table.tsx'
 import { PositionHistory } from './position-history.tsx'
 import { WalletMetrics } from './wallet-metrics.tsx'
 
-/** One tracked wallet: its metrics, what it holds, and how a position came to be. */
+/** A tracked wallet: metrics, holdings, and the history of a position. */
 export function WalletPage({ params }: PageProps) {
   const { alias = '' } = params
   if (isAlias(alias)) return <Wallet key={alias} alias={alias} />
   return (
-    <Page title="No such wallet">
+    <PageLayout title="Wallet not found">
       <p>
-        <code class="address">{alias}</code> is no alias of a wallet: they are W1, W2 and so on.{' '}
-        <a href="#/wallets">All wallets</a>
+        <code class="address">{alias}</code> is not a wallet alias. Aliases are W1, W2 and so on.{' '}
+        <a href="#/wallets">See all wallets</a>
       </p>
-    </Page>
+    </PageLayout>
   )
 }
+
+/** Price of each request of this page but the swaps, in credits. */
+const PRICE = 1
 
 function Wallet({ alias }: { alias: string }) {
   const [page, setPage] = useState(1)
   const [mint, setMint] = useState<string | null>(null)
   const name = encodeURIComponent(alias)
-  const metrics = usePaid<WalletMetricsItem>(`/wallets/${name}/metrics`, 1)
-  const holdings = usePaid<HoldingsAnswer>(`/wallets/holdings?alias=${name}&page=${page}`, 1)
-  const held: readonly HoldingItem[] = holdings.answer?.body.items ?? []
+  const metrics = usePaidQuery<WalletMetricsItem>(`/wallets/${name}/metrics`, PRICE)
+  const holdings = usePaidQuery<HoldingsResponse>(
+    `/wallets/holdings?alias=${name}&page=${page}`,
+    PRICE,
+  )
   return (
-    <Page title={`Wallet ${alias}`}>
+    <PageLayout title={`Wallet ${alias}`}>
       <p>
         <a href="#/wallets">All wallets</a>
       </p>
-      <WithKey what={`the metrics and holdings of ${alias}`} price={1}>
-        <FullFigures />
+      <RequireApiKey what={`the metrics and holdings of ${alias}`} price={PRICE}>
+        <ExactNumbersToggle />
         <h2>Metrics</h2>
-        <PaidView paid={metrics} what={`the metrics of ${alias}`}>
+        <PaidView query={metrics} what={`the metrics of ${alias}`}>
           {({ body }) => <WalletMetrics metrics={body} />}
         </PaidView>
         <h2>Holdings</h2>
-        <PaidView paid={holdings} what={`the holdings of ${alias}`}>
+        <PaidView query={holdings} what={`the holdings of ${alias}`}>
           {({ body }) => (
-            <Holdings
-              answer={body}
+            <HoldingsTable
+              response={body}
               page={page}
-              turn={setPage}
-              choose={(chosen) => {
-                setMint(chosen)
+              goToPage={setPage}
+              showHistory={(selected) => {
+                setMint(selected)
                 document.getElementById('position')?.scrollIntoView()
               }}
             />
           )}
         </PaidView>
-        <h2 id="position">History of a position</h2>
-        <PositionHistory alias={alias} held={held} mint={mint} choose={setMint} />
-      </WithKey>
-    </Page>
+        <h2 id="position">Position history</h2>
+        <PositionHistory
+          alias={alias}
+          held={holdings.response?.body.items ?? []}
+          mint={mint}
+          select={setMint}
+        />
+      </RequireApiKey>
+    </PageLayout>
   )
 }

@@ -1,13 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { WalletMetricsItem } from '../../../items/wallet-metrics.ts'
-import { Empty, Page } from '../components.tsx'
-import { type Column, DataTable } from '../data/data-table.tsx'
-import { FigureText, FullFigures, Sol, Span, WalletLink } from '../data/figure-text.tsx'
-import { numberFigure, percentFigure } from '../data/figures.ts'
-import { keepPart, PaidView, usePaid } from '../data/paid.tsx'
+import { PageLayout } from '../components/page-layout.tsx'
+import { EmptyNotice } from '../components/query-view.tsx'
+import { DataTable } from '../data/data-table.tsx'
+import { formatNumber, formatPercent } from '../data/format.ts'
+import {
+  Duration,
+  ExactNumbersToggle,
+  FormattedText,
+  SolAmount,
+  WalletLink,
+} from '../data/formatted.tsx'
+import { PaidView } from '../data/paid-view.tsx'
 import { aliasNumber } from '../data/sorting.ts'
+import type { TableColumn } from '../data/table-column.ts'
+import { cachePart, usePaidQuery } from '../data/use-paid-query.ts'
+import { Pager } from './pager.tsx'
 
-interface WalletsAnswer {
+interface WalletsResponse {
   readonly page: number
   readonly page_size: number
   readonly total: number
@@ -15,28 +25,28 @@ interface WalletsAnswer {
   readonly items: readonly WalletMetricsItem[]
 }
 
-/** The tracked wallets with their metrics, 25 a page. */
+/** The tracked wallets with their metrics, 25 per page. */
 export function WalletsPage() {
   const [page, setPage] = useState(1)
-  const paid = usePaid<WalletsAnswer>(`/wallets?page=${page}`, 1)
-  const { answer } = paid
+  const query = usePaidQuery<WalletsResponse>(`/wallets?page=${page}`, 1)
+  const { response } = query
   useEffect(() => {
-    // The page of a wallet shows what was paid for here.
-    for (const item of answer?.body.items ?? [])
-      if (answer !== null) keepPart(`/wallets/${item.identity.wallet}/metrics`, item, answer)
-  }, [answer])
+    // The page of a wallet then shows these metrics without another request.
+    for (const item of response?.body.items ?? [])
+      if (response !== null) cachePart(`/wallets/${item.identity.wallet}/metrics`, item, response)
+  }, [response])
   return (
-    <Page
+    <PageLayout
       title="Wallets"
-      about="The wallets that are tracked, by alias, with what they made and how they trade. Sorting orders the page that you see."
+      about="The tracked wallets, with their profit and how they trade. Sorting applies to the page that you see."
     >
-      <FullFigures />
-      <PaidView paid={paid} what={`wallets, page ${page}`}>
+      <ExactNumbersToggle />
+      <PaidView query={query} what={`wallets, page ${page}`}>
         {({ body: { items, total, page_size } }) =>
           items.length === 0 ? (
-            <Empty>
-              <p>No wallet is on this page.</p>
-            </Empty>
+            <EmptyNotice>
+              <p>There are no wallets on this page.</p>
+            </EmptyNotice>
           ) : (
             <DataTable
               caption={`Wallets ${(page - 1) * page_size + 1} to ${(page - 1) * page_size + items.length} of ${total}`}
@@ -48,100 +58,92 @@ export function WalletsPage() {
           )
         }
       </PaidView>
-      {(page > 1 || answer?.body.has_more === true) && (
-        <nav aria-label="Pages of wallets" class="pages">
-          <button type="button" disabled={page === 1} onClick={() => setPage(page - 1)}>
-            Earlier wallets
-          </button>
-          <span>Page {page}</span>
-          <button
-            type="button"
-            disabled={answer?.body.has_more !== true}
-            onClick={() => setPage(page + 1)}
-          >
-            Later wallets
-          </button>
-        </nav>
-      )}
-    </Page>
+      <Pager
+        label="Pages of wallets"
+        page={page}
+        hasMore={response?.body.has_more === true}
+        goTo={setPage}
+      />
+    </PageLayout>
   )
 }
 
-const COLUMNS: readonly Column<WalletMetricsItem>[] = [
+const COLUMNS: readonly TableColumn<WalletMetricsItem>[] = [
   {
     key: 'wallet',
     title: 'Wallet',
-    isUpwards: true,
-    value: ({ identity }) => aliasNumber(identity.wallet),
+    isAscendingFirst: true,
+    sortValue: ({ identity }) => aliasNumber(identity.wallet),
     cell: ({ identity }) => <WalletLink alias={identity.wallet} />,
   },
   {
     key: 'score',
     title: 'Score',
-    about: 'Quality from 0 to 100; only for wallets that are neither disqualified nor in review',
-    isFigure: true,
-    value: ({ identity }) => identity.score,
-    cell: ({ identity }) => <FigureText figure={numberFigure(identity.score)} />,
+    description: 'Quality from 0 to 100. Wallets with the status “review” have no score.',
+    isNumeric: true,
+    sortValue: ({ identity }) => identity.score,
+    cell: ({ identity }) => <FormattedText value={formatNumber(identity.score)} />,
   },
   {
     key: 'status',
     title: 'Status',
-    isUpwards: true,
-    value: ({ identity }) => identity.status,
+    isAscendingFirst: true,
+    sortValue: ({ identity }) => identity.status,
     cell: ({ identity }) => identity.status,
   },
   {
-    key: 'pnl',
-    title: 'Profit',
-    about: 'Realised, first in, first out, over all tokens',
-    isFigure: true,
-    value: ({ pnl }) => pnl.pnl_sol,
-    cell: ({ pnl }) => <Sol sol={pnl.pnl_sol} />,
+    key: 'profit',
+    title: 'Realised profit',
+    description: 'Over all tokens; each sell is matched with the oldest buys',
+    isNumeric: true,
+    sortValue: ({ pnl }) => pnl.pnl_sol,
+    cell: ({ pnl }) => <SolAmount sol={pnl.pnl_sol} />,
   },
   {
     key: 'winrate',
     title: 'Win rate',
-    about: 'Of the tokens sold, how many with a profit',
-    isFigure: true,
-    value: ({ behavior }) => behavior.winrate,
-    cell: ({ behavior }) => <FigureText figure={percentFigure(behavior.winrate)} />,
+    description: 'Percentage of the tokens sold that made a profit',
+    isNumeric: true,
+    sortValue: ({ behavior }) => behavior.winrate,
+    cell: ({ behavior }) => <FormattedText value={formatPercent(behavior.winrate)} />,
   },
   {
     key: 'balance',
-    title: 'Balance',
-    isFigure: true,
-    value: ({ pnl }) => pnl.sol_balance,
-    cell: ({ pnl }) => <Sol sol={pnl.sol_balance} />,
+    title: 'SOL balance',
+    isNumeric: true,
+    sortValue: ({ pnl }) => pnl.sol_balance,
+    cell: ({ pnl }) => <SolAmount sol={pnl.sol_balance} />,
   },
   {
     key: 'open',
-    title: 'In open positions',
-    about: 'What was paid for all that is not sold yet',
-    isFigure: true,
-    value: ({ pnl }) => pnl.sol_invested_open,
-    cell: ({ pnl }) => <Sol sol={pnl.sol_invested_open} />,
+    title: 'Cost of open positions',
+    description: 'What the wallet paid for the tokens that it has not sold',
+    isNumeric: true,
+    sortValue: ({ pnl }) => pnl.sol_invested_open,
+    cell: ({ pnl }) => <SolAmount sol={pnl.sol_invested_open} />,
   },
   {
     key: 'trades',
     title: 'Trades',
-    isFigure: true,
-    value: ({ activity }) => activity.total_trades,
-    cell: ({ activity }) => <FigureText figure={numberFigure(activity.total_trades, 0)} />,
+    isNumeric: true,
+    sortValue: ({ activity }) => activity.total_trades,
+    cell: ({ activity }) => <FormattedText value={formatNumber(activity.total_trades, 0)} />,
   },
   {
     key: 'tokens',
-    title: 'Tokens',
-    about: 'Different tokens traded',
-    isFigure: true,
-    value: ({ activity }) => activity.unique_tokens_traded,
-    cell: ({ activity }) => <FigureText figure={numberFigure(activity.unique_tokens_traded, 0)} />,
+    title: 'Tokens traded',
+    isNumeric: true,
+    sortValue: ({ activity }) => activity.unique_tokens_traded,
+    cell: ({ activity }) => (
+      <FormattedText value={formatNumber(activity.unique_tokens_traded, 0)} />
+    ),
   },
   {
     key: 'holding',
-    title: 'Holds for',
-    about: 'Mean time from a buy to the sell matched with it',
-    isFigure: true,
-    value: ({ behavior }) => behavior.avg_holding_time,
-    cell: ({ behavior }) => <Span seconds={behavior.avg_holding_time} />,
+    title: 'Mean holding time',
+    description: 'Mean time from a buy to the sell that is matched with it',
+    isNumeric: true,
+    sortValue: ({ behavior }) => behavior.avg_holding_time,
+    cell: ({ behavior }) => <Duration seconds={behavior.avg_holding_time} />,
   },
 ]

@@ -1,0 +1,14 @@
+/** A data series of a chart. */
+export interface ChartSeries {
+  readonly label: string
+  /** Name of a CSS colour variable, such as `--good`. */
+  readonly colour: string
+  readonly shape: 'line' | 'steps' | 'bars'
+  readonly values: readonly (number | null)[]
+  /** Formats a value for the axis and the legend. */
+  readonly text: (value: number) => string
+  /** Has a scale of its own, at the right. */
+  readonly isRight?: boolean
+  /** Dashed lines tell series apart without colour. */
+  readonly isDashed?: boolean
+}

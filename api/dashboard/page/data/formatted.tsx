@@ -1,0 +1,87 @@
+import {
+  type FormattedNumber,
+  formatAmount,
+  formatDuration,
+  formatSol,
+  formatTime,
+  shortAddress,
+} from './format.ts'
+import { usePreferences } from './preferences.ts'
+
+/** A number in short form, or in exact form if the customer chose that. `unit` follows it. */
+export function FormattedText(props: {
+  readonly value: FormattedNumber
+  readonly unit?: string | undefined
+}) {
+  const { value, unit } = props
+  const [{ showsExact }] = usePreferences()
+  const hasUnit = value.text === '–' || (showsExact && unit && value.exact.endsWith(unit))
+  return (
+    <span title={value.exact}>
+      {showsExact ? value.exact : value.text}
+      {unit !== undefined && !hasUnit ? ` ${unit}` : ''}
+    </span>
+  )
+}
+
+/** An amount of a token in raw units. */
+export function TokenAmount(props: {
+  readonly raw: string
+  readonly decimals: number
+  readonly unit?: string
+}) {
+  return <FormattedText value={formatAmount(props.raw, props.decimals)} unit={props.unit} />
+}
+
+/** An amount of SOL. Null is unknown. */
+export function SolAmount({ sol }: { sol: number | null }) {
+  return <FormattedText value={formatSol(sol)} unit="SOL" />
+}
+
+/** A duration in seconds. Null is unknown. */
+export function Duration({ seconds }: { seconds: number | null }) {
+  return <FormattedText value={formatDuration(seconds)} />
+}
+
+/** A time in unix seconds, in the time zone of the browser. Null is unknown. */
+export function LocalTime({ unix }: { unix: number | null }) {
+  const [{ showsExact }] = usePreferences()
+  if (unix === null) return <span title="not known">–</span>
+  const { text, exact } = formatTime(unix, new Date(unix * 1000).getTimezoneOffset())
+  return (
+    <time dateTime={exact.replace(' UTC', 'Z').replace(' ', 'T')} title={exact}>
+      {showsExact ? exact : text}
+    </time>
+  )
+}
+
+/** A link to the page of a token. It shows the symbol if there is one, else the address. */
+export function TokenLink({ mint, symbol = '' }: { mint: string; symbol?: string }) {
+  const [{ showsExact }] = usePreferences()
+  const exact = symbol === '' ? mint : `${symbol} ${mint}`
+  return (
+    <a href={`#/tokens/${mint}`} title={mint}>
+      {showsExact ? exact : symbol || shortAddress(mint)}
+    </a>
+  )
+}
+
+/** A link to the page of a tracked wallet. */
+export function WalletLink({ alias }: { alias: string }) {
+  return <a href={`#/wallets/${alias}`}>{alias}</a>
+}
+
+/** The checkbox that switches every page between short and exact numbers. */
+export function ExactNumbersToggle() {
+  const [{ showsExact }, choose] = usePreferences()
+  return (
+    <label class="choice">
+      <input
+        type="checkbox"
+        checked={showsExact}
+        onChange={(event) => choose({ showsExact: event.currentTarget.checked })}
+      />
+      Show exact numbers and UTC times
+    </label>
+  )
+}

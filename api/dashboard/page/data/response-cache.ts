@@ -1,0 +1,35 @@
+/** A response of the product API. */
+export interface CachedResponse<Body> {
+  readonly body: Body
+  /** Unix seconds at which it was received. */
+  readonly receivedAt: number
+  /** Credits left after the request. Null if the response did not say. */
+  readonly creditsRemaining: number | null
+}
+
+/** Responses by path, for one API key. `useKey` with another key clears the cache. */
+export interface ResponseCache {
+  useKey(key: string | null): void
+  get<Body>(path: string): CachedResponse<Body> | null
+  set(path: string, response: CachedResponse<unknown>): void
+}
+
+/** Creates a cache that keeps the `maxEntries` responses that were set last. */
+export function createResponseCache(maxEntries: number): ResponseCache {
+  const responses = new Map<string, CachedResponse<unknown>>()
+  let currentKey: string | null = null
+  return {
+    useKey(key) {
+      if (key !== currentKey) responses.clear()
+      currentKey = key
+    },
+    // A path has one type of body.
+    get: <Body>(path: string) => (responses.get(path) ?? null) as CachedResponse<Body> | null,
+    set(path, response) {
+      responses.delete(path)
+      responses.set(path, response)
+      const [oldest] = responses.keys()
+      if (responses.size > maxEntries && oldest !== undefined) responses.delete(oldest)
+    },
+  }
+}

@@ -1,0 +1,72 @@
+import test from 'ava'
+import type { TradeItem } from '../../../items/trade.ts'
+import {
+  appendHistory,
+  EMPTY_TRADE_LIST,
+  insertLiveTrades,
+  parseTradeFilter,
+} from './trade-list.ts'
+
+const aTrade = (block_time: number, change: Partial<TradeItem> = {}): TradeItem => ({
+  block_time,
+  wallet: 'W1',
+  side: 'buy',
+  mint: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263',
+  token_amount: '1',
+  decimals: 0,
+  sol_amount: 1,
+  quote_mint: 'So11111111111111111111111111111111111111112',
+  quote_amount: '1000000000',
+  program: 'pumpswap',
+  ...change,
+})
+
+test('live trades are listed above history, late trades by their time, and the list is bounded', (t) => {
+  const all = { wallets: [], mints: [] }
+  const history = appendHistory(EMPTY_TRADE_LIST, [aTrade(10), aTrade(8), aTrade(8)], all, 6)
+  const live = insertLiveTrades(
+    history,
+    [{ data: aTrade(11) }, { data: aTrade(12) }, { data: aTrade(9), late: true }],
+    6,
+  )
+  t.deepEqual(
+    live.trades.map(({ row, from, isLate, trade }) => [row, from, isLate, trade.block_time]),
+    [
+      [4, 'live', false, 12],
+      [3, 'live', false, 11],
+      [0, 'history', false, 10],
+      [5, 'live', true, 9],
+      [1, 'history', false, 8],
+      [2, 'history', false, 8],
+    ],
+  )
+  const more = insertLiveTrades(live, [{ data: aTrade(13) }, { data: aTrade(1), late: true }], 6)
+  t.deepEqual(
+    [more.trades.map(({ trade }) => trade.block_time), more.received, more.evicted],
+    [[13, 12, 11, 10, 9, 8], 8, 2],
+  )
+  const filtered = appendHistory(
+    EMPTY_TRADE_LIST,
+    [aTrade(3), aTrade(2, { wallet: 'W2' })],
+    { wallets: ['W2'], mints: [aTrade(0).mint] },
+    6,
+  )
+  t.deepEqual(
+    filtered.trades.map(({ trade }) => trade.wallet),
+    ['W2'],
+  )
+})
+
+test('a trade filter is parsed as typed, with a sentence for each invalid entry', (t) => {
+  const { mint } = aTrade(0)
+  t.deepEqual(parseTradeFilter(' w1, W12;W1 ', `${mint}\n`), {
+    filter: { wallets: ['W1', 'W12'], mints: [mint] },
+    errors: [],
+  })
+  t.deepEqual(parseTradeFilter('', ''), { filter: { wallets: [], mints: [] }, errors: [] })
+  t.deepEqual(parseTradeFilter('W0 12', 'abc').errors, [
+    '“W0” is not a wallet alias such as W12.',
+    '“12” is not a wallet alias such as W12.',
+    '“abc” is not a token address.',
+  ])
+})

@@ -1,0 +1,117 @@
+import type { TradeItem } from '../../../items/trade.ts'
+
+/** A trade in the list of the live trades page. */
+export interface ListedTrade {
+  /** Unique number of the row, in the order in which trades were received. */
+  readonly row: number
+  readonly from: 'history' | 'live'
+  /** It was received out of order. It is listed by its block time, below newer trades. */
+  readonly isLate: boolean
+  readonly trade: TradeItem
+}
+
+/** The trades that the page lists. */
+export interface TradeList {
+  /** Newest first. */
+  readonly trades: readonly ListedTrade[]
+  /** How many trades were received. */
+  readonly received: number
+  /** How many trades were removed from the end of the list. */
+  readonly evicted: number
+}
+
+/** A list before the first trade. */
+export const EMPTY_TRADE_LIST: TradeList = { trades: [], received: 0, evicted: 0 }
+
+/** Wallet aliases and token addresses to show trades of. An empty list stands for all. */
+export interface TradeFilter {
+  readonly wallets: readonly string[]
+  readonly mints: readonly string[]
+}
+
+/** Appends a page of history. `items` are newest first and older than all history in the list. */
+export function appendHistory(
+  list: TradeList,
+  items: readonly TradeItem[],
+  filter: TradeFilter,
+  maxLength: number,
+): TradeList {
+  const older = items
+    .filter((trade) => matchesFilter(trade, filter))
+    .map((trade, index) => ({
+      row: list.received + index,
+      from: 'history' as const,
+      isLate: false,
+      trade,
+    }))
+  return truncate([...list.trades, ...older], list, older.length, maxLength)
+}
+
+/**
+ * Inserts live messages in the order in which they were received. Late trades are inserted by their
+ * block time, all others at the top.
+ */
+export function insertLiveTrades(
+  list: TradeList,
+  messages: readonly { readonly late?: boolean | undefined; readonly data: TradeItem }[],
+  maxLength: number,
+): TradeList {
+  const trades = [...list.trades]
+  messages.forEach(({ late = false, data }, index) => {
+    const entry: ListedTrade = {
+      row: list.received + index,
+      from: 'live',
+      isLate: late,
+      trade: data,
+    }
+    const position = late
+      ? trades.findIndex((other) => other.trade.block_time <= data.block_time)
+      : 0
+    trades.splice(position === -1 ? trades.length : position, 0, entry)
+  })
+  return truncate(trades, list, messages.length, maxLength)
+}
+
+function truncate(
+  trades: readonly ListedTrade[],
+  before: TradeList,
+  received: number,
+  maxLength: number,
+): TradeList {
+  return {
+    trades: trades.slice(0, maxLength),
+    received: before.received + received,
+    evicted: before.evicted + Math.max(0, trades.length - maxLength),
+  }
+}
+
+function matchesFilter(trade: TradeItem, { wallets, mints }: TradeFilter): boolean {
+  return (
+    (wallets.length === 0 || wallets.includes(trade.wallet)) &&
+    (mints.length === 0 || mints.includes(trade.mint))
+  )
+}
+
+/**
+ * Parses a filter as typed: aliases and token addresses, separated by spaces, commas or semicolons.
+ * `errors` has a sentence for each invalid entry.
+ */
+export function parseTradeFilter(
+  wallets: string,
+  mints: string,
+): { readonly filter: TradeFilter; readonly errors: readonly string[] } {
+  const words = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((word) => word !== ''))]
+  const aliases = words(wallets.toUpperCase())
+  const addresses = words(mints)
+  const errors = [
+    ...aliases
+      .filter((alias) => !/^W[1-9][0-9]*$/.test(alias))
+      .map((alias) => `“${alias}” is not a wallet alias such as W12.`),
+    ...addresses
+      .filter((mint) => !/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(mint))
+      .map((mint) => `“${mint}” is not a token address.`),
+    ...(aliases.length > 100 ? ['Enter at most 100 wallets.'] : []),
+    ...(addresses.length > 100 ? ['Enter at most 100 tokens.'] : []),
+  ]
+  return { filter: { wallets: aliases, mints: addresses }, errors }
+}

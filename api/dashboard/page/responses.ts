@@ -1,0 +1,95 @@
+/*
+ * Response bodies of the API, with the members that the pages use. Times are unix seconds.
+ * `page-parts.test.ts` checks them against the schemas of the API documents.
+ */
+
+/** `GET /me/api` and `POST /me/api/rotate`. */
+export interface AccountResponse {
+  readonly wallet: string
+  /** The full API key, only in the response that created it. Else null. */
+  readonly api_key: string | null
+  readonly api_key_last4: string
+  readonly balance_credits: number
+  readonly api_key_created_at: number
+  readonly api_key_rotated_at: number | null
+  readonly last_used_at: number | null
+}
+
+/** `GET /me/usage`, newest first. */
+export interface UsageResponse {
+  readonly by: UsagePeriod
+  readonly items: readonly { readonly starts_at: number; readonly credits: number }[]
+}
+
+/** The length of one entry of the usage list. */
+export type UsagePeriod = 'hour' | 'day'
+
+/** `GET /me/events`, newest first. */
+export interface AccountEventsResponse {
+  readonly items: readonly AccountEventEntry[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+/** A security event of an account. `at` is the time of the first of `count` events. */
+export interface AccountEventEntry {
+  readonly kind:
+    | 'signed_in'
+    | 'sign_in_failed'
+    | 'signed_out'
+    | 'signed_out_everywhere'
+    | 'key_created'
+    | 'key_rotated'
+    | 'key_refused'
+  readonly at: number
+  readonly network: string
+  readonly count: number
+}
+
+/** `GET /billing/plans`. */
+export interface PlansResponse {
+  readonly payment_addresses: { readonly pro_access: string; readonly api_credits: string }
+  readonly usdt_mint: string
+  readonly usdt_decimals: number
+  readonly credits_per_usdt: number
+  readonly plans: readonly PlanItem[]
+}
+
+/** A plan of Pro and its price in USDT. */
+export interface PlanItem {
+  readonly plan: string
+  readonly usdt: number
+  readonly days: number
+}
+
+/** `POST /billing/credits/check`. */
+export interface CreditsCheckResponse {
+  /** Credits that this request added. */
+  readonly credited: number
+  readonly balance_credits: number
+}
+
+/** `POST /billing/pro/check`. */
+export interface ProCheckResponse {
+  readonly active: boolean
+  readonly plan: string | null
+  readonly expires_at: number | null
+  readonly seconds_left: number
+}
+
+/** `GET /billing/credits/topups`, newest first. */
+export interface TopUpsResponse {
+  readonly items: readonly {
+    readonly tx_signature: string
+    readonly amount_usdt: number
+    readonly credits: number
+    readonly created_at: number
+  }[]
+}
+
+/** `GET /status`. */
+export interface StatusResponse {
+  readonly storage: { readonly slot: number | null; readonly block_time: number | null }
+  readonly feed: { readonly connections: number }
+  readonly lag_seconds: number | null
+}

@@ -1,0 +1,241 @@
+import type { Page, Route } from 'playwright-core'
+import { ApiError, PROBLEMS, type ProblemCode, problem } from '../../api/errors.ts'
+
+/*
+ * The pages that send requests, and what each shows while it waits, after a failure, and at the
+ * end. Tests replace the response to one request; all others are the service's own.
+ */
+
+/** A page that sends a request, and the texts that it shows. */
+export interface PageCase {
+  /** Path in the URL hash. */
+  readonly hash: string
+  readonly credential: 'none' | 'token' | 'key'
+  /** Path of the request. */
+  readonly path: string
+  /** What the page shows while it waits. */
+  readonly loading: string
+  /** How the text begins that the page shows after the response. */
+  readonly loaded: string
+  /** A response without items. Without it, the service responds: a new account has no data. */
+  readonly emptyResponse?: object
+  /** Name of the button that sends a request that costs credits. */
+  readonly loadButton?: RegExp
+  /** Name of the button that retries after a failure, if it is not “Try again”. */
+  readonly retryButton?: RegExp
+  readonly isPro?: boolean
+  /** Whether every failure is tested on it. Other pages share its code. */
+  readonly isSample?: boolean
+}
+
+/** A valid address that is no token. */
+const MINT = '1'.repeat(32)
+
+/** Every page that sends a request when it opens, or by a button. */
+export const PAGE_CASES: readonly [PageCase, ...PageCase[]] = [
+  {
+    hash: '/account',
+    credential: 'token',
+    path: '/me/api',
+    loading: 'Loading your account…',
+    loaded: 'You have no credits, so the API and the live feed refuse your requests.',
+  },
+  {
+    hash: '/top-up',
+    credential: 'none',
+    path: '/billing/plans',
+    loading: 'Loading the prices…',
+    loaded: 'You get 10,000 credits',
+  },
+  {
+    hash: '/pro',
+    credential: 'token',
+    path: '/billing/pro/check',
+    loading: 'Loading your subscription…',
+    loaded: 'You do not have a Pro subscription.',
+  },
+  {
+    hash: '/usage',
+    credential: 'token',
+    path: '/me/usage',
+    loading: 'Loading your usage…',
+    loaded: 'No credits were used in this period.',
+    isSample: true,
+  },
+  {
+    hash: '/trending',
+    credential: 'token',
+    path: '/me/watchlists/trending',
+    loading: 'Loading the trending tokens…',
+    loaded: 'No token is trending now.',
+    emptyResponse: { items: [] },
+    isPro: true,
+  },
+  {
+    hash: '/signals',
+    credential: 'token',
+    path: '/me/signals/filter',
+    loading: 'Loading the signals…',
+    loaded: 'No strategy has fired yet.',
+    emptyResponse: { items: [] },
+    isPro: true,
+  },
+  {
+    hash: '/trades',
+    credential: 'key',
+    path: '/trades',
+    loading: 'Loading the last trades…',
+    loaded: 'No matching trades yet.',
+    emptyResponse: { items: [], has_more: false, next_cursor: null },
+    loadButton: /^Start \(/,
+    retryButton: /^Start \(/,
+  },
+  {
+    hash: '/wallets',
+    credential: 'key',
+    path: '/wallets',
+    loading: 'Loading wallets, page 1…',
+    loaded: 'There are no wallets on this page.',
+    emptyResponse: { page: 1, page_size: 25, total: 0, has_more: false, items: [] },
+    loadButton: /^Load wallets, page 1 \(1 credit\)$/,
+    isSample: true,
+  },
+  {
+    hash: '/wallets/W1',
+    credential: 'key',
+    path: '/wallets/holdings',
+    loading: 'Loading the holdings of W1…',
+    loaded: 'This wallet holds no token that it bought.',
+    emptyResponse: { page: 1, page_size: 100, total: 0, has_more: false, items: [] },
+    loadButton: /^Load the holdings of W1 \(1 credit\)$/,
+  },
+  {
+    hash: `/tokens/${MINT}`,
+    credential: 'key',
+    path: `/tokens/${MINT}/swaps`,
+    loading: 'Loading the swaps of this token…',
+    loaded: 'No tracked wallet has traded this token.',
+    emptyResponse: { items: [], has_more: false, next_cursor: null },
+    loadButton: /^Load the swaps of this token \(3 credits\)$/,
+  },
+]
+
+/** A failed request, and what the page says then. */
+export interface FailureCase {
+  readonly respond: Responder
+  /** The whole first paragraph of the notice, advice included. */
+  readonly message: string
+  /** Target of the link in the notice. */
+  readonly link?: string
+  /** Whether the browser is offline meanwhile. */
+  readonly isOffline?: boolean
+}
+
+type Responder = (route: Route) => Promise<void>
+
+/** Returns the failures to test on a page. An expired session is not among them. */
+export function failureCasesOf({
+  credential,
+  isPro = false,
+  isSample,
+}: PageCase): readonly FailureCase[] {
+  return [
+    ...COMMON_FAILURES,
+    ...(isSample ? OTHER_FAILURES : []),
+    ...(credential === 'key' ? KEY_FAILURES : []),
+    ...(isPro ? [PRO_REQUIRED] : []),
+  ]
+}
+
+/** Responds as to a token that is not valid any more. */
+export const refuseExpiredSession: Responder = refuseWith('unauthorized')
+
+const COMMON_FAILURES: readonly FailureCase[] = [
+  {
+    respond: refuseWith('unavailable', { 'retry-after': '1' }),
+    message: 'The service is temporarily unavailable. Nothing was charged. Try again in a moment.',
+  },
+  {
+    respond: (route) => route.abort('connectionrefused'),
+    message: 'The service cannot be reached. Try again in a moment.',
+  },
+]
+
+const OTHER_FAILURES: readonly FailureCase[] = [
+  {
+    respond: refuseWith('rate_limited', { 'retry-after': '7' }),
+    message: 'Too many requests came from your network or account. Wait 7 s, then try again.',
+  },
+  {
+    respond: refuseWith('internal_error'),
+    message: `${PROBLEMS.internal_error[1]} Nothing was charged. Try again in a moment.`,
+  },
+  {
+    respond: (route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }),
+    message: 'The service sent an unexpected response. Nothing was charged. Try again in a moment.',
+  },
+  {
+    respond: (route) => route.continue(),
+    message: 'You are offline. Try again when you are connected.',
+    isOffline: true,
+  },
+]
+
+const KEY_FAILURES: readonly FailureCase[] = [
+  {
+    respond: refuseWith('insufficient_credits'),
+    message: `${PROBLEMS.insufficient_credits[1]} Top up credits`,
+    link: '#/top-up',
+  },
+  {
+    respond: refuseWith('unauthorized'),
+    message: 'This API key is not valid. It was rotated or mistyped. Go to your account',
+    link: '#/account',
+  },
+]
+
+const PRO_REQUIRED: FailureCase = {
+  respond: refuseWith('pro_required'),
+  message: `${PROBLEMS.pro_required[1]} See the Pro plans`,
+  link: '#/pro',
+}
+
+/** Responds with a refusal of the service. */
+function refuseWith(code: ProblemCode, headers: Readonly<Record<string, string>> = {}): Responder {
+  const error = new ApiError(code)
+  return (route) =>
+    route.fulfill({
+      status: error.status,
+      headers: { 'content-type': 'application/problem+json', ...headers },
+      body: JSON.stringify(problem(error, 'req-1')),
+    })
+}
+
+/**
+ * Intercepts the requests of a page to one path. Requests wait until the first `respondWith`; after
+ * that, each gets the newest response.
+ */
+export async function interceptPath(
+  page: Page,
+  { path, emptyResponse }: Pick<PageCase, 'path' | 'emptyResponse'>,
+) {
+  let setFirst: (respond: Responder) => void = () => {}
+  let responder: Promise<Responder> | Responder = new Promise((resolve) => {
+    setFirst = resolve
+  })
+  const matches = ({ pathname }: URL) => pathname === path
+  await page.route(matches, async (route) => (await responder)(route))
+  const respondWith = (respond: Responder) => {
+    setFirst(respond)
+    responder = respond
+  }
+  return {
+    respondWith,
+    /** Responds with the empty response, or lets the service respond. */
+    recover: () =>
+      respondWith((route) =>
+        emptyResponse === undefined ? route.continue() : route.fulfill({ json: emptyResponse }),
+      ),
+    remove: () => page.unroute(matches),
+  }
+}

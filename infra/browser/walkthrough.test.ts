@@ -1,0 +1,396 @@
+import test, { type ExecutionContext } from 'ava'
+import type { Browser, Locator, Page } from 'playwright-core'
+import { until } from '../whole-service/customer.ts'
+import { type Deployment, deploy } from '../whole-service/deployment.ts'
+import { COLOUR_RULES, findAccessibilityViolations } from './accessibility.ts'
+import { findChromium, launchChromium } from './chromium.ts'
+import {
+  connectButton,
+  goTo,
+  loadPaidData,
+  openDetails,
+  pageNames,
+  payForCredits,
+  payShownPrice,
+  signInButton,
+  signInWithWallet,
+  tabTo,
+  waitForPayment,
+} from './customer.ts'
+import {
+  failureCasesOf,
+  interceptPath,
+  PAGE_CASES,
+  type PageCase,
+  refuseExpiredSession,
+} from './page-cases.ts'
+import { openVisitor, readStoredData, sidewaysScroll, type Visitor } from './visitor.ts'
+
+/*
+ * The dashboard in headless Chromium, with one service over the simulated market in a process of
+ * its own, as `npm start` runs it.
+ */
+
+const chromium = findChromium()
+const SKIP_REASON =
+  chromium === null ? ' (skipped: no Chromium; apt-get install chromium, or CHROMIUM_PATH)' : ''
+const browserTest = (title: string, run: (t: ExecutionContext) => Promise<void>) =>
+  (chromium === null ? test.skip : test.serial)(`${title}${SKIP_REASON}`, async (t) => {
+    t.timeout(420_000)
+    await run(t)
+  })
+
+let deployment: Deployment
+let browser: Browser
+let url = ''
+/** Origin of the simulator's RPC, where the test wallet pays. */
+let rpc = ''
+/** Faults of pages in width, contrast and names. The last test reports them. */
+const layoutFaults: string[] = []
+
+test.before(async (t) => {
+  t.timeout(180_000)
+  if (chromium === null) return
+  deployment = await deploy('embedded', [], { SIMULATOR_HISTORY_HOURS: '26' })
+  const service = deployment.start('all')
+  ;[browser, url] = await Promise.all([launchChromium(chromium), service.line('url')])
+  const shell = await (await fetch(`${url}/dashboard`)).text()
+  rpc = /<meta name="simulator-rpc" content="(http:\/\/127\.0\.0\.1:\d+)/.exec(shell)?.[1] ?? ''
+})
+
+test.after.always(async () => {
+  await browser?.close()
+  await deployment?.remove()
+})
+
+const open = async (t: ExecutionContext): Promise<Visitor> => {
+  const visitor = await openVisitor(browser, { allowed: [url, rpc] })
+  t.teardown(() => visitor.close())
+  return visitor
+}
+
+/** Records the faults of the current page in both themes and in a window of 320 pixels. */
+async function inspect({ page }: Visitor, name: string): Promise<void> {
+  const record = (where: string) => (fault: string) =>
+    layoutFaults.push(`${name}, ${where}: ${fault}`)
+  ;(await findAccessibilityViolations(page)).forEach(record('light'))
+  await page.emulateMedia({ colorScheme: 'dark' })
+  ;(await findAccessibilityViolations(page, COLOUR_RULES)).forEach(record('dark'))
+  const size = page.viewportSize()
+  await page.setViewportSize({ width: 320, height: 640 })
+  const overflow = await sidewaysScroll(page)
+  if (overflow > 0) record('320 pixels wide')(`scrolls sideways by ${overflow} pixels`)
+  await page.emulateMedia({ colorScheme: 'light' })
+  if (size) await page.setViewportSize(size)
+}
+
+/** Pages that show the activity of the market. */
+const MARKET_PAGES = ['Live trades', 'Wallets', 'Trending', 'Signals']
+
+/** Waits until a market page has a row. A new installation first loads the history of a day. */
+async function waitForFirstRow(page: Page, name: string): Promise<void> {
+  if (!MARKET_PAGES.includes(name)) return
+  if (name !== 'Wallets')
+    await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  const firstRow = page.getByRole('main').getByRole('row').nth(1) // below the header
+  await firstRow.waitFor({ timeout: 180_000 })
+}
+
+async function statusWith(bearer: string, path: string): Promise<number> {
+  const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${bearer}` } })
+  await response.arrayBuffer()
+  return response.status
+}
+
+browserTest('the keyboard alone leads from the front page to the account', async (t) => {
+  const visitor = await open(t)
+  const { page } = visitor
+  await page.goto(url)
+  await inspect(visitor, 'front page')
+  await tabTo(page, page.getByRole('link', { name: 'Dashboard' }))
+  await page.keyboard.press('Enter')
+  await connectButton(page).waitFor()
+  await inspect(visitor, 'connect')
+  await tabTo(page, connectButton(page))
+  await page.keyboard.press('Enter')
+  await signInButton(page).waitFor()
+  await inspect(visitor, 'sign in')
+  await tabTo(page, signInButton(page))
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+  // The heading has the focus, so a screen reader announces the page.
+  t.is(await page.evaluate('document.activeElement.textContent'), 'Account')
+  t.deepEqual(visitor.violations, [])
+})
+
+browserTest(
+  'each page says what it loads, what went wrong and what to do next, and recovers',
+  async (t) => {
+    const visitor = await open(t)
+    const { page } = visitor
+    const main = page.getByRole('main')
+    await page.routeWebSocket(/\/ws$/, () => {}) // It opens and sends nothing.
+    await page.goto(`${url}/dashboard`)
+
+    const nonces = await interceptPath(page, { path: '/auth/nonce' })
+    nonces.respondWith((route) => route.abort())
+    await connectButton(page).click()
+    await signInButton(page).click()
+    const retrySignIn = alertIn(main, 'The service cannot be reached.').getByRole('button')
+    await retrySignIn.waitFor()
+    nonces.recover()
+
+    const [first, ...others] = PAGE_CASES
+    await checkPageCase(t, visitor, first, () => retrySignIn.click())
+    for (const pageCase of others)
+      await checkPageCase(t, visitor, pageCase, () =>
+        page.evaluate(`location.hash = '#${pageCase.hash}'`),
+      )
+
+    await page.evaluate("location.hash = '#/tokens/xyz'")
+    await main.getByText('xyz is not a token address.').waitFor()
+    await page.evaluate("location.hash = '#/account'")
+    await page.route('**/auth/logout', (route) => route.abort())
+    await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+    await alertIn(main, 'You are signed out on this page, but the service did not').waitFor()
+    await page.evaluate("location.hash = '#/wallets/W1'")
+    await main.getByLabel('API key', { exact: true }).waitFor() // Strict: there is only one.
+    // Chromium prints an error for each response that is an error.
+    t.deepEqual(
+      visitor.violations.filter((violation) => !/Failed to load resource/.test(violation)),
+      [],
+    )
+  },
+)
+
+function alertIn(main: Locator, text: string): Locator {
+  return main.getByRole('alert').filter({ hasText: text })
+}
+
+/** Pages on which the session expires. A wallet may sign in only a few times a minute. */
+const EXPIRING_PAGES = ['/usage', '/trending']
+
+/** Goes through the states of a page: loading, each failure, and the response. */
+async function checkPageCase(
+  t: ExecutionContext,
+  visitor: Visitor,
+  pageCase: PageCase,
+  openPage: () => Promise<unknown>,
+): Promise<void> {
+  const { page } = visitor
+  const { hash, loading, loaded, isSample = false } = pageCase
+  const main = page.getByRole('main')
+  const service = await interceptPath(page, pageCase)
+  const load = async () => {
+    if (pageCase.loadButton) await main.getByRole('button', { name: pageCase.loadButton }).click()
+  }
+  await openPage()
+  await load()
+  await main.getByRole('status').getByText(loading, { exact: true }).waitFor()
+  if (isSample) await inspect(visitor, `${hash}, loading`)
+  const retry = await checkFailures(t, visitor, pageCase, service.respondWith)
+  if (isSample) await inspect(visitor, `${hash}, failed`)
+
+  if (EXPIRING_PAGES.includes(hash)) {
+    service.respondWith(refuseExpiredSession)
+    await retry()
+    await main.getByText('Your sign-in has expired.').waitFor()
+    if (isSample) await inspect(visitor, `${hash}, signed out`)
+    service.recover()
+    await signInButton(page).click()
+  } else if (pageCase.credential === 'key') {
+    // The last failure was a refused API key.
+    service.recover()
+    const otherKey = `tw_${String(PAGE_CASES.indexOf(pageCase)).repeat(43)}`
+    await main.getByLabel('API key', { exact: true }).fill(otherKey)
+    await main.getByRole('button', { name: 'Use this key' }).click()
+    await load()
+  } else {
+    service.recover()
+    await retry()
+  }
+  await main.getByText(loaded).waitFor()
+  t.is(await main.getByRole('alert').filter({ hasText: /./ }).count(), 0, hash)
+  if (isSample) await inspect(visitor, `${hash}, empty`)
+  await service.remove()
+}
+
+/** Checks the notice of each failure. Returns the function that retries the last request. */
+async function checkFailures(
+  t: ExecutionContext,
+  { page, context }: Visitor,
+  pageCase: PageCase,
+  respondWith: Awaited<ReturnType<typeof interceptPath>>['respondWith'],
+): Promise<() => Promise<void>> {
+  const main = page.getByRole('main')
+  let retry = async () => {}
+  for (const { respond, message, link, isOffline = false } of failureCasesOf(pageCase)) {
+    await context.setOffline(isOffline)
+    respondWith(respond)
+    await retry()
+    const notice = alertIn(main, message)
+    t.is(await notice.locator('p').first().textContent(), message, pageCase.hash)
+    if (link) t.is(await notice.getByRole('link').getAttribute('href'), link)
+    if (isOffline) await main.getByRole('status').getByText('You are offline').waitFor()
+    const button = pageCase.retryButton
+      ? main.getByRole('button', { name: pageCase.retryButton })
+      : main.getByRole('alert').getByRole('button', {
+          name: pageCase.credential === 'key' ? /^Try again \(\d credits?\)$/ : /^Try again$/,
+        })
+    retry = () => button.click()
+  }
+  await context.setOffline(false)
+  return retry
+}
+
+browserTest(
+  'a customer signs in, pays, uses up the credits, tops up, buys Pro, rotates the key and signs out',
+  async (t) => {
+    const visitor = await open(t)
+    const { page } = visitor
+    const tokens: string[] = []
+    page.on('response', async (response) => {
+      if (response.url() !== `${url}/auth/login` || !response.ok()) return
+      const { token } = (await response.json()) as { token: string } // rule E1
+      tokens.push(token)
+    })
+    await page.goto(`${url}/dashboard`)
+    await signInWithWallet(page)
+    await page.getByText(/^tw_/).waitFor()
+    await inspect(visitor, 'account with a key')
+    const key = await saveShownKey(t, page)
+    t.is(await statusWith(key, '/wallets'), 402)
+
+    await buyProAndFirstCredits(visitor)
+    await visitPages(t, visitor, key)
+
+    await goTo(page, 'Account')
+    await page.getByRole('button', { name: 'Rotate API key' }).click()
+    await page.getByRole('button', { name: 'Rotate API key now' }).click()
+    const nextKey = await saveShownKey(t, page)
+    t.deepEqual(
+      [await statusWith(key, '/wallets'), await statusWith(nextKey, '/wallets')],
+      [401, 200],
+    )
+    const stored = await readStoredData(visitor)
+    const secrets = [key, nextKey, ...tokens]
+    t.true(secrets.length >= 3 && secrets.every((secret) => secret.length > 30))
+    t.deepEqual(
+      secrets.filter((secret) => stored.includes(secret)),
+      [],
+    )
+    await signOutInBothWays(t, visitor, nextKey, tokens)
+    t.deepEqual(visitor.violations, [])
+  },
+)
+
+/** Copies the API key that the account page shows, and confirms that it is saved. */
+async function saveShownKey(t: ExecutionContext, page: Page): Promise<string> {
+  const code = page.getByRole('main').getByText(/^tw_/)
+  const key = (await code.textContent()) ?? ''
+  await page.getByRole('button', { name: 'Copy API key' }).click()
+  await page.getByText('Copied.').waitFor()
+  t.is(await pastedText(page), key)
+  await page.getByRole('button', { name: 'I have saved the key' }).click()
+  await code.waitFor({ state: 'detached' })
+  t.false((await page.content()).includes(key))
+  return key
+}
+
+async function buyProAndFirstCredits(visitor: Visitor): Promise<void> {
+  const { page } = visitor
+  await goTo(page, 'Top up')
+  await payForCredits(page, '0.02')
+  await page.getByRole('progressbar').waitFor()
+  await inspect(visitor, 'Top up, checking for a payment')
+  await goTo(page, 'Pro')
+  await payShownPrice(page)
+  await waitForPayment(page, /^Pro is active/)
+  await inspect(visitor, 'Pro')
+  await goTo(page, 'Top up')
+  await waitForPayment(page, /^20 credits added/)
+}
+
+/** Opens every page with data, first until the credits are used up, then after a top-up. */
+async function visitPages(t: ExecutionContext, visitor: Visitor, key: string): Promise<void> {
+  const { page } = visitor
+  const visit = async (name: string) => {
+    await goTo(page, name)
+    await loadPaidData(page)
+    await waitForFirstRow(page, name)
+    await inspect(visitor, name)
+  }
+  const names = ['Account', 'Top up', 'Pro', 'Usage', ...MARKET_PAGES]
+  t.deepEqual(await pageNames(page), names)
+  await visit('Live trades')
+  await page.getByText(/^Your credits are used up/).waitFor({ timeout: 60_000 })
+  t.is(await statusWith(key, '/wallets'), 402)
+  await goTo(page, 'Top up')
+  await payForCredits(page, '1')
+  // The payment is finalized while the free pages are open.
+  for (const name of ['Usage', 'Trending', 'Signals']) await visit(name)
+  await goTo(page, 'Top up')
+  await waitForPayment(page, /^1,000 credits added/)
+  await visit('Wallets')
+  await openDetails(page, 'wallets')
+  await inspect(visitor, 'a wallet')
+  await goTo(page, 'Trending')
+  await openDetails(page, 'tokens')
+  await inspect(visitor, 'a token')
+}
+
+/** Reloads, signs out everywhere, signs in again and signs out. `tokens` are all so far. */
+async function signOutInBothWays(
+  t: ExecutionContext,
+  visitor: Visitor,
+  key: string,
+  tokens: readonly string[],
+): Promise<void> {
+  const { page } = visitor
+  const newestToken = () => tokens.at(-1) ?? ''
+  await page.reload()
+  await signInWithWallet(page)
+  await page.getByText(`Your key ends in ${key.slice(-4)}`).waitFor()
+  t.is(await page.getByText(/tw_/).count(), 0)
+  const token = newestToken()
+  t.is(await statusWith(token, '/me/api'), 200)
+  const events = page.getByRole('table', { name: 'Recent events, newest first' })
+  await events.getByRole('row').filter({ hasText: 'API key rotated' }).waitFor()
+  await page.getByRole('button', { name: 'Sign out everywhere' }).click()
+  await inspect(visitor, 'signing out everywhere')
+  await page.getByRole('button', { name: 'Sign out everywhere now' }).click()
+  await connectButton(page).waitFor()
+  t.is(await statusWith(token, '/me/api'), 401)
+
+  await signInWithWallet(page)
+  await page.getByText(`Your key ends in ${key.slice(-4)}`).waitFor()
+  const lastToken = newestToken()
+  t.is(await statusWith(lastToken, '/me/api'), 200)
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click()
+  await connectButton(page).waitFor()
+  t.is(
+    await until(
+      () => statusWith(lastToken, '/me/api'),
+      (status) => status !== 200,
+    ),
+    401,
+  )
+}
+
+browserTest('every page is accessible in light and dark and fits a narrow phone', async (t) => {
+  t.deepEqual(layoutFaults, [])
+})
+
+/** Returns what a paste gives. The page may not read the clipboard (`Permissions-Policy`). */
+async function pastedText(page: Page): Promise<string> {
+  await page.evaluate(`{
+    const field = document.createElement('textarea')
+    field.id = 'pasted'
+    document.body.append(field)
+    field.focus()
+  }`)
+  await page.keyboard.press('ControlOrMeta+V')
+  const text = await page.locator('#pasted').inputValue()
+  await page.evaluate("document.getElementById('pasted').remove()")
+  return text
+}
