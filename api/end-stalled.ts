@@ -1,32 +1,37 @@
 import type { Socket } from 'node:net'
 
 /**
- * Destroys each connection whose client takes no byte of an answer for `stallTimeoutMs`, at the
- * latest a sixth of that later. Node's socket timeout does not do it: whatever the client sends
- * re-arms that timer. Returns the function that stops the checks.
+ * Destroys each connection whose client takes no byte of an answer for `stallTimeoutMs`. Node's
+ * socket timeout does not do it: whatever the client sends re-arms that timer. Checks are counted,
+ * not milliseconds, so that a process without CPU blames no client. Returns the function that stops
+ * the checks.
  */
 export function endStalled(
   sockets: ReadonlySet<Socket>,
   isAnswering: (socket: Socket) => boolean,
   stallTimeoutMs: number,
 ): () => void {
-  const waiting = new WeakMap<Socket, { readonly unsent: string; readonly since: number }>()
+  /** Progress at the last check, and the number of checks since it changed. */
+  const waiting = new WeakMap<Socket, { readonly progress: string; readonly checks: number }>()
   const timer = setInterval(() => {
-    const now = performance.now()
     for (const socket of sockets) {
       if (!isAnswering(socket) || socket.writableLength === 0) {
         waiting.delete(socket)
         continue
       }
-      const unsent = progressOf(socket)
+      const progress = progressOf(socket)
       const before = waiting.get(socket)
-      if (before?.unsent !== unsent) waiting.set(socket, { unsent, since: now })
-      else if (now - before.since >= stallTimeoutMs) socket.destroy()
+      const checks = before?.progress === progress ? before.checks + 1 : 0
+      if (checks < CHECKS) waiting.set(socket, { progress, checks })
+      else socket.destroy()
     }
-  }, stallTimeoutMs / 6)
+  }, stallTimeoutMs / CHECKS)
   timer.unref()
   return () => clearInterval(timer)
 }
+
+/** Checks within `stallTimeoutMs`. */
+const CHECKS = 6
 
 /** Changes whenever the kernel takes more of what was written to a connection. */
 function progressOf(socket: Socket): string {
