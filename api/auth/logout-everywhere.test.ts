@@ -55,7 +55,7 @@ test.serial(
           ? new Promise(() => {})
           : opened.store.insert(table, rows),
     }
-    const own = await startApi(store, { config: sameKeys(), readMs: 500, now })
+    const own = await startApi(store, { config: sameKeys(), readMs: 5000, now })
     const token = await logIn(own, newWallet())
     t.is((await everywhere(own, token)).status, 503)
     t.deepEqual(await statuses(own, [token]), [401])
