@@ -189,7 +189,7 @@ test.serial(
     writeFileSync(path, strategies('wallet_holding'))
     t.like(await reread(), {
       msg: 'strategies not read again, the old ones stay in force',
-      reason: `STRATEGIES_FILE: 1 fault in ${path}:\n  line 1:79, strategy held, conditions[0].field: the watchlist has no field "wallet_holding"; is wallets_holding meant?`,
+      reason: `STRATEGIES_FILE: 1 fault in ${path}:\n  line 1:79, strategy held, conditions[0].field: the watchlist has no field "wallet_holding"; did you mean wallets_holding?`,
     })
     writeFileSync(path, '{"strategies": []}')
     t.like(await reread(), { msg: 'strategies read again', strategies: 0 })
@@ -541,7 +541,7 @@ refused({
   env: { STRATEGIES_FILE: badStrategies },
   says: `bad configuration:
   STRATEGIES_FILE: 2 faults in ${badStrategies}:
-    line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; is age_seconds meant?
+    line 2:64, strategy x, conditions[0].field: the watchlist has no field "age_second"; did you mean age_seconds?
     line 2:84, strategy x, conditions[0].op: expected one of >= > <= < = !=
 `,
 })

@@ -32,7 +32,7 @@ test('once a program is in the registry, its swaps are high instead of delta_onl
   })
   const swaps = (registry = REGISTRY) => {
     const result = createDecoder(trackedNames('w'), registry).decode(story.build(), 0)
-    if (result.kind !== 'decoded') throw new Error('decimals are known')
+    if (result.kind !== 'decoded') throw new Error('decimals are unknown')
     return result.records.flatMap((record) =>
       record.kind === 'swap' ? { program: record.program, confidence: record.confidence } : [],
     )

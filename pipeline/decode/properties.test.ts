@@ -31,7 +31,7 @@ import { readTransactionFacts } from './transaction-facts.ts'
 
 function eventsOf(actions: readonly StoryAction[], ...names: readonly string[]) {
   const result = createDecoder(trackedNames('w', ...names)).decode(storyOf(actions).build(), 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are known')
+  if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter(({ kind, wallet }) => kind !== 'balance' && wallet === 1)
 }
 

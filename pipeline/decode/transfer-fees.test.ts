@@ -33,7 +33,7 @@ function market(feeBps = 250, maximumFee = 1_000_000_000n) {
 function events(tx: Transaction, wallet: Keypair) {
   const wallets = createWallets([addressFromBytes(wallet.publicKey.toBytes())])
   const result = createDecoder(wallets).decode(tx, 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are known')
+  if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.flatMap((record) => {
     if (record.kind === 'swap')
       return { side: record.side, base: record.baseAmount, quote: record.quoteAmount }

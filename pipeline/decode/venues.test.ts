@@ -500,7 +500,7 @@ function programsOf(program: string, data: Uint8Array): string[] {
 
 function swapsOf(story: TransactionBuilder): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
-  if (result.kind !== 'decoded') throw new Error('decimals are known')
+  if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter((record) => record.kind === 'swap')
 }
 

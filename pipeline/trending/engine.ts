@@ -117,10 +117,10 @@ export class TrendingEngine {
     if (facts !== null) book.setFacts(facts)
     for (const snapshot of pools) book.addPool(snapshot)
     this.#books.set(mint, book)
-    const noted = events.map((event) => this.#note(book, event)).sort(compareTimed)
-    const counting = noted.filter(({ time }) => time <= this.#at)
+    const registered = events.map((event) => this.#register(book, event)).sort(compareTimed)
+    const counting = registered.filter(({ time }) => time <= this.#at)
     replayHistory(book, counting, this.#at)
-    this.#waiting.add(noted.slice(counting.length))
+    this.#waiting.add(registered.slice(counting.length))
     if (known?.written) this.#resume(book, known.written)
     this.#touched.add(book)
   }
@@ -138,12 +138,12 @@ export class TrendingEngine {
 
   /** Adds events in event-key order. Events of unknown tokens are ignored. */
   add(events: readonly TrendingEvent[]): void {
-    const noted: TimedEvent[] = []
+    const registered: TimedEvent[] = []
     for (const event of events) {
       const book = this.#books.get(event.mint)
-      if (book !== undefined) noted.push(this.#note(book, event))
+      if (book !== undefined) registered.push(this.#register(book, event))
     }
-    this.#waiting.add(noted)
+    this.#waiting.add(registered)
   }
 
   /** Sets the mint facts of a token. Ignores unknown tokens and equal facts. */
@@ -184,21 +184,21 @@ export class TrendingEngine {
     if (at !== this.#at + TICK_SECONDS)
       throw new RangeError(`not the tick after ${this.#at}: ${at}`)
     this.#at = at
-    const looked = this.#touched
+    const due = this.#touched
     this.#touched = new Set()
-    this.#bookUntil(at, looked)
-    for (const book of this.#due.get(at) ?? []) if (book.dueAt === at) looked.add(book)
+    this.#bookUntil(at, due)
+    for (const book of this.#due.get(at) ?? []) if (book.dueAt === at) due.add(book)
     this.#due.delete(at)
     if (at % SOL_STEP_SECONDS === 0)
       for (const mint of this.#listed.keys()) {
         const book = this.#books.get(mint)
-        if (book !== undefined) looked.add(book)
+        if (book !== undefined) due.add(book)
       }
     const changes: WatchlistChange[] = []
     const left: WatchlistStay[] = []
-    for (const book of looked) {
+    for (const book of due) {
       if (this.#books.get(book.mint) !== book) continue
-      this.#look(book, at, changes, left)
+      this.#compute(book, at, changes, left)
     }
     this.#prices.forgetBefore(at - 2 * SOL_STEP_SECONDS - 3600)
     changes.sort((a, b) => (a.token.mint < b.token.mint ? -1 : 1))
@@ -211,23 +211,23 @@ export class TrendingEngine {
     }
   }
 
-  #note(book: TokenBook, event: TrendingEvent): TimedEvent {
+  #register(book: TokenBook, event: TrendingEvent): TimedEvent {
     const served = serveEvent(event, this.#perturb)
-    return { time: book.note(served), event: served }
+    return { time: book.register(served), event: served }
   }
 
-  /** Books the events that count by `at`, and adds their tokens to `looked`. */
-  #bookUntil(at: number, looked: Set<TokenBook>): void {
+  /** Books the events that count by `at`, and adds their tokens to `due`. */
+  #bookUntil(at: number, due: Set<TokenBook>): void {
     this.#waiting.takeUntil(at, (timed) => {
       const book = this.#books.get(timed.event.mint)
       if (book === undefined) return
       book.book(timed)
-      looked.add(book)
+      due.add(book)
     })
   }
 
   /** Computes the changes of one token, and schedules its next computation. */
-  #look(book: TokenBook, at: number, changes: WatchlistChange[], left: WatchlistStay[]): void {
+  #compute(book: TokenBook, at: number, changes: WatchlistChange[], left: WatchlistStay[]): void {
     const { written, mint } = book
     book.updateStay(at)
     const { enteredAt } = book

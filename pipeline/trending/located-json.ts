@@ -59,12 +59,12 @@ export function readMembers<Name extends string>(
   for (const { children = [], offset } of node.children ?? []) {
     const [key, value] = children
     const name = names.find((known) => known === key?.value)
-    if (name === undefined) faults.add(offset, where, `no member "${key?.value}" is known here`)
-    else if (members.has(name)) faults.add(offset, where, `has the member ${name} twice`)
+    if (name === undefined) faults.add(offset, where, `unknown member "${key?.value}"`)
+    else if (members.has(name)) faults.add(offset, where, `duplicate member ${name}`)
     else if (value !== undefined) members.set(name, value)
   }
   for (const name of names)
-    if (!members.has(name)) faults.add(node.offset, where, `lacks the member ${name}`)
+    if (!members.has(name)) faults.add(node.offset, where, `missing member ${name}`)
   return members
 }
 
@@ -89,5 +89,5 @@ export function isListOf(
 /** Text of a syntax error: `CommaExpected` gives "comma expected". */
 function syntaxFault(error: ParseError['error']): string {
   const words = printParseErrorCode(error).replace(/([a-z])([A-Z])/g, '$1 $2')
-  return `no JSON: ${words.toLowerCase()}`
+  return `invalid JSON: ${words.toLowerCase()}`
 }

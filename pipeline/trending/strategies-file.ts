@@ -106,7 +106,7 @@ function readName(
     faults.add(
       node.offset,
       `strategy ${value}, name`,
-      `repeats the name of line ${faults.place(twin.offset).line}`,
+      `same name as in line ${faults.place(twin.offset).line}`,
     )
   return value
 }
@@ -116,7 +116,7 @@ function readDescription(node: Node | undefined, where: string, faults: Faults):
   const { value } = node
   if (typeof value === 'string' && value.trim() !== '' && value.length <= MAX_DESCRIPTION)
     return value
-  const expected = `expected a sentence for people, of at most ${MAX_DESCRIPTION} characters`
+  const expected = `expected a sentence of at most ${MAX_DESCRIPTION} characters`
   faults.add(node.offset, `${where}, description`, expected)
   return null
 }
@@ -168,7 +168,7 @@ function thresholdFault(field: Field, value: unknown): string | null {
       if (typeof value === 'number' && Number.isFinite(value) && value >= min && value <= max)
         return null
       return max === Number.POSITIVE_INFINITY
-        ? `expected a number from ${min} on`
+        ? `expected a number of at least ${min}`
         : `expected a number from ${min} to ${max}`
     }
   }
@@ -181,7 +181,7 @@ function unknownField(name: unknown): string {
     .map((field) => ({ field, distance: editDistance(name, field) }))
     .sort((a, b) => a.distance - b.distance)
   return nearest !== undefined && nearest.distance <= 3
-    ? `the watchlist has no field "${name}"; is ${nearest.field} meant?`
+    ? `the watchlist has no field "${name}"; did you mean ${nearest.field}?`
     : `the watchlist has no field "${name}"; it has ${known.join(', ')}`
 }
 

@@ -58,15 +58,15 @@ const conditions = (...lines: string[]) =>
   `{"strategies": [{"name": "x", "description": "d", "conditions": [\n${lines.join(',\n')}\n]}]}`
 
 const BAD: readonly [string, string, readonly string[]][] = [
-  ['no JSON', '{"strategies": [', ['line 1:17: no JSON: close bracket expected']],
+  ['invalid JSON', '{"strategies": [', ['line 1:17: invalid JSON: close bracket expected']],
   [
     'two slips',
     '{\n"strategies": [,],\n}',
-    ['line 2:16: no JSON: value expected', 'line 3:1: no JSON: property name expected'],
+    ['line 2:16: invalid JSON: value expected', 'line 3:1: invalid JSON: property name expected'],
   ],
-  ['empty', '', ['line 1:1: no JSON: value expected']],
+  ['empty', '', ['line 1:1: invalid JSON: value expected']],
   ['a list', '[]', ['line 1:1: expected an object of strategies']],
-  ['no strategies', '{}', ['line 1:1: lacks the member strategies']],
+  ['no strategies', '{}', ['line 1:1: missing member strategies']],
   [
     'strategies no list',
     '{"strategies": 1}',
@@ -76,9 +76,9 @@ const BAD: readonly [string, string, readonly string[]][] = [
     'members that lack and are strange',
     '{"strategies": [\n{"name": "x", "conditons": []}]}',
     [
-      'line 2:15, strategies[0]: no member "conditons" is known here',
-      'line 2:1, strategies[0]: lacks the member description',
-      'line 2:1, strategies[0]: lacks the member conditions',
+      'line 2:15, strategies[0]: unknown member "conditons"',
+      'line 2:1, strategies[0]: missing member description',
+      'line 2:1, strategies[0]: missing member conditions',
     ],
   ],
   [
@@ -86,14 +86,14 @@ const BAD: readonly [string, string, readonly string[]][] = [
     '{"strategies": [{"name": "Big One", "description": " ", "conditions": []}]}',
     [
       'line 1:26, strategies[0].name: expected 1 to 64 letters a to z, digits and _, for example early_accumulation',
-      'line 1:52, strategies[0], description: expected a sentence for people, of at most 300 characters',
+      'line 1:52, strategies[0], description: expected a sentence of at most 300 characters',
       'line 1:71, strategies[0], conditions: expected a list of 1 to 32 conditions',
     ],
   ],
   [
     'a name twice',
     '{"strategies": [\n{"name": "x", "description": "d", "conditions": [{"field": "multiple", "op": ">", "value": 1}]},\n{"name": "x", "description": "d", "conditions": [{"field": "multiple", "op": ">", "value": 2}]}]}',
-    ['line 3:10, strategy x, name: repeats the name of line 2'],
+    ['line 3:10, strategy x, name: same name as in line 2'],
   ],
   [
     'fields, ops and values, all reported at once',
@@ -111,20 +111,20 @@ const BAD: readonly [string, string, readonly string[]][] = [
       '{"field": "multiple", "op": ">", "op": "<"}',
     ),
     [
-      'line 2:11, strategy x, conditions[0].field: the watchlist has no field "convicton"; is conviction meant?',
+      'line 2:11, strategy x, conditions[0].field: the watchlist has no field "convicton"; did you mean conviction?',
       `line 3:11, strategy x, conditions[1].field: the watchlist has no field "momentum.holders"; it has ${[...STRATEGY_FIELDS.keys()].join(', ')}`,
       'line 4:31, strategy x, conditions[2] (conviction).op: expected one of >= > <= < = !=',
       'line 4:46, strategy x, conditions[2] (conviction).value: expected a number from 0 to 100',
       'line 5:44, strategy x, conditions[3] (pct_held).value: expected a number from 0 to 1',
       'line 6:44, strategy x, conditions[4] (pct_held).value: expected a number from 0 to 1',
-      'line 7:46, strategy x, conditions[5] (age_seconds).value: expected a number from 0 on',
+      'line 7:46, strategy x, conditions[5] (age_seconds).value: expected a number of at least 0',
       'line 8:26, strategy x, conditions[6] (state).op: expected one of = !=',
       'line 8:40, strategy x, conditions[6] (state).value: expected one of "discovered", "accumulating", "distributing", "holding"',
       'line 9:54, strategy x, conditions[7] (momentum.mcap.trend).value: expected one of "up", "down", "flat"',
       'line 10:45, strategy x, conditions[8] (near_evict).value: expected true or false',
-      'line 11:43, strategy x, conditions[9] (multiple).value: expected a number from 0 on',
-      'line 12:34, strategy x, conditions[10]: has the member op twice',
-      'line 12:1, strategy x, conditions[10]: lacks the member value',
+      'line 11:43, strategy x, conditions[9] (multiple).value: expected a number of at least 0',
+      'line 12:34, strategy x, conditions[10]: duplicate member op',
+      'line 12:1, strategy x, conditions[10]: missing member value',
     ],
   ],
 ]

@@ -82,7 +82,7 @@ export class TokenBook {
    * Registers an event, in event-key order. Returns the time from which it counts, which is not
    * before the wallet's previous event.
    */
-  note(event: TrendingEvent): number {
+  register(event: TrendingEvent): number {
     let holder = this.#holders.get(event.wallet)
     if (holder === undefined) {
       holder = createHolder(event.wallet)
@@ -97,7 +97,7 @@ export class TokenBook {
   book({ time, event }: TimedEvent): void {
     this.waiting -= 1
     const holder = this.#holders.get(event.wallet)
-    if (holder === undefined) throw new Error('an event is noted before it is booked')
+    if (holder === undefined) throw new Error('an event is registered before it is booked')
     const held = isHolding(holder)
     const isFirstBuy = holder.firstBuy === null && event.kind === 'buy'
     bookEvent(holder, event, time)
