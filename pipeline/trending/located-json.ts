@@ -22,20 +22,20 @@ export class Faults {
   }
 
   /** Line and column of an offset, both from 1; the column counts characters. */
-  place(offset: number): { line: number; column: number } {
+  position(offset: number): { line: number; column: number } {
     const before = this.#text.slice(0, offset).split('\n')
     return { line: before.length, column: (before.at(-1) ?? '').length + 1 }
   }
 
   /** Adds a fault at an offset. `where` names the element, empty for none. */
   add(offset: number, where: string, what: string): void {
-    const { line, column } = this.place(offset)
+    const { line, column } = this.position(offset)
     this.lines.push(`line ${line}:${column}${where === '' ? '' : `, ${where}`}: ${what}`)
   }
 
   /** Adds a fault unless its line already has one. */
   addFirstOfLine(offset: number, what: string): void {
-    const { line } = this.place(offset)
+    const { line } = this.position(offset)
     if (line > this.#lastLine) this.add(offset, '', what)
     this.#lastLine = Math.max(line, this.#lastLine)
   }

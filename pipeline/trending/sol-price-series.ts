@@ -32,7 +32,7 @@ export class SolPriceSeries {
 
   /** Drops prices that no query from `time` on needs. */
   forgetBefore(time: number): void {
-    const keepFrom = this.#place(time - this.#maxAgeSeconds)
+    const keepFrom = this.#indexAt(time - this.#maxAgeSeconds)
     if (keepFrom < 1000) return
     this.#times = this.#times.slice(keepFrom)
     this.#prices = this.#prices.slice(keepFrom)
@@ -43,14 +43,14 @@ export class SolPriceSeries {
    * if there is none.
    */
   readonly at: SolPriceAt = (time) => {
-    const place = this.#place(time + 1) - 1
-    const known = this.#times[place]
+    const index = this.#indexAt(time + 1) - 1
+    const known = this.#times[index]
     if (known === undefined || time - known > this.#maxAgeSeconds) return null
-    return this.#prices[place] ?? null
+    return this.#prices[index] ?? null
   }
 
   /** The first index whose time is not before `time`. */
-  #place(time: number): number {
+  #indexAt(time: number): number {
     let low = 0
     let high = this.#times.length
     while (low < high) {

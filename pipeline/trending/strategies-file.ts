@@ -106,7 +106,7 @@ function readName(
     faults.add(
       node.offset,
       `strategy ${value}, name`,
-      `same name as in line ${faults.place(twin.offset).line}`,
+      `same name as in line ${faults.position(twin.offset).line}`,
     )
   return value
 }
@@ -130,17 +130,17 @@ function readCondition(node: Node, where: string, faults: Faults): Condition | n
   const field = typeof name === 'string' ? STRATEGY_FIELDS.get(name) : undefined
   if (fieldNode !== undefined && field === undefined)
     faults.add(fieldNode.offset, `${where}.field`, unknownField(name))
-  const place = field === undefined ? where : `${where} (${name})`
+  const named = field === undefined ? where : `${where} (${name})`
   const op = OPS.find((known) => known === opNode?.value)
   if (opNode !== undefined) {
     const ops = field === undefined || field.kind === 'number' ? OPS : EQUALITY
     if (!ops.some((known) => known === op))
-      faults.add(opNode.offset, `${place}.op`, `expected one of ${ops.join(' ')}`)
+      faults.add(opNode.offset, `${named}.op`, `expected one of ${ops.join(' ')}`)
   }
   if (valueNode === undefined || field === undefined) return null
   const threshold: unknown = valueNode.value
   const expected = thresholdFault(field, threshold)
-  if (expected !== null) faults.add(valueNode.offset, `${place}.value`, expected)
+  if (expected !== null) faults.add(valueNode.offset, `${named}.value`, expected)
   if (op === undefined || typeof name !== 'string' || !isThreshold(threshold)) return null
   return { field: name, op, threshold }
 }
