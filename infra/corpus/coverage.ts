@@ -1,10 +1,10 @@
+import { isQuoteConversion } from '../../pipeline/decode/classify-flows.ts'
 import type { Decoder } from '../../pipeline/decode/decoder.ts'
 import { QUOTES } from '../../pipeline/decode/mint-table.ts'
-import { namedWallets } from '../../pipeline/decode/named-wallets.ts'
+import { findNamedWallets } from '../../pipeline/decode/named-wallets.ts'
 import { netFlows } from '../../pipeline/decode/net-flows.ts'
 import { REGISTRY } from '../../pipeline/decode/registry.ts'
-import { swapSpans } from '../../pipeline/decode/swap-spans.ts'
-import { isQuoteConversion } from '../../pipeline/decode/swaps-of-flows.ts'
+import { findSwapSpans } from '../../pipeline/decode/swap-spans.ts'
 import { readTransactionFacts } from '../../pipeline/decode/transaction-facts.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import type { Wallets } from '../../pipeline/domain/wallets.ts'
@@ -49,11 +49,11 @@ export function readCoverage(
 }
 
 function whyNone(tx: Transaction, wallets: Wallets): NoSwap {
-  const named = namedWallets(tx, wallets)
+  const named = findNamedWallets(tx, wallets)
   if (named === null) throw new Error('every fee payer of the corpus is tracked')
   const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
   const flows = named.wallets.flatMap((wallet) =>
-    swapSpans(facts, wallet).map((span) => netFlows(facts, wallet, span)),
+    findSwapSpans(facts, wallet).map((span) => netFlows(facts, wallet, span)),
   )
   if (flows.length === 0) {
     return 'no swap entry point is called: liquidity, fees, orders placed, prices told (B4)'

@@ -9,7 +9,7 @@ import { balanceChanges, isNft } from './balance-changes.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
 import { QUOTES } from './mint-table.ts'
-import { namedWallets } from './named-wallets.ts'
+import { findNamedWallets } from './named-wallets.ts'
 import { netFlows } from './net-flows.ts'
 import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
@@ -22,7 +22,7 @@ const wallets = createWallets(feePayers(recorded))
 /** Every wallet of every successful recorded transaction, with its decoding result. */
 function* decodedWallets() {
   for (const { tx, signature } of recorded) {
-    const named = tx.failed ? null : namedWallets(tx, wallets)
+    const named = tx.failed ? null : findNamedWallets(tx, wallets)
     if (named === null) continue
     const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
     for (const wallet of named.wallets) {
@@ -65,7 +65,7 @@ onCorpus(
       const everybody = createWallets([
         ...new Set([...owners, addressFromBytes(tx.accountKeys[0]!)]),
       ])
-      const named = namedWallets(tx, everybody)
+      const named = findNamedWallets(tx, everybody)
       if (named === null) continue
       const facts = readTransactionFacts(tx, named, everybody, REGISTRY)
       for (const wallet of named.wallets) {

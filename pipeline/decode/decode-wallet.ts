@@ -8,23 +8,23 @@ import {
   wholeFlows,
   withoutNfts,
 } from './balance-changes.ts'
-import { QUOTES, SOL } from './mint-table.ts'
-import { type Flows, type InstructionRange, netFlows, passedThrough } from './net-flows.ts'
 import {
-  conversions,
-  isTerminalFee,
-  type SolTransfers,
-  solTransfersOutside,
-} from './sol-transfers.ts'
-import { programName, type SwapSpan, swapSpans } from './swap-spans.ts'
-import { swappedPool } from './swapped-pool.ts'
-import {
+  classifyFlows,
   type FlowOutcome,
   type FlowSwap,
   isQuoteConversion,
   singleSwap,
-  swapsOfFlows,
-} from './swaps-of-flows.ts'
+} from './classify-flows.ts'
+import { QUOTES, SOL } from './mint-table.ts'
+import { type Flows, type InstructionRange, netFlows, passedThrough } from './net-flows.ts'
+import {
+  findConversions,
+  isTerminalFee,
+  type SolTransfers,
+  sumSolTransfers,
+} from './sol-transfers.ts'
+import { findSwapSpans, programName, type SwapSpan } from './swap-spans.ts'
+import { findSwappedPool } from './swapped-pool.ts'
 import { callsTradedProgram, mayTrade } from './traded-programs.ts'
 import type { TransactionFacts } from './transaction-facts.ts'
 
@@ -64,9 +64,9 @@ export interface DecodingTrace {
 export function decodeWallet(facts: TransactionFacts, wallet: number): DecodedWallet {
   settleUnstatedCredits(facts, wallet)
   const changes = balanceChanges(facts, wallet)
-  const spans = swapSpans(facts, wallet)
+  const spans = findSwapSpans(facts, wallet)
   const inside = decodeSpans(facts, wallet, spans)
-  const converted = conversions(facts, wallet, spans)
+  const converted = findConversions(facts, wallet, spans)
   const whole = inside.swaps.length > 0 ? null : decodeWhole(facts, wallet, changes, spans)
   const isSwap = whole !== null && whole !== 'conversion'
   const isWholeConversion =
@@ -75,7 +75,7 @@ export function decodeWallet(facts: TransactionFacts, wallet: number): DecodedWa
   const coversSol = isWholeConversion || (isSwap && whole.quote?.mint === SOL)
   const outside = coversSol
     ? NO_TRANSFERS
-    : solTransfersOutside(facts, wallet, [...spans, ...converted])
+    : sumSolTransfers(facts, wallet, [...spans, ...converted])
   const swapsBySpan = isSwap ? [[whole]] : inside.swaps
   const isFee = isTerminalFee(outside.sent, swapsBySpan)
   const swaps = swapsBySpan.flat()
@@ -111,7 +111,7 @@ function decodeSpans(facts: TransactionFacts, wallet: number, spans: readonly Sw
   let sent = 0n
   for (const span of spans) {
     const flows = withoutNfts(facts, netFlows(facts, wallet, span))
-    const outcome = swapsOfFlows(flows, signed, () => passedThrough(facts, wallet, span))
+    const outcome = classifyFlows(flows, signed, () => passedThrough(facts, wallet, span))
     trace.push({ flows, outcome: outcome.kind })
     if (outcome.kind === 'swaps') {
       const located = outcome.swaps.map((swap) => locate(facts, wallet, span, swap))
@@ -184,7 +184,7 @@ function locate(
   return {
     program: programName(facts, span, wallet, swap.mint),
     programId: span.fill?.id ?? outermostMover(facts, wallet, swap.mint, span),
-    pool: swappedPool(facts, wallet, swap.mint, span),
+    pool: findSwappedPool(facts, wallet, swap.mint, span),
     confidence: 'high',
     ...swap,
   }

@@ -4,11 +4,11 @@ import type { DecodedRecord } from '../domain/slot.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
 import { decodeWallet } from './decode-wallet.ts'
-import { type NamedWallets, namedWallets } from './named-wallets.ts'
+import { findNamedWallets, type NamedWallets } from './named-wallets.ts'
 import { type ProgramRegistry, REGISTRY } from './registry.ts'
 import { mayMoveAssets, readTransactionFacts } from './transaction-facts.ts'
-import { undecodedCause } from './undecoded.ts'
-import { hasEvents, KnownDecimals, type RecordKey, walletEvents } from './wallet-events.ts'
+import { findUndecodedCause } from './undecoded.ts'
+import { hasEvents, KnownDecimals, type RecordKey, toWalletEvents } from './wallet-events.ts'
 
 /** Decodes transactions into records of tracked wallets. Pure: never throws, whatever the data. */
 export interface Decoder {
@@ -41,7 +41,7 @@ const NOBODY_KNOWS: DecimalsOf = () => undefined
 export function createDecoder(wallets: Wallets, registry: ProgramRegistry = REGISTRY): Decoder {
   return {
     decode(tx, blockTime, decimalsOf = NOBODY_KNOWS) {
-      const named = namedWallets(tx, wallets)
+      const named = findNamedWallets(tx, wallets)
       if (named === null) return NOTHING
       // A failed transaction moved nothing, but its fee changed balances (rules B1, B14).
       if (tx.failed || (tx.innerKept && !named.ownTokens && !mayMoveAssets(tx, registry))) {
@@ -61,7 +61,7 @@ function decodeNamed(
   decimalsOf: DecimalsOf,
 ): DecodeResult {
   const facts = readTransactionFacts(tx, named, wallets, registry)
-  const undecoded = undecodedCause(facts)
+  const undecoded = findUndecodedCause(facts)
   const decimals = new KnownDecimals(facts.movements.mints, decimalsOf)
   const records: DecodedRecord[] = []
   let signature: string | null = null
@@ -76,7 +76,7 @@ function decodeNamed(
       records.push({ kind: 'undecoded', ...keyOf(wallet), programId, reason })
     } else {
       const decoded = decodeWallet(facts, wallet)
-      if (hasEvents(decoded)) records.push(...walletEvents(keyOf(wallet), decoded, decimals))
+      if (hasEvents(decoded)) records.push(...toWalletEvents(keyOf(wallet), decoded, decimals))
     }
     addBalance(records, tx, named, wallet, blockTime)
   }

@@ -17,7 +17,7 @@ export interface InstructionTree {
  * Builds the tree from the stack heights in one pass. A height that skips levels counts as one
  * level deeper.
  */
-export function instructionTree(instructions: readonly Instruction[]): InstructionTree {
+export function buildInstructionTree(instructions: readonly Instruction[]): InstructionTree {
   const count = instructions.length
   const end = new Uint16Array(count).fill(count)
   const top = new Uint16Array(count)

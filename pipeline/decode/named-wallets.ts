@@ -18,7 +18,7 @@ export interface NamedWallets {
  * there are none, as for most transactions. Costs one probe per key and one map lookup per owner,
  * however many wallets are tracked.
  */
-export function namedWallets(tx: Transaction, wallets: Wallets): NamedWallets | null {
+export function findNamedWallets(tx: Transaction, wallets: Wallets): NamedWallets | null {
   const { accountKeys } = tx
   let found: number[] | null = null
   let atKey: Uint32Array | null = null

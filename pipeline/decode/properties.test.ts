@@ -18,15 +18,15 @@ import {
 } from '../testing/stories.ts'
 import { concatBytes, trackedNames } from '../testing/transaction-builder.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
+import { classifyFlows } from './classify-flows.ts'
 import { decodeWallet } from './decode-wallet.ts'
 import { createDecoder } from './decoder.ts'
 import { QUOTES } from './mint-table.ts'
-import { namedWallets } from './named-wallets.ts'
+import { findNamedWallets } from './named-wallets.ts'
 import { quoteRank } from './net-flows.ts'
 import { reconcileQuotes } from './reconciliation.ts'
 import { REGISTRY } from './registry.ts'
 import { isTerminalFee } from './sol-transfers.ts'
-import { swapsOfFlows } from './swaps-of-flows.ts'
 import { readTransactionFacts } from './transaction-facts.ts'
 
 function eventsOf(actions: readonly StoryAction[], ...names: readonly string[]) {
@@ -40,7 +40,7 @@ test('tokens and lamports are conserved in every transaction (B12, B13)', (t) =>
     fc.property(actions, (list) => {
       const wallets = trackedNames('w', 'friend', 'pool')
       const tx = storyOf(list).build()
-      const named = namedWallets(tx, wallets)!
+      const named = findNamedWallets(tx, wallets)!
       const facts = readTransactionFacts(tx, named, wallets, REGISTRY)
       for (const wallet of named.wallets) {
         const decoded = decodeWallet(facts, wallet)
@@ -171,7 +171,7 @@ const flow = fc.bigInt(-1_000_000_000n, 1_000_000_000n)
 test('the quote of a swap is the opposing quote coin of the highest worth (B6)', (t) => {
   fc.assert(
     fc.property(fc.tuple(flow, flow, flow), flow, (quotes, coin) => {
-      const outcome = swapsOfFlows([...quotes, coin], true, () => [0n, 0n, 0n])
+      const outcome = classifyFlows([...quotes, coin], true, () => [0n, 0n, 0n])
       const opposing = quotes.flatMap((q, m) =>
         q !== 0n && q > 0n !== coin > 0n ? quoteRank(m, q < 0n ? -q : q) : [],
       )
@@ -194,7 +194,7 @@ test('token for token takes the first quote coin of the route worth at least 90%
       amount,
       amount,
       (passed, quotes, sold, bought) => {
-        const outcome = swapsOfFlows([...quotes, -sold, bought], false, () => passed)
+        const outcome = classifyFlows([...quotes, -sold, bought], false, () => passed)
         if (outcome.kind !== 'swaps' || outcome.swaps.length !== 2) return false
         const [sell, buy] = outcome.swaps
         const ranks = passed.map((a, m) => quoteRank(m, a))
@@ -219,7 +219,7 @@ test('flows without an opposing quote are swaps only if the wallet signed and ga
   const flows = fc.array(fc.oneof(fc.constant(0n), flow), { minLength: 3, maxLength: 8 })
   fc.assert(
     fc.property(flows, fc.boolean(), (list, signed) => {
-      const outcome = swapsOfFlows(list, signed, () => [0n, 0n, 0n])
+      const outcome = classifyFlows(list, signed, () => [0n, 0n, 0n])
       const quotes = list.slice(0, QUOTES)
       const bases = list.slice(QUOTES).filter((f) => f !== 0n)
       const gave = list.some((f) => f < 0n)

@@ -1,7 +1,7 @@
 import { withoutNfts } from './balance-changes.ts'
+import { type FlowSwap, isQuoteConversion } from './classify-flows.ts'
 import { SOL } from './mint-table.ts'
 import { type InstructionRange, netFlows } from './net-flows.ts'
-import { type FlowSwap, isQuoteConversion } from './swaps-of-flows.ts'
 import { mayTrade } from './traded-programs.ts'
 import type { TransactionFacts } from './transaction-facts.ts'
 
@@ -24,7 +24,7 @@ const LARGEST_RENT = 72_161_280n
  * ranges, between the wallet and accounts that are not its own (rule B13). Tips, rent, credits and
  * the rent of accounts that the transaction created are left out.
  */
-export function solTransfersOutside(
+export function sumSolTransfers(
   facts: TransactionFacts,
   wallet: number,
   ranges: readonly InstructionRange[],
@@ -60,7 +60,7 @@ export function solTransfersOutside(
  * Top-level instructions outside the spans that exchanged one quote coin of the wallet for another
  * (rule B8).
  */
-export function conversions(
+export function findConversions(
   facts: TransactionFacts,
   wallet: number,
   spans: readonly InstructionRange[],

@@ -16,7 +16,7 @@ export interface SwapSpan extends InstructionRange {
  * Returns the swap spans of a transaction for one wallet, in order and without overlap (rules B2a,
  * B4).
  */
-export function swapSpans(facts: TransactionFacts, wallet: number): SwapSpan[] {
+export function findSwapSpans(facts: TransactionFacts, wallet: number): SwapSpan[] {
   const { tree } = facts
   const spans: { first: number; end: number; fill: Program | null }[] = []
   for (const { owner, program, first, last } of facts.orders.fills) {

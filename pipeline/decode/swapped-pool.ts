@@ -9,7 +9,7 @@ import type { TransactionFacts } from './transaction-facts.ts'
  * program tells its pool decides. Where a router kept the base in between, it is the first call
  * that moved the base at all.
  */
-export function swappedPool(
+export function findSwappedPool(
   { tx, tree, swapCalls, movements }: TransactionFacts,
   wallet: number,
   mint: number,

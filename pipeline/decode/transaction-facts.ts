@@ -1,6 +1,6 @@
 import type { Transaction } from '../domain/transaction.ts'
 import type { Wallets } from '../domain/wallets.ts'
-import { type InstructionTree, instructionTree } from './instruction-tree.ts'
+import { buildInstructionTree, type InstructionTree } from './instruction-tree.ts'
 import type { AssetInstruction } from './movement-context.ts'
 import { Movements } from './movements.ts'
 import type { NamedWallets } from './named-wallets.ts'
@@ -38,7 +38,7 @@ export function readTransactionFacts(
   registry: ProgramRegistry,
 ): TransactionFacts {
   const { instructions, accountKeys } = tx
-  const tree = instructionTree(instructions)
+  const tree = buildInstructionTree(instructions)
   const programs = knownPrograms(tx, registry)
   const assetInstructions: AssetInstruction[] = []
   const entries: (SwapCall & { readonly isSwap: ReturnType<EntryPoints> })[] = []

@@ -18,7 +18,7 @@ export interface UndecodedCause {
 }
 
 /** Returns why a transaction cannot be decoded; null for nearly all. */
-export function undecodedCause(facts: TransactionFacts): UndecodedCause | null {
+export function findUndecodedCause(facts: TransactionFacts): UndecodedCause | null {
   const { tx, tree } = facts
   if (!tx.innerKept) {
     const caller = tree.tops.find((place) => mayTrade(facts.programs[place]!))

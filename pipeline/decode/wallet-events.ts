@@ -22,7 +22,7 @@ export function hasEvents({ swaps, transfers, sol }: DecodedWallet): boolean {
  * (rules of section A): token transfers in (by mint), swaps (in instruction order), token transfers
  * out (by mint), SOL in, SOL out.
  */
-export function walletEvents(
+export function toWalletEvents(
   key: RecordKey,
   { swaps, terminalFee, transfers, sol }: DecodedWallet,
   decimals: KnownDecimals,

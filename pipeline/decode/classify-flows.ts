@@ -26,7 +26,7 @@ export type FlowOutcome =
  * `signed` says whether the wallet signed the transaction. `through` returns the amounts of each
  * quote coin that the route passed on; it is called only for base against base.
  */
-export function swapsOfFlows(flows: Flows, signed: boolean, through: () => bigint[]): FlowOutcome {
+export function classifyFlows(flows: Flows, signed: boolean, through: () => bigint[]): FlowOutcome {
   const bases = basesOf(flows)
   const [first, second] = bases
   if (first === undefined) return hasBothSigns(flows) ? { kind: 'conversion' } : { kind: 'none' }
