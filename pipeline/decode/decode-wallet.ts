@@ -127,7 +127,10 @@ function decodeSpans(facts: TransactionFacts, wallet: number, spans: readonly Sw
   return { swaps, trace, hasConversion, received, sent }
 }
 
-/** What balance changes over the whole transaction show, when no span gave a swap (rules B8, B10). */
+/**
+ * The swap or conversion that balance changes over the whole transaction show (rules B8, B10); null
+ * if neither. Called only when no span gave a swap.
+ */
 function decodeWhole(
   facts: TransactionFacts,
   wallet: number,

@@ -6,8 +6,8 @@ import type { TransactionFacts } from './transaction-facts.ts'
 
 /**
  * A breakdown of the whole change of a quote coin, in raw units; above zero is incoming. `change`
- * is the sum of all other fields. Fields name even what becomes no event. SOL of the system account
- * and of WSOL accounts counts together.
+ * is the sum of all other fields. Amounts that become no event have fields too. SOL of the system
+ * account and of WSOL accounts counts together.
  */
 export interface QuoteReconciliation {
   readonly change: bigint

@@ -75,8 +75,8 @@ function reasonsToLeave(token: WatchedToken): string[] {
 }
 
 /**
- * What transitions lie between two snapshots of a token, in words for people. Empty when only
- * figures changed.
+ * The transitions between two snapshots of a token, in words for people. Empty when only figures
+ * changed.
  */
 function reasonsOfChange(before: WatchedToken, after: WatchedToken): string[] {
   const reasons: string[] = []

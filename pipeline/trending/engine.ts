@@ -48,7 +48,7 @@ export interface EngineOptions {
  *
  * A tick is a function of the rows up to its time. The time at which a token entered the list
  * follows from the token's own events, so an engine that starts later gives the same. The only
- * other input is what was written before its first tick (`tell`).
+ * other input is what was written before its first tick (`restore`).
  */
 export class TrendingEngine {
   readonly #perturb: Perturb | null
