@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import test from 'ava'
 import { WSOL } from '../domain/quote.ts'
 import { example } from '../testing/example-venue.ts'
-import { TransactionBuilder, trackedNames } from '../testing/transaction-builder.ts'
+import { TransactionStory, trackedNames } from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 import { createProgramRegistry, PROGRAMS, REGISTRY } from './registry.ts'
@@ -23,7 +23,7 @@ test('the README shows the example venue exactly as its file has it', (t) => {
 })
 
 test('once a program is in the registry, its swaps are high instead of delta_only', (t) => {
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }

@@ -8,7 +8,7 @@ import type { Transaction } from '../domain/transaction.ts'
 import { createWallets, type Wallets } from '../domain/wallets.ts'
 import { feePayers, readCorpus } from '../testing/corpus.ts'
 import { actions, storyOf } from '../testing/stories.ts'
-import { trackedNames } from '../testing/transaction-builder.ts'
+import { trackedNames } from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { PROGRAMS } from './registry.ts'
 

@@ -16,7 +16,7 @@ import {
   transferAction,
   unknownVenueAction,
 } from '../testing/stories.ts'
-import { concatBytes, trackedNames } from '../testing/transaction-builder.ts'
+import { concatBytes, trackedNames } from '../testing/transaction-story.ts'
 import { balanceChanges, isNft } from './balance-changes.ts'
 import { classifyFlows } from './classify-flows.ts'
 import { decodeWallet } from './decode-wallet.ts'

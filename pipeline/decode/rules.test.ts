@@ -5,9 +5,9 @@ import {
   addressOf,
   concatBytes,
   RENT,
-  TransactionBuilder,
+  TransactionStory,
   trackedNames,
-} from '../testing/transaction-builder.ts'
+} from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 
@@ -25,11 +25,11 @@ const ROUTE = anchorDiscriminator('route')
  * Events of a story for the named wallets, without the fields that are the same in all: slot,
  * index, block time, signature.
  */
-function events(story: TransactionBuilder, ...names: readonly string[]) {
+function events(story: TransactionStory, ...names: readonly string[]) {
   return decode(story, ...names).filter((record) => record.kind !== 'balance')
 }
 
-function decode(story: TransactionBuilder, ...names: readonly string[]): Record<string, unknown>[] {
+function decode(story: TransactionStory, ...names: readonly string[]): Record<string, unknown>[] {
   const result = createDecoder(trackedNames(...names)).decode(story.build(), 1_700_000_000)
   if (result.kind !== 'decoded') throw new Error(`needs decimals of ${result.mints}`)
   return result.records.map(short)
@@ -92,8 +92,8 @@ const solOut = (lamports: bigint, fields = {}) => ({
 })
 
 /** A wallet with tokens, and a pool of COIN, WSOL, USDC, USDT and OTHER. */
-function market(...signers: readonly string[]): TransactionBuilder {
-  const story = new TransactionBuilder(...(signers.length === 0 ? ['w'] : signers))
+function market(...signers: readonly string[]): TransactionStory {
+  const story = new TransactionStory(...(signers.length === 0 ? ['w'] : signers))
   for (const mint of ['COIN', 'OTHER', WSOL, USDC, USDT]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000_000_000n)
     story.token(`pool ${mint}`, 'pool', mint, 1_000_000_000_000_000n)
@@ -103,7 +103,7 @@ function market(...signers: readonly string[]): TransactionBuilder {
 
 /** A swap call in which w gives an amount of one mint and receives an amount of another. */
 function swap(
-  story: TransactionBuilder,
+  story: TransactionStory,
   give: string,
   given: bigint,
   get: string,
@@ -193,7 +193,7 @@ test("SOL that opens someone else's WSOL account is a flow beyond the rent (B3)"
 })
 
 test('closing a WSOL account in favour of someone else moves the wrapped SOL, not the rent (B5, B13)', (t) => {
-  const story = new TransactionBuilder('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
+  const story = new TransactionStory('w').token('temp', 'w', WSOL, 900n).close('temp', 'v')
   t.deepEqual(events(story, 'w', 'v'), [solOut(900n), solIn(900n, { wallet: 2 })])
 })
 
@@ -454,13 +454,13 @@ test('SOL and WSOL moved outside swaps are one SOL transfer per direction (B13)'
 
 test('SOL put on accounts that the transaction creates is rent, up to the rent of 10,240 bytes (B3, B13)', (t) => {
   t.deepEqual(
-    events(new TransactionBuilder('w').createAccount('w', 'stake', 5_000_000_000n), 'w'),
+    events(new TransactionStory('w').createAccount('w', 'stake', 5_000_000_000n), 'w'),
     [],
   )
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
   story.transferSol('w', 'new', 1000n).allocate('new').transferSol('w', 'new', 50n)
   t.deepEqual(events(story, 'w'), [])
-  const large = new TransactionBuilder('w')
+  const large = new TransactionStory('w')
   large.createAccount('w', 'large', RENT).transferSol('w', 'large', 72_161_280n + 9n)
   t.deepEqual(events(large, 'w'), [solOut(9n)])
 })
@@ -495,7 +495,7 @@ test('a network fee paid by someone else is not charged to w (B3, B14)', (t) => 
 })
 
 test('a wallet named by a token balance only has events but no balance record (B14)', (t) => {
-  const story = new TransactionBuilder('friend')
+  const story = new TransactionStory('friend')
     .token('f', 'friend', 'COIN', 50n)
     .token('w COIN', 'w', 'COIN', 0n)
     .transfer('f', 'w COIN', 50n)
@@ -565,14 +565,14 @@ test('a flash fill is one swap of the owner from take to settle, whoever signed 
 })
 
 test('decimals that the transaction does not state are requested from the caller (J8)', (t) => {
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
     .openToken('w', 'temp', 'w', 'RARE')
     .mintTo('RARE', 'temp', 5n)
     .burn('temp', 5n)
     .close('temp', 'w')
   t.deepEqual(events(story, 'w'), [])
   const decoder = createDecoder(trackedNames('w'))
-  const swapped = new TransactionBuilder('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
+  const swapped = new TransactionStory('w').sol('vault', 10_000n).token('pool', 'pool', WSOL, 0n)
   swapped.openToken('w', 'temp', 'w', 'RARE').mintTo('RARE', 'temp', 5n)
   swapped.call(PUMPSWAP, SWAP, ['w'], () =>
     swapped.burn('temp', 5n).transferSol('vault', 'w', 500n),

@@ -7,9 +7,9 @@ import { feePayers, readCorpus } from '../testing/corpus.ts'
 import {
   addressOf,
   concatBytes,
-  TransactionBuilder,
+  TransactionStory,
   trackedNames,
-} from '../testing/transaction-builder.ts'
+} from '../testing/transaction-story.ts'
 import { createDecoder } from './decoder.ts'
 import { anchorDiscriminator } from './program.ts'
 import { PROGRAMS } from './registry.ts'
@@ -389,13 +389,13 @@ test('each OKX router has its entry points; a call of the unpublished one is a r
 
 test('a call of a market maker with unpublished data is a swap only when two mints move (B4)', (t) => {
   const maker = PROGRAMS.find(({ name }) => name === 'humidifi')!
-  const update = new TransactionBuilder('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
+  const update = new TransactionStory('w').call(maker.id, Uint8Array.of(1, 2), ['w'])
   t.deepEqual(swapsOf(update), [])
 })
 
 test('an order that only rests in the book is no swap (B4)', (t) => {
   const phoenix = PROGRAMS.find(({ name }) => name === 'phoenix')!
-  const resting = new TransactionBuilder('w')
+  const resting = new TransactionStory('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'market', 'COIN', 0n)
   resting.call(phoenix.id, Uint8Array.of(2), ['w'], () =>
@@ -407,7 +407,7 @@ test('an order that only rests in the book is no swap (B4)', (t) => {
 test('direct credits without an event are taken from the balance, shared by the amounts sold (B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
   const sale = (amount: bigint) => concatBytes(anchorDiscriminator('sell'), u64(amount))
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
     .token('w COIN', 'w', 'COIN', 4000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).transferSol('w', 'friend', 77n)
@@ -431,8 +431,8 @@ test('a PumpSwap route ending on a SOL curve is credited by the balance, one end
   const data = concatBytes(anchorDiscriminator('multi_hop_swap'), u64(1000n), u64(1n))
   const fixed = ['w', ...Array.from({ length: 15 }, () => 'w COIN')]
   const first = ['COIN', 'MIDDLE', 'pool', 'vault', 'pool MIDDLE']
-  const sold = (last: string, pay: (story: TransactionBuilder) => void) => {
-    const story = new TransactionBuilder('w')
+  const sold = (last: string, pay: (story: TransactionStory) => void) => {
+    const story = new TransactionStory('w')
       .token('w COIN', 'w', 'COIN', 1000n)
       .token('w WSOL', 'w', WSOL, 0n)
       .token('vault', 'pool', 'COIN', 0n)
@@ -462,7 +462,7 @@ test('a PumpSwap route ending on a SOL curve is credited by the balance, one end
 
 test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) => {
   const moonshot = PROGRAMS.find(({ name }) => name === 'moonshot')!
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
     .token('w COIN', 'w', 'COIN', 1000n)
     .token('vault', 'curve', 'COIN', 0n)
   story.sol('curve', 10_000_000n).sol('ticket', 5000n)
@@ -486,7 +486,7 @@ test('lamports of closed accounts are no part of a direct credit (B3, B5)', (t) 
 
 /** Programs of the swaps of a wallet that buys COIN with WSOL by token transfers under one call. */
 function programsOf(program: string, data: Uint8Array): string[] {
-  const story = new TransactionBuilder('w')
+  const story = new TransactionStory('w')
   for (const mint of ['COIN', WSOL]) {
     story.token(`w ${mint}`, 'w', mint, 1_000_000n).token(`pool ${mint}`, 'pool', mint, 1_000_000n)
   }
@@ -498,7 +498,7 @@ function programsOf(program: string, data: Uint8Array): string[] {
     .map(({ program }) => program)
 }
 
-function swapsOf(story: TransactionBuilder): Swap[] {
+function swapsOf(story: TransactionStory): Swap[] {
   const result = createDecoder(trackedNames('w')).decode(story.build(), 0)
   if (result.kind !== 'decoded') throw new Error('decimals are unknown')
   return result.records.filter((record) => record.kind === 'swap')

@@ -86,11 +86,11 @@ export interface Malformed {
   readonly slot: number | null
   readonly index: number | null
   readonly signature: Uint8Array | null
-  readonly reason: MalformedReason
+  readonly reason: MalformedTransactionReason
 }
 
 /** Which part of a transaction was missing or inconsistent. */
-export type MalformedReason =
+export type MalformedTransactionReason =
   | 'not_a_transaction'
   | 'no_meta'
   | 'bad_place'

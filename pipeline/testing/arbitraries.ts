@@ -36,7 +36,7 @@ const record = <T>(fields: { [K in keyof T]: fc.Arbitrary<T[K]> }) =>
   fc.record(fields, { noNullPrototype: true }) as fc.Arbitrary<T> // every key is required
 
 /** Any swap. */
-export const aSwap = record<Swap>({
+export const anySwap = record<Swap>({
   kind: fc.constant('swap'),
   ...event,
   side: fc.constantFrom('buy', 'sell'),
@@ -99,7 +99,7 @@ export const aKeptTransaction = record<KeptTransaction>({
 
 /** Any record of the log. Amounts and keys cover their whole range, so records are in no order. */
 export const aWalletRecord: fc.Arbitrary<WalletRecord> = fc.oneof(
-  aSwap,
+  anySwap,
   aTokenTransfer,
   aSolTransfer,
   aBalanceRecord,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { anchorDiscriminator } from '../decode/program.ts'
 import { USDC, WSOL } from '../domain/quote.ts'
-import { RENT, TransactionBuilder } from './transaction-builder.ts'
+import { RENT, TransactionStory } from './transaction-story.ts'
 
 /** Program id of PumpSwap, the venue of these stories. */
 export const PUMPSWAP = 'pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA'
@@ -10,7 +10,7 @@ const TIP = '96gYZGLnJYVFmbjzopPSU6QiEV5fGqZNyN9nmNhvrZU5'
 export const SWAP = anchorDiscriminator('buy')
 
 /** One step of a story about the wallet `w`. */
-export type StoryAction = (story: TransactionBuilder) => void
+export type StoryAction = (story: TransactionStory) => void
 
 /** Any raw amount or lamports. */
 export const amount = fc.bigInt(1n, 1_000_000n)
@@ -113,8 +113,8 @@ export const silentAction: fc.Arbitrary<StoryAction> = fc.oneof(
 )
 
 /** Returns the transaction builder after these actions, in order. */
-export function storyOf(actions: readonly StoryAction[]): TransactionBuilder {
-  const story = new TransactionBuilder('w', 'friend').mint('NFT', { decimals: 0 })
+export function storyOf(actions: readonly StoryAction[]): TransactionStory {
+  const story = new TransactionStory('w', 'friend').mint('NFT', { decimals: 0 })
   for (const m of ['COIN', 'OTHER', 'THIRD', WSOL, USDC]) {
     story.token(`w ${m}`, 'w', m, 1_000_000_000n).token(`pool ${m}`, 'pool', m, 1_000_000_000n)
     if (m !== WSOL && m !== USDC) story.token(`w second ${m}`, 'w', m, 0n)

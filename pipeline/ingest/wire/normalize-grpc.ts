@@ -2,7 +2,7 @@ import { type Address, addressFromBytes } from '../../domain/address.ts'
 import type {
   Instruction,
   Malformed,
-  MalformedReason,
+  MalformedTransactionReason,
   TokenBalance,
   Transaction,
 } from '../../domain/transaction.ts'
@@ -26,7 +26,7 @@ export function normalizeGrpc(update: GrpcTransactionUpdate): Transaction | Malf
   const slot = Number(update.slot)
   const index = Number(info?.index)
   const signature = info?.signature
-  const malformed = (reason: MalformedReason): Malformed => ({
+  const malformed = (reason: MalformedTransactionReason): Malformed => ({
     kind: 'malformed',
     slot: Number.isSafeInteger(slot) ? slot : null,
     index: Number.isSafeInteger(index) ? index : null,

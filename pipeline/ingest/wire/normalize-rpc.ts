@@ -1,7 +1,7 @@
 import { decodeBase58 } from '../../domain/base58.ts'
 import type {
   Malformed,
-  MalformedReason,
+  MalformedTransactionReason,
   TokenBalance,
   Transaction,
 } from '../../domain/transaction.ts'
@@ -143,7 +143,7 @@ function readOutcome(
 }
 
 function tokenBalances(raw: unknown, keyCount: number): TokenBalance[] {
-  const reason: MalformedReason = 'bad_token_balance'
+  const reason: MalformedTransactionReason = 'bad_token_balance'
   if (raw == null) return []
   return list(raw, reason).map((entry) => {
     const balance = record(entry)

@@ -1,14 +1,14 @@
 import type { Address } from '../../domain/address.ts'
 import { decodeBase58 } from '../../domain/base58.ts'
-import type { MalformedReason } from '../../domain/transaction.ts'
+import type { MalformedTransactionReason } from '../../domain/transaction.ts'
 
 // Checked reads of the JSON values in RPC transactions. Each throws `MalformedError` with the
 // reason for which the transaction is malformed. `normalizeRpc` catches it.
 
 /** Ends the normalisation of a transaction that is malformed. Never leaves `normalizeRpc`. */
 export class MalformedError extends Error {
-  readonly reason: MalformedReason
-  constructor(reason: MalformedReason) {
+  readonly reason: MalformedTransactionReason
+  constructor(reason: MalformedTransactionReason) {
     super(reason)
     this.reason = reason
   }
@@ -21,7 +21,7 @@ export function record(value: unknown): Readonly<Record<string, unknown>> | unde
 }
 
 /** An array. */
-export function list(value: unknown, reason: MalformedReason): readonly unknown[] {
+export function list(value: unknown, reason: MalformedTransactionReason): readonly unknown[] {
   if (!Array.isArray(value)) throw new MalformedError(reason)
   return value
 }
@@ -35,7 +35,7 @@ export function isCount(value: unknown): value is number {
  * A u64 as text, as bigint, or as a JSON number. A JSON number above 2^53 has lost its last digits
  * before it came here.
  */
-export function u64Of(value: unknown, reason: MalformedReason): bigint {
+export function u64Of(value: unknown, reason: MalformedTransactionReason): bigint {
   if (typeof value === 'bigint' && value >= 0n) return value
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return BigInt(value)
   if (typeof value === 'string' && /^[0-9]{1,20}$/.test(value)) return BigInt(value)
@@ -43,7 +43,7 @@ export function u64Of(value: unknown, reason: MalformedReason): bigint {
 }
 
 /** The bytes of base58 text. */
-export function base58(value: unknown, reason: MalformedReason): Uint8Array {
+export function base58(value: unknown, reason: MalformedTransactionReason): Uint8Array {
   const bytes = typeof value === 'string' ? decodeBase58(value) : null
   if (bytes === null) throw new MalformedError(reason)
   return bytes

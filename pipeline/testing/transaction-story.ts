@@ -28,11 +28,11 @@ interface TokenAccount {
 }
 
 /**
- * Builder of a transaction. Each method adds an instruction (nested within `call`) and applies its
+ * A transaction told as a story. Each method adds an instruction (nested within `call`) and applies its
  * effect, so that balances before and after are right. Accounts are names, see `addressOf`; the
  * name of a mint is that of its account. Decimals are 6 (WSOL 9) unless `mint` says otherwise.
  */
-export class TransactionBuilder {
+export class TransactionStory {
   private readonly keys: string[]
   private readonly lamports = new Map<string, bigint>()
   private readonly tokens = new Map<string, TokenAccount>()
