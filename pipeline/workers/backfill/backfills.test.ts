@@ -375,7 +375,7 @@ test.serial('a closed backfill stops waiting for RPC, and can resume', async (t)
     logger,
     logIsDurable: true,
     priceMaxAgeSeconds: 3600,
-    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // a TCP server has such an address
+    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // it is a TCP server
     metrics: createIngestMetrics(createRegistry()),
   })
   const run = backfills.run([1], history, unstopped)

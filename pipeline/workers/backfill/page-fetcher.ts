@@ -72,7 +72,9 @@ export interface BackfillPage {
 export interface PageFetcherOptions {
   readonly job: BackfillJob
   readonly address: Address
-  /** Missing transactions from this slot on are no loss: live data has them. Null: there is none. */
+  /**
+   * Missing transactions from this slot on are no loss: live data has them. Null: there is none.
+   */
   readonly coveredFrom: number | null
   readonly stop: AbortSignal
 }

@@ -33,20 +33,6 @@ export function createWalletCoverage(store: Store): WalletCoverage {
     return done
   }
 
-  async function of(wallets: readonly number[]) {
-    const rows = await store.query<{ wallet: number; since_slot: string; since_time: number }>(
-      `SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL
-       WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 10000000`,
-      { from: least(wallets), to: greatest(wallets) },
-    )
-    const wanted = new Set(wallets)
-    return new Map(
-      rows
-        .filter(({ wallet }) => wanted.has(wallet))
-        .map((row) => [row.wallet, { slot: Number(row.since_slot), time: row.since_time }]),
-    )
-  }
-
   async function save(wallets: readonly number[], since: CoverageStart): Promise<void> {
     version = Math.max(version + 1, Date.now())
     const row = { since_slot: since.slot, since_time: since.time, version }
@@ -56,6 +42,8 @@ export function createWalletCoverage(store: Store): WalletCoverage {
       wallets.map((wallet) => ({ wallet, ...row })),
     )
   }
+
+  const of = (wallets: readonly number[]) => readCoverage(store, wallets)
 
   async function ofWallet(wallet: number): Promise<CoverageStart | undefined> {
     return (await of([wallet])).get(wallet)
@@ -84,6 +72,23 @@ export function createWalletCoverage(store: Store): WalletCoverage {
           await save([wallet], { slot: at.slot, time: Math.max(at.time, since.time) })
       }),
   }
+}
+
+async function readCoverage(
+  store: Store,
+  wallets: readonly number[],
+): Promise<ReadonlyMap<number, CoverageStart>> {
+  const rows = await store.query<{ wallet: number; since_slot: string; since_time: number }>(
+    `SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL
+     WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 10000000`,
+    { from: least(wallets), to: greatest(wallets) },
+  )
+  const wanted = new Set(wallets)
+  return new Map(
+    rows
+      .filter(({ wallet }) => wanted.has(wallet))
+      .map((row) => [row.wallet, { slot: Number(row.since_slot), time: row.since_time }]),
+  )
 }
 
 function least(wallets: readonly number[]): number {

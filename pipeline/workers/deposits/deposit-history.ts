@@ -24,8 +24,8 @@ export const UNREAD_HISTORY: AccountHistory = {
 
 /**
  * Reads the finalized history of an account beyond `known`, newest first, and returns what is then
- * known. `onPage` receives, page by page, the transactions that were not processed yet. The position
- * moves to about 150 slots before slot `at`, which must be finalized.
+ * known. `onPage` receives, page by page, the transactions that were not processed yet. The
+ * position moves to about 150 slots before slot `at`, which must be finalized.
  *
  * A response does not say whether it is complete. A server that lacks the transaction `before`
  * lists nothing, and one that was restarted lists only down to its oldest block. So servers that

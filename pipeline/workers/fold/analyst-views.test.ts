@@ -22,8 +22,9 @@ import { solTransferRow, swapRow, transferRow } from './event-rows.ts'
 
 /*
  * The worked questions of sql/README.md over a history of three wallets, with answers worked out by
- * hand (rules J9, K4). Rows are stored as the worker stores them and unmerged: every row also has an
- * older version, and some have tombstones. Runs on chDB, and as user `analyst` on CLICKHOUSE_URL.
+ * hand (rules J9, K4). Rows are stored as the worker stores them and unmerged: every row also has
+ * an older version, and some have tombstones. Runs on chDB, and as user `analyst` on
+ * CLICKHOUSE_URL.
  */
 
 const BONK = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')

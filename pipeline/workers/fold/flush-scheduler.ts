@@ -56,7 +56,7 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
     timer = undefined
     const taken = waiting
     waiting = []
-    start(flush(taken))
+    start(settle(taken, options.flush))
   }
 
   /** `work` never rejects. */
@@ -65,15 +65,6 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
       running = undefined
       wake()
     })
-  }
-
-  async function flush(taken: readonly WaitingBatch[]): Promise<void> {
-    try {
-      await options.flush(taken.map(({ batch }) => batch))
-      for (const { resolve } of taken) resolve()
-    } catch (error) {
-      for (const { reject } of taken) reject(error)
-    }
   }
 
   return {
@@ -97,5 +88,18 @@ export function createFlushScheduler(options: FlushSchedulerOptions): FlushSched
     async drain() {
       while (running) await running
     },
+  }
+}
+
+/** Flushes batches, and settles each of them as the flush does. Never rejects. */
+async function settle(
+  waiting: readonly WaitingBatch[],
+  flush: FlushSchedulerOptions['flush'],
+): Promise<void> {
+  try {
+    await flush(waiting.map(({ batch }) => batch))
+    for (const { resolve } of waiting) resolve()
+  } catch (error) {
+    for (const { reject } of waiting) reject(error)
   }
 }

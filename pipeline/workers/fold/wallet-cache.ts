@@ -59,8 +59,8 @@ export class WalletCache {
   }
 
   /**
-   * Caches a state as the most recently used. `saved`: see `CachedWallet`; by default it stays as it
-   * was.
+   * Caches a state as the most recently used. `saved`: see `CachedWallet`; by default it stays as
+   * it was.
    */
   keep(state: WalletState, saved = this.#savedOf(state.wallet)): CachedWallet {
     const { wallet } = state

@@ -4,7 +4,6 @@ import type { SlotMarker, SolPrice } from '../../domain/slot.ts'
 import type { Wallets } from '../../domain/wallets.ts'
 import { followChain } from '../../ingest/follow-chain.ts'
 import type { FollowLimits } from '../../ingest/follow-limits.ts'
-import type { IngestOutput } from '../../ingest/output.ts'
 import { createMintDecimals } from '../../ingest/rpc/mint-decimals.ts'
 import { StoppedError } from '../../ingest/rpc/retry-until-stopped.ts'
 import { createRpc } from '../../ingest/rpc/rpc.ts'
@@ -122,12 +121,7 @@ export async function startIngest(deps: IngestDeps): Promise<Ingest> {
     { rpc, prices, logger, metrics, onStage },
     limits,
   )
-  const done = Promise.all([appendAll(chain, appender), chain.done])
-    .then(() => {})
-    .catch((error: unknown) => {
-      if (!(error instanceof StoppedError)) throw error
-    })
-    .finally(() => rpc.close())
+  const done = appendAll(chain, appender).finally(() => rpc.close())
   done.catch(() => {}) // a start that fails rejects by itself
 
   async function stop(): Promise<void> {
@@ -166,11 +160,18 @@ function knownPrices(
   return prices
 }
 
-/** Appends everything that the chain brings, in order, until it ends. */
-async function appendAll(
-  chain: { next(): Promise<IngestOutput | null> },
-  appender: OutputAppender,
-): Promise<void> {
+type Chain = ReturnType<typeof followChain>
+
+/**
+ * Appends everything that the chain brings, in order. Resolves when the chain has ended or stopped.
+ */
+async function appendAll(chain: Chain, appender: OutputAppender): Promise<void> {
+  await Promise.all([appendOutputs(chain, appender), chain.done]).catch((error: unknown) => {
+    if (!(error instanceof StoppedError)) throw error
+  })
+}
+
+async function appendOutputs(chain: Chain, appender: OutputAppender): Promise<void> {
   const window = createAppendWindow(UNACKNOWLEDGED)
   let turnStartedAt = performance.now()
   for (;;) {

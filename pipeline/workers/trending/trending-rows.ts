@@ -116,16 +116,16 @@ function changeOf(row: WatchlistRow): WatchlistChange {
 }
 
 /** Row of table `pool_states`. */
-export function poolStateRow(picture: PoolSnapshot & { readonly slot: number }): Row {
+export function poolStateRow(state: PoolSnapshot & { readonly slot: number }): Row {
   return {
-    at: picture.at,
-    mint: picture.mint,
-    pool: picture.pool,
-    slot: picture.slot,
-    quote_mint: picture.quoteMint,
-    quote_reserve: picture.quoteReserve,
-    price_quote: picture.price.quote,
-    price_base: picture.price.base,
+    at: state.at,
+    mint: state.mint,
+    pool: state.pool,
+    slot: state.slot,
+    quote_mint: state.quoteMint,
+    quote_reserve: state.quoteReserve,
+    price_quote: state.price.quote,
+    price_base: state.price.base,
   }
 }
 
