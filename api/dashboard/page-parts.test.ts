@@ -112,15 +112,11 @@ test('an amount that cannot be sent or buys no credit is refused with a reason',
   const cases: readonly [string, number, bigint | null, string][] = [
     ['10', 1000, 10_000_000n, 'You get 10,000 credits, at 1,000 credits per USDT.'],
     ['0.001', 1000, 1000n, 'You get 1 credit, at 1,000 credits per USDT.'],
-    ...(
-      [
-        ['0.000999', 1000, 'The minimum is 0.001 USDT, the price of 1 credit.'],
-        ['0.3', 3, 'The minimum is 0.333334 USDT, the price of 1 credit.'],
-        ['1', 0.1, 'The minimum is 10 USDT, the price of 1 credit.'],
-        ['18446744073709.551616', 1000, 'The maximum is 18,446,744,073,709 USDT.'],
-        ['', 1000, 'Enter an amount such as 10 or 12.50, with at most 6 decimals.'],
-      ] as const
-    ).map(([text, rate, message]): [string, number, null, string] => [text, rate, null, message]),
+    ['0.000999', 1000, null, 'The minimum is 0.001 USDT, the price of 1 credit.'],
+    ['0.3', 3, null, 'The minimum is 0.333334 USDT, the price of 1 credit.'],
+    ['1', 0.1, null, 'The minimum is 10 USDT, the price of 1 credit.'],
+    ['18446744073709.551616', 1000, null, 'The maximum is 18,446,744,073,709 USDT.'],
+    ['', 1000, null, 'Enter an amount such as 10 or 12.50, with at most 6 decimals.'],
   ]
   for (const [text, rate, units, message] of cases)
     t.deepEqual(parseTopUpAmount(text, plans(rate)), { units, message }, text)

@@ -196,7 +196,7 @@ const KEY_FAILURES: readonly FailureCase[] = [
 
 const PRO_REQUIRED: FailureCase = {
   respond: refuseWith('pro_required'),
-  message: `${PROBLEMS.pro_required[1]} See the Pro plans`,
+  message: 'This page needs an active Pro subscription. See the Pro plans',
   link: '#/pro',
 }
 

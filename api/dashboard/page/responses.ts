@@ -17,12 +17,12 @@ export interface AccountResponse {
 
 /** `GET /me/usage`, newest first. */
 export interface UsageResponse {
-  readonly by: UsagePeriod
+  readonly by: UsageInterval
   readonly items: readonly { readonly starts_at: number; readonly credits: number }[]
 }
 
 /** The length of one entry of the usage list. */
-export type UsagePeriod = 'hour' | 'day'
+export type UsageInterval = 'hour' | 'day'
 
 /** `GET /me/events`, newest first. */
 export interface AccountEventsResponse {

@@ -77,14 +77,19 @@ async function paymentMessage(payment: {
   const at = (key: Bytes) => keys.indexOf(key)
   const instruction = (program: Bytes, accounts: readonly Bytes[], data: readonly number[]) => [
     at(program),
-    ...[accounts.length, ...accounts.map(at)],
-    ...[data.length, ...data],
+    accounts.length,
+    ...accounts.map(at),
+    data.length,
+    ...data,
   ]
   const amount = new Uint8Array(8)
   new DataView(amount.buffer).setBigUint64(0, rawAmount, true)
   return Uint8Array.of(
-    ...[1, 0, 5],
-    ...[keys.length, ...keys.flatMap((key) => [...key])],
+    1,
+    0,
+    5,
+    keys.length,
+    ...keys.flatMap((key) => [...key]),
     ...blockhash,
     2,
     ...instruction(ASSOCIATED_TOKEN, [payer, destination, payee, USDT_MINT, SYSTEM, TOKEN], [1]),

@@ -3,7 +3,7 @@ import { formatCredits, formatUtcTime, groupThousands } from '../amounts.ts'
 import { PageLayout } from '../components/page-layout.tsx'
 import { EmptyNotice, QueryView } from '../components/query-view.tsx'
 import { ScrollTable } from '../components/scroll-table.tsx'
-import type { TopUpsResponse, UsagePeriod, UsageResponse } from '../responses.ts'
+import type { TopUpsResponse, UsageInterval, UsageResponse } from '../responses.ts'
 import { useApi } from '../use-api.ts'
 
 /** Credits used, and deposits that were credited. */
@@ -17,7 +17,7 @@ export function UsagePage() {
 }
 
 interface UsageView {
-  readonly by: UsagePeriod
+  readonly by: UsageInterval
   /** How many periods are listed at most. */
   readonly limit: number
   readonly label: string

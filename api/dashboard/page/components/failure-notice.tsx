@@ -44,11 +44,12 @@ function describe(failure: ApiFailure): Description {
     : { title: 'You are offline.', advice: 'Try again when you are connected.' }
 }
 
-/** Titles for codes whose title in the API addresses programs. */
+/** Titles for codes whose title in the API addresses programs or does not name the page. */
 const TITLES: Readonly<Record<string, string>> = {
   unauthorized: 'This API key is not valid. It was rotated or mistyped.',
   rate_limited: 'Too many requests came from your network or account.',
   unavailable: 'The service is temporarily unavailable.',
+  pro_required: 'This page needs an active Pro subscription.',
 }
 
 function adviceFor(failure: Extract<ApiFailure, { kind: 'refused' }>): ComponentChildren {

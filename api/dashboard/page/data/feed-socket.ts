@@ -61,7 +61,7 @@ export interface SocketEnvironment {
 }
 
 /** An open feed. `position` returns the position of its last message, to resume after. */
-export interface FeedSocket {
+export interface ResumableFeed {
   stop(): void
   position(): string | undefined
 }
@@ -74,13 +74,13 @@ export interface FeedSocket {
 export function openFeedSocket(
   options: SocketOptions,
   environment: SocketEnvironment = BROWSER,
-): FeedSocket {
-  const feed = new ResumingSocket(options, environment)
+): ResumableFeed {
+  const feed = new ResumableFeedSocket(options, environment)
   feed.connect()
   return feed
 }
 
-class ResumingSocket implements FeedSocket {
+class ResumableFeedSocket implements ResumableFeed {
   readonly #options: SocketOptions
   readonly #environment: SocketEnvironment
   #position: string | undefined

@@ -1,9 +1,9 @@
 import { type ApiFailure, type ApiResult, callApi } from '../call-api.ts'
 import { type FeedNotice, refusalNotice } from './feed-notices.ts'
 import {
-  type FeedSocket,
   feedUrl,
   openFeedSocket,
+  type ResumableFeed,
   type SocketMessage,
   type SocketState,
 } from './feed-socket.ts'
@@ -39,7 +39,7 @@ export class LiveViewConnection<State, Body> {
   readonly #token: string
   readonly #listener: LiveViewListener<State>
   #pending: SocketMessage[] = []
-  #socket: FeedSocket | null = null
+  #socket: ResumableFeed | null = null
   #isLive = false
   /** The service refused the request for a reason that polling does not change. */
   #isRefused = false

@@ -3,9 +3,9 @@ import { type Atom, createAtom } from '../atom.ts'
 import { type ApiFailure, callApi } from '../call-api.ts'
 import { type FeedNotice, refusalNotice } from './feed-notices.ts'
 import {
-  type FeedSocket,
   feedUrl,
   openFeedSocket,
+  type ResumableFeed,
   type SocketMessage,
   type SocketState,
 } from './feed-socket.ts'
@@ -65,7 +65,7 @@ export interface TradeFeedTransport {
 export class LiveTradeFeed {
   readonly state: Atom<TradeFeedState>
   readonly #transport: TradeFeedTransport
-  #socket: FeedSocket | null = null
+  #socket: ResumableFeed | null = null
   #position: string | undefined
   #filter: TradeFilter = { wallets: [], mints: [] }
   /** Credits that may be spent before the feed pauses. */

@@ -10,8 +10,8 @@ import { PaidView, RequireApiKey } from '../data/paid-view.tsx'
 import { usePaidQuery } from '../data/use-paid-query.ts'
 import type { PageProps } from '../page-props.ts'
 import { OlderSwapsButton } from './older-swaps-button.tsx'
-import { SWAP_COLUMNS } from './swap-columns.tsx'
 import { TokenCharts } from './token-charts.tsx'
+import { TOKEN_SWAP_COLUMNS } from './token-swap-columns.tsx'
 import { SWAPS_PRICE, type TokenSwaps, useTokenSwaps } from './use-token-swaps.ts'
 import { WalletAggregates } from './wallet-aggregates.tsx'
 
@@ -99,7 +99,7 @@ function Swaps({ loaded }: { readonly loaded: TokenSwaps }) {
             ? `All swaps by tracked wallets (${swaps.length}), newest first`
             : `The newest ${swaps.length} swaps by tracked wallets`
         }
-        columns={SWAP_COLUMNS}
+        columns={TOKEN_SWAP_COLUMNS}
         rows={swaps}
         rowKey={(swap) => swaps.indexOf(swap)}
       />

@@ -5,7 +5,7 @@ import { TradeSide } from '../data/trade-side.tsx'
 import { QuoteAmount } from './quote-amount.tsx'
 
 /** Columns for the swaps of one token. */
-export const SWAP_COLUMNS: readonly TableColumn<SwapItem>[] = [
+export const TOKEN_SWAP_COLUMNS: readonly TableColumn<SwapItem>[] = [
   { key: 'time', title: 'Time', cell: ({ block_time }) => <LocalTime unix={block_time} /> },
   { key: 'wallet', title: 'Wallet', cell: ({ wallet }) => <WalletLink alias={wallet} /> },
   { key: 'side', title: 'Side', cell: ({ side }) => <TradeSide side={side} /> },
