@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import anyTest, { type ExecutionContext } from 'ava'
+import type { Role } from '../../pipeline/config.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import { type Answer, type Customer, type TradeItem, until } from './customer.ts'
-import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
+import { type ContractTrade, type Customer, type CustomerAnswer, until } from './customer.ts'
+import { type Deployment, deploy, newSecrets } from './deployment.ts'
 import { Follower } from './follower.ts'
 import { marketTruth } from './market-truth.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
@@ -43,7 +44,7 @@ let deployment: Deployment
 let customer: Customer
 let follower: Follower
 /** The oldest trade that was stored before any server was killed. */
-let oldest: TradeItem | undefined
+let oldest: ContractTrade | undefined
 /** The costs that answers named. */
 let spent = 0
 
@@ -82,7 +83,7 @@ function startSimulator(): ServiceProcess {
 }
 
 /** Calls as a customer, in bounded time, and adds up the costs that answers name. */
-async function ask(t: ExecutionContext, path: string): Promise<Answer> {
+async function ask(t: ExecutionContext, path: string): Promise<CustomerAnswer> {
   const beganAt = Date.now()
   const answer = await customer.get(path)
   t.true(Date.now() - beganAt < ANSWER_MS, `${path} took ${Date.now() - beganAt} ms`)
@@ -148,7 +149,7 @@ async function isNotReady(role: Role, expected: readonly string[]): Promise<void
   )
 }
 
-async function walk(): Promise<TradeItem[]> {
+async function walk(): Promise<ContractTrade[]> {
   const { trades, calls } = await customer.walkTrades()
   spent += 3 * calls
   return trades

@@ -49,6 +49,7 @@ export interface DuplexCall {
   cut(): void
 }
 
+/** The methods of a gRPC server. */
 export interface GrpcServerHandlers {
   /** Handlers of unary methods by path; they get the bytes of the request. */
   readonly unary: Readonly<Record<string, (request: Buffer) => Uint8Array>>
@@ -58,6 +59,7 @@ export interface GrpcServerHandlers {
   authorize(headers: IncomingHttpHeaders): void
 }
 
+/** A running gRPC server. */
 export interface GrpcServer {
   readonly port: number
   close(): Promise<void>

@@ -1,15 +1,15 @@
 import { SlotStatus } from '@triton-one/yellowstone-grpc'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
 import { createRandom, hash32 } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
 import {
   accountUpdate,
   blockMetaUpdate,
+  type StreamTransactionUpdate,
+  type StreamUpdate,
   slotUpdate,
-  type TransactionUpdate,
   transactionUpdate,
-  type Update,
 } from './updates.ts'
 
 /**
@@ -21,10 +21,10 @@ export interface SlotUpdates {
    * A block's transactions, accounts and meta, as the stream sends them together. `until` is the
    * newest confirmed slot: a late transaction is left out until its slot is reached.
    */
-  data(slot: number, until: number): readonly Update[]
+  data(slot: number, until: number): readonly StreamUpdate[]
   /** Late transactions of earlier slots that are sent with this slot. */
-  late(slot: number): readonly Update[]
-  status(slot: number, status: SlotStatus): Update
+  late(slot: number): readonly StreamUpdate[]
+  status(slot: number, status: SlotStatus): StreamUpdate
 }
 
 /** Least and most number of slots by which a late transaction is late. */
@@ -40,12 +40,15 @@ export function comesLate(seed: number, slot: number, index: number): boolean {
  * of `remembered` slots.
  */
 export function createSlotUpdates(
-  chain: Chain,
+  chain: SimulatedChain,
   seed: number,
   troubleAt: TroubleAt,
   remembered: number,
 ): SlotUpdates {
-  const blocks = new Map<number, { transactions: TransactionUpdate[]; rest: Update[] }>()
+  const blocks = new Map<
+    number,
+    { transactions: StreamTransactionUpdate[]; rest: StreamUpdate[] }
+  >()
   const blockOf = (slot: number) => {
     let found = blocks.get(slot)
     if (found === undefined) {
@@ -74,7 +77,9 @@ export function createSlotUpdates(
     data(slot, until) {
       const { transactions, rest } = blockOf(slot)
       const random = createRandom(seed, 'trouble', slot)
-      const updates: Update[] = transactions.filter((_, index) => comesWith(slot, index) <= until)
+      const updates: StreamUpdate[] = transactions.filter(
+        (_, index) => comesWith(slot, index) <= until,
+      )
       if (troubleAt('shuffle', slot)) random.shuffle(updates)
       if (troubleAt('duplicates', slot)) {
         for (const update of [...updates]) {
@@ -101,7 +106,7 @@ export function createSlotUpdates(
     },
 
     late(slot) {
-      const found: Update[] = []
+      const found: StreamUpdate[] = []
       for (let back = LATE_SLOTS.most; back >= LATE_SLOTS.least; back -= 1) {
         const earlier = chain.step(slot, -back)
         if (!troubleAt('late', earlier)) continue

@@ -3,7 +3,7 @@ import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grp
 import { LRUCache } from 'lru-cache'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { Block } from '../block.ts'
-import type { AccountState, Mentioned, OwnedTokenAccount } from '../chain.ts'
+import type { AccountState, OwnedTokenAccount, TransactionMention } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import type { CompressedSlots } from '../compressed-shape.ts'
 import { createAccounts } from './accounts.ts'
@@ -20,7 +20,7 @@ import { type SlotTruth, truthOf } from './slot-truth.ts'
 import { strangerAction } from './stranger.ts'
 import { lifeOfTemperament } from './temperament.ts'
 import { createUniverse, type Universe } from './universe.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import type { PoolBalances } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 import { createWalletAccounts } from './wallet-accounts.ts'
 import { priceAccountUpdate } from './whirlpool-account.ts'
@@ -55,7 +55,7 @@ export interface Market {
    * without a block. Yields null now and then, so that the caller can give way to other work. Fast
    * for tracked wallets and their token accounts.
    */
-  mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
+  mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>
   /** Number of transactions of a slot. */
   count(slot: number): number
   /** One transaction, as `block` has it; undefined past the last. */
@@ -163,7 +163,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 }
 
 /** The accounts of all pools, by key id. */
-function poolAccountsOf({ coins, pricePool }: Universe): Map<string, PoolAccount> {
+function poolAccountsOf({ coins, pricePool }: Universe): Map<string, PoolBalances> {
   const accounts = [...coins, pricePool].flatMap((coin) => VENUES[coin.venue].accounts(coin))
   return new Map(accounts.map((account) => [account.key.id, account]))
 }
@@ -187,7 +187,7 @@ function* mentionsIn(
   transactions: SlotTransactions,
   slot: number,
   keyId: string,
-): Generator<Mentioned> {
+): Generator<TransactionMention> {
   const { actions } = transactions.place(slot)
   for (let index = actions.length - 1; index >= 0; index -= 1) {
     const { draft } = actions[index]!.action()

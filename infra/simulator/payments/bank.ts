@@ -19,7 +19,7 @@ import { createAssociated, mintTo } from './token-instructions.ts'
  * A transaction that was refused. `reason` is the error as RPC writes it; null when the transaction
  * cannot be read.
  */
-export class Refused extends Error {
+export class TransactionRefused extends Error {
   readonly reason: TransactionErrorJson | null
   readonly logs: readonly string[]
   constructor(message: string, reason: TransactionErrorJson | null, logs: readonly string[] = []) {
@@ -82,7 +82,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     const tx = readWire(wire)
     const { message, signatures } = tx
     if (message.addressTableLookups.length > 0)
-      throw new Refused('address lookup tables are not known here', null)
+      throw new TransactionRefused('address lookup tables are not known here', null)
     const keys = message.staticAccountKeys
     const parts = {
       messageBytes: message.serialize(),
@@ -184,14 +184,18 @@ function readWire(wire: Uint8Array): VersionedTransaction {
   try {
     return VersionedTransaction.deserialize(wire)
   } catch {
-    throw new Refused('failed to deserialize the transaction', null)
+    throw new TransactionRefused('failed to deserialize the transaction', null)
   }
 }
 
-function refusal(failed: Failed): Refused {
+function refusal(failed: Failed): TransactionRefused {
   const reason = errorJson(failed)
   const why = typeof reason === 'string' ? reason : JSON.stringify(reason)
-  return new Refused(`Transaction simulation failed: ${why}`, reason, failed.meta().logs())
+  return new TransactionRefused(
+    `Transaction simulation failed: ${why}`,
+    reason,
+    failed.meta().logs(),
+  )
 }
 
 function infoOf(

@@ -2,13 +2,13 @@ import type { PublicKey } from '@solana/web3.js'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import type { Chain, Mentioned } from '../chain.ts'
+import type { SimulatedChain, TransactionMention } from '../chain.ts'
 import { keysOf } from '../grpc/updates.ts'
 import { type Key, keyId } from '../market/key.ts'
 import { type Bank, openBank } from './bank.ts'
 
 /** Takes transactions over RPC: each is executed at once, and is in the block of the next slot. */
-export interface Payments {
+export interface SimulatedPayments {
   /** Executes a signed transaction; returns its signature, base58. Rejects with `Refused`. */
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
@@ -20,8 +20,8 @@ export interface Payments {
 /** A chain with payments. */
 export interface PaidChain {
   /** The base chain; transactions that were sent come last in its blocks. */
-  readonly chain: Chain
-  readonly payments: Payments
+  readonly chain: SimulatedChain
+  readonly payments: SimulatedPayments
 }
 
 /** A transaction that was sent. */
@@ -36,7 +36,7 @@ interface Sent {
  * opened at the first payment.
  */
 export function createPaidChain(
-  base: Chain,
+  base: SimulatedChain,
   options: {
     readonly faucetSecret: Uint8Array
     readonly newest: () => number
@@ -77,7 +77,7 @@ export function createPaidChain(
     return encodeBase58(info.signature)
   }
 
-  const payments: Payments = {
+  const payments: SimulatedPayments = {
     bank,
     async send(wire, how) {
       const { execute } = await bank()
@@ -97,7 +97,7 @@ export function createPaidChain(
     slots.get(slot)?.find(({ info }) => info.index === String(index))
 
   /** Sent transactions that name a key, in slots `from` down to `last`, newest first. */
-  function* sentDown(id: string, from: number, last: number): Generator<Mentioned> {
+  function* sentDown(id: string, from: number, last: number): Generator<TransactionMention> {
     for (const slot of [...slots.keys()].sort((a, b) => b - a)) {
       if (slot > from || slot < last) continue
       for (const { info, named } of [...(slots.get(slot) ?? [])].reverse())
@@ -106,7 +106,7 @@ export function createPaidChain(
     }
   }
 
-  const chain: Chain = {
+  const chain: SimulatedChain = {
     ...base,
     block(slot) {
       const block = base.block(slot)
