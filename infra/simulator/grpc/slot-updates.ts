@@ -1,7 +1,7 @@
 import { SlotStatus } from '@triton-one/yellowstone-grpc'
 import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
-import { createRandom, hash32 } from '../random.ts'
+import { createRandom, hash32, type Random } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
 import {
   accountUpdate,
@@ -73,6 +73,15 @@ export function createSlotUpdates(
     return chain.step(slot, delay)
   }
 
+  /** Now and then, puts a transaction of the previous block before the updates. */
+  const repeatEarlier = (slot: number, until: number, updates: StreamUpdate[], random: Random) => {
+    const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
+    const before = earlier < slot && earlier >= chain.firstSlot ? blockOf(earlier) : null
+    if (before === null || before.transactions.length === 0 || !random.chance(0.3)) return
+    const index = random.below(before.transactions.length)
+    if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
+  }
+
   return {
     data(slot, until) {
       const { transactions, rest } = blockOf(slot)
@@ -82,24 +91,11 @@ export function createSlotUpdates(
       )
       if (troubleAt('shuffle', slot)) random.shuffle(updates)
       if (troubleAt('duplicates', slot)) {
-        for (const update of [...updates]) {
-          if (random.chance(0.15)) updates.splice(random.below(updates.length + 1), 0, update)
-        }
-        const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
-        const before = earlier < slot && earlier >= chain.firstSlot ? blockOf(earlier) : null
-        if (before !== null && before.transactions.length > 0 && random.chance(0.3)) {
-          const index = random.below(before.transactions.length)
-          if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
-        }
+        for (const update of [...updates])
+          if (random.chance(0.15)) insertAnywhere(updates, update, random)
+        repeatEarlier(slot, until, updates, random)
       }
-      if (troubleAt('garbage', slot)) {
-        const sample = transactions[random.below(Math.max(1, transactions.length))]
-        if (sample !== undefined && random.chance(0.4)) {
-          for (const update of garbageUpdates(slot, sample, transactions.length, random)) {
-            updates.splice(random.below(updates.length + 1), 0, update)
-          }
-        }
-      }
+      if (troubleAt('garbage', slot)) insertGarbage(slot, transactions, updates, random)
       if (!troubleAt('metaFirst', slot)) return [...updates, ...rest]
       const at = random.below(updates.length + 1)
       return [...updates.slice(0, at), ...rest, ...updates.slice(at)]
@@ -123,4 +119,21 @@ export function createSlotUpdates(
       return slotUpdate(slot, chain.parent(slot), status, dead)
     },
   }
+}
+
+/** Now and then, adds transactions that cannot be decoded. */
+function insertGarbage(
+  slot: number,
+  transactions: readonly StreamTransactionUpdate[],
+  updates: StreamUpdate[],
+  random: Random,
+): void {
+  const sample = transactions[random.below(Math.max(1, transactions.length))]
+  if (sample === undefined || !random.chance(0.4)) return
+  for (const update of garbageUpdates(slot, sample, transactions.length, random))
+    insertAnywhere(updates, update, random)
+}
+
+function insertAnywhere(updates: StreamUpdate[], update: StreamUpdate, random: Random): void {
+  updates.splice(random.below(updates.length + 1), 0, update)
 }
