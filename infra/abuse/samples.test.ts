@@ -42,7 +42,7 @@ test('memory is back within 10%, resident memory beyond what the store takes by 
   t.false(isMemoryBack(before, memory(591, 55), 120))
 })
 
-test('the metrics of a process tell event-loop delay and memory', async (t) => {
+test('the metrics of a process give event-loop delay and memory', async (t) => {
   const registry = createRegistry()
   collectProcessMetrics(registry)
   let sample = null

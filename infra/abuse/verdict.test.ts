@@ -22,7 +22,7 @@ const talk = (expect: AbuseCase['expect']) =>
 const verdict = (one: Parameters<typeof judge>[0], seen: Partial<CaseOutcome>) =>
   judge(one, { ...NO_OUTCOME, ...seen }, [KEY])
 
-test('a refusal as the contract has it is no fault', (t) => {
+test('a refusal that follows the contract is no fault', (t) => {
   const one = exchange({ statuses: [400], codes: ['invalid_parameter'] })
   t.deepEqual(verdict(one, { answers: [refusal(400, 'invalid_parameter')] }), [])
 })
@@ -87,7 +87,7 @@ const opened: Partial<CaseOutcome> = {
   answers: [{ status: 101, fields: new Map(), body: '' }],
 }
 
-test('the feed has to tell the right error and go on, or close with the right code', (t) => {
+test('the feed must send the right error and continue, or close with the right code', (t) => {
   const refused = talk({ codes: ['invalid_cursor'] })
   const closed = talk({ closes: [1009] })
   t.deepEqual(verdict(refused, { ...opened, told: ['invalid_cursor', 'pong'], isAlive: true }), [])

@@ -51,7 +51,8 @@ export async function runTo(clock: MarketClock, slot: number): Promise<void> {
       seen = position.slot
       movedAt = Date.now()
     }
-    if (Date.now() - movedAt > STALLED_MS) throw new Error(`storage stands still at slot ${seen}`)
+    if (Date.now() - movedAt > STALLED_MS)
+      throw new Error(`storage has not moved past slot ${seen}`)
     const lost = deployed.away.has('all') || deployed.away.has('ingest')
     const behind = simulator.slot - (position.slot ?? startSlot)
     if (lost) simulator.advance(Math.min(20, slot - simulator.slot))
@@ -117,7 +118,7 @@ async function wait(
     deployed.supervise()
     if (Date.now() > deadline)
       throw new Error(
-        `waited ${ms / 1000} s for ${what}; stored is slot ${position.slot}, the newest is ${simulator.slot}, away are [${[...deployed.away]}]`,
+        `waited ${ms / 1000} s for ${what}; stored slot ${position.slot}, newest slot ${simulator.slot}, down: [${[...deployed.away]}]`,
       )
     onRound()
   }
@@ -160,9 +161,9 @@ export async function settle(
       lessAt = Date.now()
     }
     const told = Object.entries(left).map(([name, count]) => `${count} ${name}`)
-    if (Date.now() - lessAt > STALLED_MS) return [`nothing moves: missing are ${told.join(', ')}`]
+    if (Date.now() - lessAt > STALLED_MS) return [`no progress; still missing: ${told.join(', ')}`]
     await pause(100)
-    if (round % 100 === 0) tell(`settling: missing are ${told.join(', ')}`)
+    if (round % 100 === 0) tell(`settling; still missing: ${told.join(', ')}`)
     if (round % 20 === 0) simulator.advance(1)
   }
 }

@@ -84,7 +84,7 @@ test.serial(
   },
 )
 
-test.serial('a row that is changed, missing or too many is told', async (t) => {
+test.serial('a changed, missing or extra row is reported', async (t) => {
   const { store } = opened
   await store.command(
     `INSERT INTO positions (wallet, mint, buys, version) SELECT wallet, mint, buys + 1, version + 1 FROM positions FINAL ORDER BY wallet, mint LIMIT 1`,

@@ -130,7 +130,7 @@ export class Deployed {
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
       if (SERVER_NAMES.some((server) => this.away.has(server))) continue
-      tell(`${part} found a server away at its start: started again`)
+      tell(`${part} ended because a server was down; starting it again`)
       deployment.start(part)
     }
   }
@@ -215,7 +215,7 @@ export class Deployed {
     }
     const asked = askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
     const reply = await within(args[0] === 'sql' ? QUERY_MS : STALLED_MS, name, asked)
-    if (reply === null) throw new Error(`operator ${name}: the service is away`)
+    if (reply === null) throw new Error(`operator ${name}: the service is down`)
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
   }

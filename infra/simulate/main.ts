@@ -95,7 +95,7 @@ async function runSeed(
   const tables = new Set(differences.map(({ table }) => table))
   for (const table of tables) {
     const own = differences.filter((difference) => difference.table === table)
-    tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} are not what they should be`)
+    tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} differ from the truth`)
     for (const difference of own.slice(0, SHOWN)) tell(`  ${describeDifference(difference)}`)
   }
   tell(`FAILED after ${seconds} s; again: ${repeat}`)

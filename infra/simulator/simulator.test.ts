@@ -204,7 +204,7 @@ test('from_slot replays and goes on live without a gap; a restart replays the sa
   t.deepEqual(bodies(await follow(restarted, request, 10)), bodies(replayed))
 })
 
-test('a slot before the replay window is OUT_OF_RANGE with the first one that is left', async (t) => {
+test('a slot before the replay window is OUT_OF_RANGE with the first available slot', async (t) => {
   const simulator = await start(t, { replaySlots: 20 })
   const client = await connectYellowstone(simulator)
   t.deepEqual(await client.subscribeReplayInfo(), { firstAvailable: String(START - 19) })
@@ -303,7 +303,7 @@ test('unary calls answer; a wrong x-token is refused on every call', async (t) =
   t.regex(String((refusal?.cause as Error | undefined)?.message), /No valid auth token/)
 })
 
-test('a client that is too far behind is dropped with the words of the plugin', async (t) => {
+test('a client that is too far behind is dropped with the error text of the plugin', async (t) => {
   const simulator = await start(t, { maxQueuedUpdates: 30, trackedPerSlot: 4 })
   const stream = await collect(
     await (await connectYellowstone(simulator)).subscribe(followWallets(simulator)),
@@ -401,7 +401,7 @@ for (const [name, trouble] of [
   ],
   ['all trouble at once', { ...ALL_TROUBLE, slowRpc: false }],
 ] satisfies [string, Trouble][]) {
-  test(`${name}: who keeps books by slot has the truth in the end`, async (t) => {
+  test(`${name}: a client that keeps books by slot has the truth in the end`, async (t) => {
     const simulator = await start(t, { trouble, trackedPerSlot: 3 })
     const until = START + 300
     const { candidates, blocks, ended } = await followHonestly(simulator, until)
@@ -427,7 +427,7 @@ for (const [name, trouble] of [
   })
 }
 
-test('trouble is there when asked for, and nothing of it when not', async (t) => {
+test('each kind of trouble occurs when it is on, and only then', async (t) => {
   const quiet = await start(t)
   const calm = await follow(quiet, followWallets(quiet), 80)
   t.is(new Set(placesOf(calm)).size, placesOf(calm).length)

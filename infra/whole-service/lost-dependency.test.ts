@@ -222,7 +222,7 @@ const kill = (only: 'clickhouse' | 'redis' | 'kafka') => killServers(join(dir, '
 
 const PRODUCT = ['/trades?limit=5', '/wallets', '/wallets/W1/metrics']
 
-test(`without ClickHouse reads are refused, and everything goes on once it is back${why}`, async (t) => {
+test(`without ClickHouse, reads are refused, and everything continues once it is back${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
@@ -257,7 +257,7 @@ test(`without Redis no call is answered for free, and none is charged twice${why
   await goesOn(t)
 })
 
-test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
+test(`without Kafka, reads continue and the feed waits${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('kafka')
@@ -271,7 +271,7 @@ test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
   await goesOn(t)
 })
 
-test(`without a stream reads go on, and what passed meanwhile comes afterwards${why}`, async (t) => {
+test(`without a stream, reads continue, and the missed slots come afterwards${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await simulator.kill()
@@ -282,7 +282,7 @@ test(`without a stream reads go on, and what passed meanwhile comes afterwards${
   await goesOn(t)
 })
 
-test(`after all that the books agree and every process stops cleanly${why}`, async (t) => {
+test(`afterwards the books agree and every process stops cleanly${why}`, async (t) => {
   t.timeout(300_000)
   await follower.stop()
   const used = spent + follower.all().length

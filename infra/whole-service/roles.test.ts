@@ -84,7 +84,7 @@ async function makeRedisUsers(): Promise<(user: string) => string> {
   }
 }
 
-test(`a process whose user may create no table says who may${why}`, async (t) => {
+test(`a process whose user may not create tables names the user who may${why}`, async (t) => {
   const api = deployment.start('api', { CLICKHOUSE_URL: urlOf('api') })
   t.is(await api.ended, 1)
   t.true(

@@ -25,7 +25,7 @@ interface Balance {
   readonly uiTokenAmount: { readonly amount: string }
 }
 
-test('what somebody signed and sent is executed, and in the next block for everybody', async (t) => {
+test('a signed transaction is executed, and is in the next block for all clients', async (t) => {
   const clock = { kind: 'manual', startSlot: START } as const
   const simulator = await startSimulator({ clock, wallets: 5, coins: 40, othersPerSlot: 2 })
   t.teardown(() => simulator.close())
