@@ -5,12 +5,12 @@ import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { Block } from '../block.ts'
 import type { AccountState, OwnedTokenAccount, TransactionMention } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
-import type { CompressedSlots } from '../compressed-shape.ts'
 import { createAccounts } from './accounts.ts'
 import { createDeskMentions } from './desk-mentions.ts'
 import { createDeskIndex, createDesks, createScales } from './desks.ts'
 import { createEpisodes } from './episodes.ts'
 import type { Key } from './key.ts'
+import type { MarketOptions } from './market-options.ts'
 import { createPoolUpdates } from './pool-accounts.ts'
 import { createSignatures, type Signatures } from './signature.ts'
 import { createSlotOrder } from './slot-order.ts'
@@ -24,23 +24,6 @@ import type { PoolBalances } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 import { createWalletAccounts } from './wallet-accounts.ts'
 import { priceAccountUpdate } from './whirlpool-account.ts'
-
-/** How large a market is. */
-export interface MarketOptions {
-  readonly seed: number
-  readonly wallets: number
-  readonly coins: number
-  /** Transactions of tracked wallets a slot, on average. */
-  readonly trackedPerSlot: number
-  /** Transactions a slot that touch no tracked wallet. */
-  readonly othersPerSlot: number
-  /**
-   * The slots of a compressed history (`compressBefore`); without it, the history is whole. With
-   * it, wallets also hold coins for hours. Their trades of these are in the first blocks of minutes,
-   * which a compressed history has too. Everything else begins with the first whole slot.
-   */
-  readonly compressed?: CompressedSlots | undefined
-}
 
 /** The market: what each slot holds is a function of the options and the slot alone. */
 export interface Market {
