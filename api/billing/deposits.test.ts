@@ -11,9 +11,9 @@ import {
 import { type Simulator, startSimulator } from '../../infra/simulator/simulator.ts'
 import { createPayer, type Payer, rentOf } from '../../infra/simulator/testing/payer.ts'
 import {
-  createStage,
+  createPaymentStage,
   PAYMENT_PATHS,
-  type Stage,
+  type PaymentStage,
 } from '../../infra/simulator/testing/payment-paths.ts'
 import { readDeposits } from '../../pipeline/decode/deposits.ts'
 import { type Address, address, addressFromBytes } from '../../pipeline/domain/address.ts'
@@ -48,7 +48,7 @@ const FINALITY = 40
 const logger = createLogger('silent')
 let opened: TestStore
 let simulator: Simulator
-let stage: Stage
+let stage: PaymentStage
 let rpc: SolanaRpc & HistoryRpc & PaymentRpc
 let index: DepositIndex
 let api: TestApi
@@ -78,7 +78,7 @@ test.before(async () => {
     othersPerSlot: 1,
     trackedPerSlot: 0.1,
   })
-  stage = await createStage(simulator)
+  stage = await createPaymentStage(simulator)
   rpc = createRpc({ url: simulator.rpcUrl, metrics: createIngestMetrics(createRegistry()) })
   index = newIndex(opened.store)
   api = await startApi(opened.store, {

@@ -1,7 +1,8 @@
 import { type Agent, request } from 'node:http'
-import type { Target } from './wire.ts'
+import type { Endpoint } from './wire.ts'
 
-export interface Asked {
+/** A request to send. */
+export interface RequestOptions {
   readonly path: string
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -13,7 +14,8 @@ export interface Asked {
   readonly localAddress?: string | null
 }
 
-export interface Got {
+/** The answer to a request. */
+export interface RequestOutcome {
   /** 0 when no answer came within 20 s, or the connection broke. */
   readonly status: number
   readonly fields: Readonly<Record<string, unknown>>
@@ -21,7 +23,7 @@ export interface Got {
 }
 
 /** Sends a well-formed request; never rejects. */
-export function ask(target: Target, asked: Asked): Promise<Got> {
+export function sendRequest(target: Endpoint, asked: RequestOptions): Promise<RequestOutcome> {
   const { path, method = 'GET', headers = {}, body = '', agent, localAddress = null } = asked
   return new Promise((resolve) => {
     const lost = () => resolve({ status: 0, fields: {}, body: '' })

@@ -2,7 +2,7 @@
  * Rows of the report. Cases of the first four are generated; each burst is one case and has its own
  * row.
  */
-export type Kind = 'requests' | 'feed' | 'connections' | 'slow'
+export type CaseKind = 'requests' | 'feed' | 'connections' | 'slow'
 
 /**
  * One hostile act, and the outcomes that the contract allows. A case is plain data, so that the
@@ -10,12 +10,12 @@ export type Kind = 'requests' | 'feed' | 'connections' | 'slow'
  * only the running service has.
  */
 export interface AbuseCase {
-  readonly kind: Kind
+  readonly kind: CaseKind
   /** Cases of one group attack the same thing; a short run takes some of every group. */
   readonly group: string
   readonly title: string
-  readonly act: Exchange | Talk
-  readonly expect: Expectation
+  readonly act: Exchange | FeedConversation
+  readonly expect: AllowedOutcome
   /** Longest duration of the case. */
   readonly limitMs: number
 }
@@ -43,12 +43,13 @@ export interface Exchange {
 }
 
 /** A conversation on the feed's socket, after a valid handshake. */
-export interface Talk {
+export interface FeedConversation {
   readonly via: 'feed'
-  readonly steps: readonly TalkStep[]
+  readonly steps: readonly FeedStep[]
 }
 
-export type TalkStep =
+/** One step of a conversation with the feed. */
+export type FeedStep =
   | { readonly frame: Frame; readonly times?: number }
   /** Raw bytes instead of a frame, as Latin-1. */
   | { readonly bytes: string }
@@ -69,7 +70,8 @@ export interface Frame {
   readonly declares?: number
 }
 
-export interface Expectation {
+/** The outcomes that the contract allows for a case. */
+export interface AllowedOutcome {
   /** Allowed statuses of each answer; 0 allows closing without an answer. */
   readonly statuses?: readonly number[]
   /**
@@ -88,7 +90,7 @@ export interface Expectation {
 }
 
 /** Replaces the placeholders of a text. */
-export function fill(text: string, values: Placeholders): string {
+export function fillPlaceholders(text: string, values: Placeholders): string {
   return text.replace(
     /\{\{(key|token|cursor|mint)\}\}/g,
     (_, name: keyof Placeholders) => values[name],

@@ -1,9 +1,16 @@
 import type { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AbuseCase, type Frame, fill, type Placeholders, request, type Talk } from './case.ts'
+import {
+  type AbuseCase,
+  type FeedConversation,
+  type Frame,
+  fillPlaceholders,
+  type Placeholders,
+  request,
+} from './case.ts'
 import { encodeFrame, readFrames } from './frames.ts'
 import { readAnswers } from './read-answers.ts'
-import { NOTHING_SEEN, open, type Seen, type Target } from './wire.ts'
+import { type CaseOutcome, type Endpoint, NO_OUTCOME, openConnection } from './wire.ts'
 
 /** A client of the feed that sends given frames. */
 export class FeedSocket {
@@ -17,13 +24,13 @@ export class FeedSocket {
   /** Texts of messages but trades. */
   text = ''
   /** The answer to the handshake. */
-  answers: Seen['answers'] = []
+  answers: CaseOutcome['answers'] = []
   #bytes: Buffer = Buffer.alloc(0)
   #isOpen = false
   readonly #waiting = new Set<() => void>()
 
-  constructor(target: Target, address: string | null, key: string) {
-    this.socket = open(target, address)
+  constructor(target: Endpoint, address: string | null, key: string) {
+    this.socket = openConnection(target, address)
     this.socket.write(
       request('GET /ws', {
         credential: `Bearer ${key}`,
@@ -114,12 +121,16 @@ export class FeedSocket {
 }
 
 /** Carries out a case of the feed on its own connection. */
-export async function converse(
-  { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Talk },
-  target: Target,
+export async function runFeedCase(
+  {
+    act,
+    expect,
+    limitMs,
+  }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: FeedConversation },
+  target: Endpoint,
   address: string | null,
   values: Placeholders,
-): Promise<Seen> {
+): Promise<CaseOutcome> {
   const started = performance.now()
   const left = () => limitMs - (performance.now() - started)
   const client = new FeedSocket(target, address, values.key)
@@ -138,7 +149,7 @@ export async function converse(
   client.socket.destroy()
   const { answers, told, closeCode, text } = client
   return {
-    ...NOTHING_SEEN,
+    ...NO_OUTCOME,
     answers,
     told,
     closeCode,
@@ -149,7 +160,11 @@ export async function converse(
   }
 }
 
-async function takeSteps(client: FeedSocket, act: Talk, values: Placeholders): Promise<void> {
+async function takeSteps(
+  client: FeedSocket,
+  act: FeedConversation,
+  values: Placeholders,
+): Promise<void> {
   for (const step of act.steps) {
     if (client.isClosed) return
     if ('pauseMs' in step) await sleep(step.pauseMs)
@@ -157,7 +172,7 @@ async function takeSteps(client: FeedSocket, act: Talk, values: Placeholders): P
     else if ('cut' in step && step.cut === 'end') client.socket.end()
     else if ('cut' in step) client.socket.resetAndDestroy()
     else {
-      const frame = { ...step.frame, payload: fill(step.frame.payload, values) }
+      const frame = { ...step.frame, payload: fillPlaceholders(step.frame.payload, values) }
       for (let time = 0; time < (step.times ?? 1); time++) client.send(frame)
     }
   }

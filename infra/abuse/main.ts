@@ -9,8 +9,8 @@ import { type Documents, generateCases } from './generate/generate.ts'
 import { Monitor } from './monitor.ts'
 import { type Run, report } from './report.ts'
 import { type Result, runAll, runStop } from './run.ts'
-import { isBack, type Memory } from './samples.ts'
-import { attachWorld, startWorld, type World } from './service.ts'
+import { isMemoryBack, type Memory } from './samples.ts'
+import { type AttackedService, attachService, startAttackedService } from './service.ts'
 
 const USAGE = `npm run -s abuse -- [options]
 
@@ -54,14 +54,18 @@ async function main(): Promise<void> {
   print(`abuse run: ${options.count} cases, seed ${options.seed}`)
   const run: Run = { results: [], samples: [], calls: [], memory: [], othersParts: [] }
   const chosen = BURSTS.filter(({ title }) => title.includes(only))
-  const world = url === undefined ? await startWorld() : await attachWorld(url, metrics, key)
+  const world =
+    url === undefined ? await startAttackedService() : await attachService(url, metrics, key)
   await attack(world, run, options, {
     cases: (await generate(world, options)).filter(({ title }) => title.includes(only)),
     bursts: chosen.filter(({ env }) => env === undefined),
   })
   for (const burst of url === undefined && !isShort(options) ? chosen : [])
     if (burst.env !== undefined)
-      await attack(await startWorld(burst.env), run, options, { cases: [], bursts: [burst] })
+      await attack(await startAttackedService(burst.env), run, options, {
+        cases: [],
+        bursts: [burst],
+      })
   const { text, missed } = report(run, !isShort(options))
   print(text)
   process.exit(missed.length > 0 ? 1 : 0)
@@ -70,7 +74,7 @@ async function main(): Promise<void> {
 const isShort = ({ count }: Options) => count < SHORT
 const scaleOf = ({ count }: Options) => Math.min(1, count / 1000)
 
-async function generate({ url }: World, options: Options): Promise<AbuseCase[]> {
+async function generate({ url }: AttackedService, options: Options): Promise<AbuseCase[]> {
   const read = async (path: string): Promise<unknown> => (await fetch(`${url}${path}`)).json()
   const [openApi, asyncApi] = [await read('/openapi.json'), await read('/asyncapi.json')]
   const documents = { openApi, asyncApi } as Documents // the service's own
@@ -83,7 +87,7 @@ async function generate({ url }: World, options: Options): Promise<AbuseCase[]> 
  * to the run.
  */
 async function attack(
-  world: World,
+  world: AttackedService,
   run: Run,
   options: Options,
   plan: { readonly cases: readonly AbuseCase[]; readonly bursts: readonly Burst[] },
@@ -128,7 +132,7 @@ async function attack(
  * Runs a part of the attack and discards the results, so that caches, the heap's young generation
  * and the store's thread pools reach the size that they keep under attack.
  */
-async function warmUp(world: World, options: Options): Promise<void> {
+async function warmUp(world: AttackedService, options: Options): Promise<void> {
   const part = { ...options, seed: 0, count: Math.min(SHORT, options.count) / 2 }
   await runAll(world, {
     cases: await generate(world, part),
@@ -151,7 +155,7 @@ async function recover(
   for (;;) {
     const after = (await monitor.memory()) ?? before
     const now = performance.now()
-    const isEnough = isBack(before, after, (now - since) / 1000)
+    const isEnough = isMemoryBack(before, after, (now - since) / 1000)
     if (isEnough || now > deadline) return { before, after, isBack: isEnough }
     await sleep(2000)
   }

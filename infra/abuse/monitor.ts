@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask } from './ask.ts'
+import { sendRequest } from './ask.ts'
 import { type Memory, readSample, type Sample } from './samples.ts'
-import type { World } from './service.ts'
-import { targetOf } from './wire.ts'
+import type { AttackedService } from './service.ts'
+import { endpointOf } from './wire.ts'
 
 /** A call of the harmless customer. */
-export interface Call {
+export interface CustomerCall {
   readonly kind: string
   readonly ms: number
   /** 0: no answer. */
@@ -24,8 +24,8 @@ const PATHS = ['/trades', '/wallets/W1/metrics']
  */
 export class Monitor {
   readonly samples: (Sample & { readonly kind: string })[] = []
-  readonly calls: Call[] = []
-  readonly #world: World
+  readonly calls: CustomerCall[] = []
+  readonly #world: AttackedService
   readonly #onKind: (kind: string) => void
   readonly #agent: Agent
   readonly #metricsAgent = new Agent({ keepAlive: true })
@@ -35,7 +35,7 @@ export class Monitor {
   #waitedMs: number
 
   /** `onKind` is called with each kind of cases that begins. */
-  constructor(world: World, onKind: (kind: string) => void = () => {}) {
+  constructor(world: AttackedService, onKind: (kind: string) => void = () => {}) {
     this.#world = world
     this.#onKind = onKind
     this.#waitedMs = cpuWaitMs(world.pids[0]) ?? 0
@@ -81,7 +81,10 @@ export class Monitor {
     if (metricsUrl === null) return null
     const kind = this.#kind
     const { pathname: path } = new URL(metricsUrl)
-    const { body: text } = await ask(targetOf(metricsUrl), { path, agent: this.#metricsAgent })
+    const { body: text } = await sendRequest(endpointOf(metricsUrl), {
+      path,
+      agent: this.#metricsAgent,
+    })
     const now = performance.now()
     const waitedMs = cpuWaitMs(this.#world.pids[0])
     const waits = waitedMs === null ? null : waitedMs - this.#waitedMs
@@ -97,7 +100,7 @@ export class Monitor {
     const kind = this.#kind
     const started = performance.now()
     const headers = { authorization: `Bearer ${customerKey}` }
-    const { status } = await ask(target, { path, headers, agent: this.#agent })
+    const { status } = await sendRequest(target, { path, headers, agent: this.#agent })
     this.calls.push({ kind, status, ms: performance.now() - started })
   }
 }

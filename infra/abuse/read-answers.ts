@@ -1,5 +1,5 @@
 /** An HTTP answer as it was received. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   /** By name in lower case; the last one of several. */
   readonly fields: ReadonlyMap<string, string>
@@ -10,9 +10,9 @@ export interface Answer {
  * Reads the HTTP answers in bytes, without interim ones (100 Continue). After `isEnded`, the last
  * one may be incomplete. Answers to HEAD have no body.
  */
-export function readAnswers(bytes: Buffer, isHead: boolean, isEnded: boolean): Answer[] {
+export function readAnswers(bytes: Buffer, isHead: boolean, isEnded: boolean): HttpAnswer[] {
   const text = bytes.toString('latin1')
-  const answers: Answer[] = []
+  const answers: HttpAnswer[] = []
   let at = 0
   for (;;) {
     const end = text.indexOf('\r\n\r\n', at)

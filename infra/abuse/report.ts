@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 import { percentile } from '../bench/kit/figures.ts'
-import type { Call, Monitor } from './monitor.ts'
+import type { CustomerCall, Monitor } from './monitor.ts'
 import type { Result } from './run.ts'
 import { type Memory, mergedP99 } from './samples.ts'
 
@@ -16,7 +16,7 @@ const MAX_OTHERS_PART = 0.2
 export interface Run {
   readonly results: readonly Result[]
   readonly samples: Monitor['samples']
-  readonly calls: readonly Call[]
+  readonly calls: readonly CustomerCall[]
   /** Fraction of all cores that other processes used while each service was attacked. */
   readonly othersParts: readonly number[]
   /** Memory before and after, of each service that was started. */
@@ -100,7 +100,7 @@ function row(
   kind: string,
   results: readonly Result[],
   samples: Monitor['samples'],
-  calls: readonly Call[],
+  calls: readonly CustomerCall[],
 ): string {
   const sorted = calls.map(({ ms }) => ms).toSorted((a, b) => a - b)
   const cells = [
@@ -133,7 +133,7 @@ function waits(samples: Monitor['samples']): string {
 const mib = (bytes: number) => (bytes / MIB).toFixed(0)
 const ms = (value: number) => (value > 0 ? value.toFixed(1) : '')
 
-function statusesOf(calls: readonly Call[]): string {
+function statusesOf(calls: readonly CustomerCall[]): string {
   const statuses = [...new Set(calls.map(({ status }) => status))]
   return statuses
     .map(

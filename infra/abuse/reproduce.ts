@@ -1,5 +1,5 @@
 import type { AbuseCase } from './case.ts'
-import type { Target } from './wire.ts'
+import type { Endpoint } from './wire.ts'
 
 const MOST = 400
 
@@ -7,7 +7,7 @@ const MOST = 400
  * A shell line that repeats an HTTP case, or the messages of a feed case. Secrets are placeholders
  * in it.
  */
-export function reproduce({ act }: Pick<AbuseCase, 'act'>, { host, port }: Target): string {
+export function reproduce({ act }: Pick<AbuseCase, 'act'>, { host, port }: Endpoint): string {
   if (act.via === 'http') {
     const text = act.pieces.filter((piece) => typeof piece === 'string').join('')
     return `printf '%b' '${shellText(text)}' | nc ${host} ${port}`

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ask } from './ask.ts'
+import { sendRequest } from './ask.ts'
 import type { Burst } from './bursts/burst.ts'
 import { holdingUpgrade } from './bursts/held-connections.ts'
 import type { AbuseCase, Placeholders } from './case.ts'
-import { converse } from './feed-socket.ts'
+import { runFeedCase } from './feed-socket.ts'
 import { reproduce } from './reproduce.ts'
 import type { Memory } from './samples.ts'
-import type { World } from './service.ts'
+import type { AttackedService } from './service.ts'
 import { judge } from './verdict.ts'
-import { carryOut, open, type Seen } from './wire.ts'
+import { type CaseOutcome, openConnection, runHttpCase } from './wire.ts'
 
 /** The outcome of one case. */
 export interface Result {
@@ -27,7 +27,7 @@ const MAX_COST = 3
 const PER_SECOND = 50
 
 /** The cases to run, and their observer. */
-export interface Plan {
+export interface AttackPlan {
   readonly cases: readonly AbuseCase[]
   readonly bursts: readonly Burst[]
   /** Scale of the bursts: 1 for a run of 1,000 cases. */
@@ -41,7 +41,7 @@ export interface Plan {
 /**
  * Runs the generated cases, kind by kind, then the bursts; cases that mostly wait run beside them.
  */
-export async function runAll(world: World, plan: Plan): Promise<void> {
+export async function runAll(world: AttackedService, plan: AttackPlan): Promise<void> {
   const { cases, bursts, enter, onResult } = plan
   const ofKind = (kind: AbuseCase['kind']) => cases.filter((one) => one.kind === kind)
   const beside = [
@@ -66,7 +66,7 @@ export async function runAll(world: World, plan: Plan): Promise<void> {
  * charged what its answers said.
  */
 async function runKind(
-  world: World,
+  world: AttackedService,
   cases: readonly AbuseCase[],
   onResult: (result: Result) => void,
 ): Promise<void> {
@@ -116,25 +116,25 @@ function limited(one: AbuseCase): AbuseCase {
 }
 
 /** The credits left on an account, read by a call of one credit. */
-async function creditsLeft({ target }: World, { key }: Placeholders): Promise<number> {
+async function creditsLeft({ target }: AttackedService, { key }: Placeholders): Promise<number> {
   const headers = { authorization: `Bearer ${key}` }
-  const { fields } = await ask(target, { path: '/wallets?page=10000', headers })
+  const { fields } = await sendRequest(target, { path: '/wallets?page=10000', headers })
   return Number(fields['x-credits-remaining'])
 }
 
 async function runCase(
-  world: World,
+  world: AttackedService,
   one: AbuseCase,
   attacker: Placeholders | undefined,
-  onSeen: (seen: Seen) => void = () => {},
+  onSeen: (seen: CaseOutcome) => void = () => {},
 ): Promise<Result> {
   const { act, kind, title } = one
   const values = attacker ?? { key: '', token: '', cursor: '', mint: '' }
   const address = world.address()
   const seen =
     act.via === 'http'
-      ? await carryOut({ ...one, act }, world.target, address, values)
-      : await converse({ ...one, act }, world.target, address, values)
+      ? await runHttpCase({ ...one, act }, world.target, address, values)
+      : await runFeedCase({ ...one, act }, world.target, address, values)
   onSeen(seen)
   return {
     kind,
@@ -146,7 +146,11 @@ async function runCase(
   }
 }
 
-async function runBurst(world: World, { name, title, run }: Burst, plan: Plan): Promise<void> {
+async function runBurst(
+  world: AttackedService,
+  { name, title, run }: Burst,
+  plan: AttackPlan,
+): Promise<void> {
   const started = performance.now()
   const { faults, serverErrors, slowestMs, note } = await run(world, plan.scale, plan.memory)
   const ms = slowestMs || performance.now() - started
@@ -157,9 +161,9 @@ async function runBurst(world: World, { name, title, run }: Burst, plan: Plan): 
  * Stops the service while strangers hold upgrades open: it must exit with 0 within ten seconds
  * (rule J5).
  */
-export async function runStop(world: World): Promise<Result | null> {
+export async function runStop(world: AttackedService): Promise<Result | null> {
   const sockets = Array.from({ length: 50 }, () => {
-    const socket = open(world.target, world.address(), true)
+    const socket = openConnection(world.target, world.address(), true)
     socket.resume().write(holdingUpgrade())
     return socket
   })

@@ -1,6 +1,6 @@
 import test from 'ava'
 import { collectProcessMetrics, createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { isBack, mergedP99, readSample, type Sample } from './samples.ts'
+import { isMemoryBack, mergedP99, readSample, type Sample } from './samples.ts'
 
 const second = (p50: number, p90: number, p99: number, max: number): Sample => ({
   seconds: 1,
@@ -35,14 +35,14 @@ test('memory is back within 10%, resident memory beyond what the store takes by 
     held: held * 1024 * 1024,
   })
   const before = memory(500, 50)
-  t.true(isBack(before, memory(550, 55), 0))
-  t.false(isBack(before, memory(550, 56), 0))
-  t.false(isBack(before, memory(551, 55), 0))
-  t.true(isBack(before, memory(590, 55), 120))
-  t.false(isBack(before, memory(591, 55), 120))
+  t.true(isMemoryBack(before, memory(550, 55), 0))
+  t.false(isMemoryBack(before, memory(550, 56), 0))
+  t.false(isMemoryBack(before, memory(551, 55), 0))
+  t.true(isMemoryBack(before, memory(590, 55), 120))
+  t.false(isMemoryBack(before, memory(591, 55), 120))
 })
 
-test('the metrics of a process tell event-loop delay and memory', async (t) => {
+test('the metrics of a process give event-loop delay and memory', async (t) => {
   const registry = createRegistry()
   collectProcessMetrics(registry)
   let sample = null

@@ -30,7 +30,7 @@ const IDLE_GROWTH_PER_SECOND = (20 * 1024 * 1024) / 60
  * Whether memory is within 10% of what it was that many seconds before: JavaScript's, and resident
  * memory without the store's own growth.
  */
-export function isBack(before: Memory, after: Memory, seconds: number): boolean {
+export function isMemoryBack(before: Memory, after: Memory, seconds: number): boolean {
   const idle = seconds * IDLE_GROWTH_PER_SECOND
   return (
     after.held <= before.held * MAX_GROWTH && after.resident <= before.resident * MAX_GROWTH + idle

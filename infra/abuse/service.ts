@@ -8,14 +8,14 @@ import { askOperator } from '../operator/socket.ts'
 import { until } from '../whole-service/customer.ts'
 import { freePort } from '../whole-service/free-port.ts'
 import { type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
-import { ask } from './ask.ts'
+import { sendRequest } from './ask.ts'
 import type { Placeholders } from './case.ts'
-import { type Target, targetOf } from './wire.ts'
+import { type Endpoint, endpointOf } from './wire.ts'
 
 /** The service under attack. */
-export interface World {
+export interface AttackedService {
   readonly url: string
-  readonly target: Target
+  readonly target: Endpoint
   /** URL of its metrics; null: unknown. */
   readonly metricsUrl: string | null
   /** Attacking accounts, each with its own key and used by one connection at a time. */
@@ -53,7 +53,9 @@ const NODE_OPTIONS = [
  * Starts the service with its embedded parts and default limits, over a market in a process of its
  * own. `env` overrides the defaults.
  */
-export async function startWorld(env: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function startAttackedService(
+  env: Readonly<Record<string, string>> = {},
+): Promise<AttackedService> {
   const folder = mkdtempSync(join(tmpdir(), 'abuse-'))
   const market = startProcess('infra/simulator/main.js', {}, [
     ...['--wallets-file', join(folder, 'wallets')],
@@ -111,11 +113,11 @@ export async function startWorld(env: Readonly<Record<string, string>> = {}): Pr
 }
 
 /** A service that runs already; attackers and customer share `key`. */
-export async function attachWorld(
+export async function attachService(
   url: string,
   metricsUrl: string | null,
   key: string,
-): Promise<World> {
+): Promise<AttackedService> {
   const isLocal = /^(localhost|127\.)/.test(new URL(url).hostname)
   const address = isLocal ? nextAddress() : () => null
   return {
@@ -129,8 +131,8 @@ export async function attachWorld(
   }
 }
 
-function worldAt(url: string, metricsUrl: string | null, address: World['address']) {
-  return { url, target: targetOf(url), metricsUrl, address }
+function worldAt(url: string, metricsUrl: string | null, address: AttackedService['address']) {
+  return { url, target: endpointOf(url), metricsUrl, address }
 }
 
 /** Addresses from 127.16.0.1 on: on Linux, a client may use all of 127.0.0.0/8. */
@@ -161,14 +163,14 @@ async function createAccount(dataDir: string): Promise<string> {
 async function learn(
   url: string,
   keys: readonly string[],
-  address: World['address'],
+  address: AttackedService['address'],
 ): Promise<Placeholders[]> {
-  const target = targetOf(url)
+  const target = endpointOf(url)
   const headers = { authorization: `Bearer ${keys[0]}` }
   const page = await until(
     async () => {
       await sleep(500)
-      const { body } = await ask(target, { path: '/trades?limit=10', headers })
+      const { body } = await sendRequest(target, { path: '/trades?limit=10', headers })
       return JSON.parse(body || '{}') as { next_cursor?: string | null; items?: { mint: string }[] }
     },
     ({ next_cursor }) => typeof next_cursor === 'string',
@@ -182,7 +184,7 @@ async function learn(
 }
 
 /** A customer's wallet. */
-export function newWallet() {
+export function createWallet() {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const { x = '' } = publicKey.export({ format: 'jwk' })
   return {
@@ -192,23 +194,28 @@ export function newWallet() {
 }
 
 /** Logs a new wallet in as the dashboard does; returns its token. */
-async function logIn(target: Target, address: string | null): Promise<string> {
-  const wallet = newWallet()
+async function logIn(target: Endpoint, address: string | null): Promise<string> {
+  const wallet = createWallet()
   const from = { localAddress: address }
-  const { message = '' } = await post(target, '/auth/nonce', { wallet: wallet.address }, from)
+  const { message = '' } = await postJson(target, '/auth/nonce', { wallet: wallet.address }, from)
   const login = { wallet: wallet.address, message, signature: wallet.signText(message) }
-  const { token } = await post(target, '/auth/login', login, from)
+  const { token } = await postJson(target, '/auth/login', login, from)
   if (token === undefined) throw new Error('the login returned no token')
   return token
 }
 
 /** Posts a JSON body; returns the JSON of the answer. */
-export async function post(
-  target: Target,
+export async function postJson(
+  target: Endpoint,
   path: string,
   body: object,
   from: { readonly localAddress?: string | null; readonly headers?: Record<string, string> } = {},
 ): Promise<Readonly<Record<string, string | undefined>>> {
-  const got = await ask(target, { ...from, path, method: 'POST', body: JSON.stringify(body) })
+  const got = await sendRequest(target, {
+    ...from,
+    path,
+    method: 'POST',
+    body: JSON.stringify(body),
+  })
   return JSON.parse(got.body || '{}') as Record<string, string> // the API answers JSON
 }

@@ -1,13 +1,13 @@
 import test from 'ava'
 import type { AbuseCase } from './case.ts'
-import type { Answer } from './read-answers.ts'
+import type { HttpAnswer } from './read-answers.ts'
 import { judge } from './verdict.ts'
-import { NOTHING_SEEN, type Seen } from './wire.ts'
+import { type CaseOutcome, NO_OUTCOME } from './wire.ts'
 
 const KEY = 'tw_secret'
 const ID = '0198a1b2-0c3d-4e5f-8a9b-0c1d2e3f4a5b'
 
-const refusal = (status: number, code: string, title = 'A sentence.'): Answer => ({
+const refusal = (status: number, code: string, title = 'A sentence.'): HttpAnswer => ({
   status,
   fields: new Map([
     ['x-request-id', ID],
@@ -19,10 +19,10 @@ const exchange = (expect: AbuseCase['expect']) =>
   ({ act: { via: 'http', pieces: ['GET / HTTP/1.1'] }, expect, limitMs: 10_000 }) as const
 const talk = (expect: AbuseCase['expect']) =>
   ({ act: { via: 'feed', steps: [] }, expect, limitMs: 10_000 }) as const
-const verdict = (one: Parameters<typeof judge>[0], seen: Partial<Seen>) =>
-  judge(one, { ...NOTHING_SEEN, ...seen }, [KEY])
+const verdict = (one: Parameters<typeof judge>[0], seen: Partial<CaseOutcome>) =>
+  judge(one, { ...NO_OUTCOME, ...seen }, [KEY])
 
-test('a refusal as the contract has it is no fault', (t) => {
+test('a refusal that follows the contract is no fault', (t) => {
   const one = exchange({ statuses: [400], codes: ['invalid_parameter'] })
   t.deepEqual(verdict(one, { answers: [refusal(400, 'invalid_parameter')] }), [])
 })
@@ -83,11 +83,11 @@ test('more answers than requests are a fault', (t) => {
   t.deepEqual(verdict(one, {}), [])
 })
 
-const opened: Partial<Seen> = {
+const opened: Partial<CaseOutcome> = {
   answers: [{ status: 101, fields: new Map(), body: '' }],
 }
 
-test('the feed has to tell the right error and go on, or close with the right code', (t) => {
+test('the feed must send the right error and continue, or close with the right code', (t) => {
   const refused = talk({ codes: ['invalid_cursor'] })
   const closed = talk({ closes: [1009] })
   t.deepEqual(verdict(refused, { ...opened, told: ['invalid_cursor', 'pong'], isAlive: true }), [])

@@ -1,6 +1,6 @@
 import type { AbuseCase } from './case.ts'
-import type { Answer } from './read-answers.ts'
-import type { Seen } from './wire.ts'
+import type { HttpAnswer } from './read-answers.ts'
+import type { CaseOutcome } from './wire.ts'
 
 /** Texts that would tell a stranger how the service is built. */
 const INTERNAL =
@@ -12,7 +12,7 @@ const INTERNAL =
  */
 export function judge(
   { act, expect, limitMs }: Pick<AbuseCase, 'act' | 'expect' | 'limitMs'>,
-  seen: Seen,
+  seen: CaseOutcome,
   secrets: readonly string[],
 ): string[] {
   const faults = seen.answers.flatMap((answer) => judgeAnswer(answer, isHead(act), secrets))
@@ -31,7 +31,7 @@ function isHead(act: AbuseCase['act']): boolean {
 
 function judgeStatuses(
   { statuses = [], codes, answers }: AbuseCase['expect'],
-  seen: Seen,
+  seen: CaseOutcome,
 ): string[] {
   const faults: string[] = []
   const [first] = seen.answers
@@ -47,7 +47,7 @@ function judgeStatuses(
   return faults
 }
 
-function judgeTalk({ codes, closes, isCut }: AbuseCase['expect'], seen: Seen): string[] {
+function judgeTalk({ codes, closes, isCut }: AbuseCase['expect'], seen: CaseOutcome): string[] {
   const status = seen.answers[0]?.status
   if (status !== 101) return [`the handshake was answered ${status ?? 'not at all'}`]
   if (isCut === true) return []
@@ -73,7 +73,7 @@ const ERRORS = new Set([
 
 /** Checks of every answer (rules D1, D5). */
 export function judgeAnswer(
-  { status, fields, body }: Answer,
+  { status, fields, body }: HttpAnswer,
   isHead: boolean,
   secrets: readonly string[],
 ): string[] {

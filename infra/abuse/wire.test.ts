@@ -2,7 +2,7 @@ import test from 'ava'
 import { encodeFrame, readFrames } from './frames.ts'
 import { readAnswers } from './read-answers.ts'
 
-test('answers are read one after the other, whatever tells their length', (t) => {
+test('answers are read one after the other, whatever gives their length', (t) => {
   const bytes = Buffer.from(
     [
       'HTTP/1.1 100 Continue\r\n\r\n',
@@ -24,7 +24,7 @@ test('answers are read one after the other, whatever tells their length', (t) =>
   t.deepEqual(read(false, 60), [])
 })
 
-test('frames of every length are read as they were written; what is left waits', (t) => {
+test('frames of every length are read as they were written; an incomplete frame waits', (t) => {
   const payloads = [0, 1, 125, 126, 65_535, 65_536].map((length) => 'x'.repeat(length))
   const bytes = Buffer.concat(
     payloads.map((payload) => encodeFrame({ opcode: 1, payload, isMasked: false })),

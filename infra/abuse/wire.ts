@@ -1,23 +1,23 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type AbuseCase, type Exchange, fill, type Placeholders } from './case.ts'
-import { type Answer, readAnswers } from './read-answers.ts'
+import { type AbuseCase, type Exchange, fillPlaceholders, type Placeholders } from './case.ts'
+import { type HttpAnswer, readAnswers } from './read-answers.ts'
 
 /** Host and port of the service. */
-export interface Target {
+export interface Endpoint {
   readonly host: string
   readonly port: number
 }
 
 /** The host and port of a URL. */
-export function targetOf(url: string): Target {
+export function endpointOf(url: string): Endpoint {
   const { hostname, port, protocol } = new URL(url)
   return { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) }
 }
 
 /** The outcome of a case. */
-export interface Seen {
-  readonly answers: readonly Answer[]
+export interface CaseOutcome {
+  readonly answers: readonly HttpAnswer[]
   /** Error codes and message types of the feed, in order. */
   readonly told: readonly string[]
   /** The feed's close code; null: none came. */
@@ -30,7 +30,8 @@ export interface Seen {
   readonly isTimedOut: boolean
 }
 
-export const NOTHING_SEEN: Seen = {
+/** The outcome of a case in which nothing was received. */
+export const NO_OUTCOME: CaseOutcome = {
   answers: [],
   told: [],
   closeCode: null,
@@ -44,7 +45,11 @@ export const NOTHING_SEEN: Seen = {
  * Opens a connection from a loopback client address, or from any when it is null. Errors close it
  * silently.
  */
-export function open(target: Target, address: string | null, allowHalfOpen = false): Socket {
+export function openConnection(
+  target: Endpoint,
+  address: string | null,
+  allowHalfOpen = false,
+): Socket {
   const local = address === null ? {} : { localAddress: address }
   const socket = connect({ host: target.host, port: target.port, allowHalfOpen, ...local })
   socket.setNoDelay(true)
@@ -55,17 +60,21 @@ export function open(target: Target, address: string | null, allowHalfOpen = fal
 /**
  * Carries out an HTTP case; resolves when its answers came, the server closed, or its time is up.
  */
-export async function carryOut(
+export async function runHttpCase(
   { act, expect, limitMs }: Pick<AbuseCase, 'expect' | 'limitMs'> & { readonly act: Exchange },
-  target: Target,
+  target: Endpoint,
   address: string | null,
   values: Placeholders,
-): Promise<Seen> {
+): Promise<CaseOutcome> {
   const started = performance.now()
-  const socket = open(target, address, act.endsAfter !== true && act.waitsForClose === true)
+  const socket = openConnection(
+    target,
+    address,
+    act.endsAfter !== true && act.waitsForClose === true,
+  )
   const isHead = String(act.pieces[0]).startsWith('HEAD ')
   const chunks: Buffer[] = []
-  let answers: readonly Answer[] = []
+  let answers: readonly HttpAnswer[] = []
   let isTimedOut = false
   await new Promise<void>((resolve) => {
     const timer = setTimeout(() => {
@@ -92,14 +101,14 @@ export async function carryOut(
   })
   socket.destroy()
   answers = readAnswers(Buffer.concat(chunks), isHead, true)
-  return { ...NOTHING_SEEN, answers, ms: performance.now() - started, isTimedOut }
+  return { ...NO_OUTCOME, answers, ms: performance.now() - started, isTimedOut }
 }
 
 async function send(socket: Socket, act: Exchange, values: Placeholders): Promise<void> {
   for (const piece of act.pieces) {
     if (socket.destroyed) return
     if (typeof piece === 'number') await sleep(piece)
-    else socket.write(fill(piece, values), 'latin1')
+    else socket.write(fillPlaceholders(piece, values), 'latin1')
   }
   if (act.endsAfter === true) socket.end()
 }

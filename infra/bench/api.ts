@@ -7,7 +7,7 @@ import { ROOT, type ServiceProcess, startProcess } from '../whole-service/servic
 import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
 import { type Load, type LoadOptions, load } from './api/load.ts'
-import { type Known, mix, SOME_MINTS } from './api/mix.ts'
+import { type PathValues, requestMix, SOME_MINTS } from './api/mix.ts'
 import { measureNeighbours } from './api/neighbours.ts'
 import { mintOf } from './api/seed.ts'
 import { walkTrades } from './api/walk.ts'
@@ -161,7 +161,7 @@ async function ask({ url, key }: Service, path: string): Promise<string> {
   return body
 }
 
-async function known(service: Service): Promise<Known> {
+async function known(service: Service): Promise<PathValues> {
   const cursors: string[] = []
   let cursor = ''
   for (let page = 0; page < 20; page++) {
@@ -175,7 +175,7 @@ async function known(service: Service): Promise<Known> {
 const CONNECTIONS = 128
 
 async function measureMix(service: Service, options: { seconds: number; rounds: number }) {
-  const paths = mix(2000, await known(service))
+  const paths = requestMix(2000, await known(service))
   const answers: Record<string, string> = {}
   for (const path of paths) answers[path] ??= await ask(service, path)
   const file = join(service.folder, 'answers.json')
@@ -267,7 +267,7 @@ async function walk(mode: string, service: Service): Promise<void> {
 }
 
 async function watchMemory(service: Service, minutes: number): Promise<void> {
-  const paths = mix(2000, await known(service))
+  const paths = requestMix(2000, await known(service))
   for (let minute = 0; minute <= minutes; minute++) {
     const { perSecond } = await load({
       paths,

@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { foldAlone } from './fold/alone.ts'
 import { benchServers } from './fold/bench-servers.ts'
 import { residentWith } from './fold/memory.ts'
-import { recompute } from './fold/recompute.ts'
-import { restart } from './fold/restart.ts'
+import { measureRecompute } from './fold/recompute.ts'
+import { measureRestart } from './fold/restart.ts'
 import { foldStored, type Pace } from './fold/stored.ts'
 import { print } from './kit/figures.ts'
 import { withServers } from './kit/servers.ts'
@@ -89,7 +89,7 @@ const MEASURES: Readonly<
         [250, 1000, 10],
       ] as const) {
         const eventsPerWallet = Math.round(each * scale)
-        const seconds = await recompute(benchServers(env), { wallets, eventsPerWallet })
+        const seconds = await measureRecompute(benchServers(env), { wallets, eventsPerWallet })
         const what = `recompute ${count(wallets)} x ${count(eventsPerWallet)} events`
         row(what, `${seconds.toFixed(1)} s`, `< ${aim} s`)
       }
@@ -97,7 +97,7 @@ const MEASURES: Readonly<
   restart: (scale) =>
     withServers(async (env) => {
       const history = { wallets: Math.round(10_000 * scale), eventsPerWallet: 1000 }
-      const { readySeconds, allSeconds } = await restart(benchServers(env), history)
+      const { readySeconds, allSeconds } = await measureRestart(benchServers(env), history)
       const what = `restart on ${count(history.wallets * history.eventsPerWallet)} stored events`
       row(`${what}, first slot stored`, `${readySeconds.toFixed(1)} s`, '< 10 s')
       row(`then a slot of all ${count(history.wallets)} wallets`, `${allSeconds.toFixed(1)} s`, '')

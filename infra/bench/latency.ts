@@ -10,7 +10,7 @@ import { loadConfig } from '../service/config.ts'
 import { startService } from '../service/service.ts'
 import { SLOT_MS } from '../simulator/market/slot-time.ts'
 import {
-  outcomeOf,
+  commandOutcome,
   type ServiceProcess,
   startOperator,
   startProcess,
@@ -119,7 +119,7 @@ function startMarket({ slotMs, perSlot }: Market, walletsFile: string): ServiceP
 async function createAccount(env: Readonly<Record<string, string>>): Promise<string> {
   const wallet = bs58.encode(randomBytes(32))
   const args = ['account', 'create', '--wallet', wallet, '--credits', '1000000000']
-  const { code, document } = await outcomeOf(startOperator(env, args))
+  const { code, document } = await commandOutcome(startOperator(env, args))
   if (code !== 0) throw new Error(`no account: ${JSON.stringify(document)}`)
   return (document as { api_key: string }).api_key // rule J3
 }

@@ -5,7 +5,7 @@ import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket } from '../simulator/market/market.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
 import { median, print } from './kit/figures.ts'
-import { type History, measureJoins } from './privacy/joins.ts'
+import { measureJoins, type WalletHistories } from './privacy/joins.ts'
 
 const USAGE = `npm run bench -- privacy [options]
 
@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   })
   if (values.help) return print(USAGE)
-  let busy: History | undefined
+  let busy: WalletHistories | undefined
   print('| market | trades a minute and coin | salt | history | live | history, by price |')
   print('|---|---|---|---|---|---|')
   for (const { name, coins, perSlot } of MARKETS) {
@@ -72,7 +72,7 @@ interface Chain {
 }
 
 /** The events of the tracked wallets of the simulated chain, in order. */
-function readHistory({ slots, wallets, coins, perSlot }: Chain): History {
+function readHistory({ slots, wallets, coins, perSlot }: Chain): WalletHistories {
   const seed = 1
   const options = { seed, wallets, coins, trackedPerSlot: perSlot, othersPerSlot: 0 }
   const market = createMarket(options, createChainShape(seed, NO_TROUBLE))

@@ -5,7 +5,7 @@ import { WSOL } from '../../pipeline/domain/quote.ts'
  * What an independent source says about a transaction (`expectations.jsonl` of the corpus, see its
  * README).
  */
-export interface Expectation {
+export interface SourceExpectation {
   readonly signature: string
   /** The wallet of the expectation; the fee payer when it names none. */
   readonly wallet?: string
@@ -25,7 +25,10 @@ export interface Expectation {
  * What the events lack of an expectation, in words; null when they agree. An expectation of another
  * kind than a trade expects no event.
  */
-export function difference(expected: Expectation, events: readonly WalletEvent[]): string | null {
+export function difference(
+  expected: SourceExpectation,
+  events: readonly WalletEvent[],
+): string | null {
   const swaps = events.filter((event) => event.kind === 'swap')
   switch (expected.kind) {
     case 'swap':
@@ -42,7 +45,7 @@ export function difference(expected: Expectation, events: readonly WalletEvent[]
   }
 }
 
-function swapDifference(expected: Expectation, swaps: readonly Swap[]): string | null {
+function swapDifference(expected: SourceExpectation, swaps: readonly Swap[]): string | null {
   const { side, base_mint, base_amount, quote_mint, quote_amount } = expected
   const found = swaps.some(
     (swap) =>
@@ -66,7 +69,7 @@ function swapDifference(expected: Expectation, swaps: readonly Swap[]): string |
 }
 
 /** Amounts that a source gives as decimal numbers, of any coin. */
-function uiAmounts({ rows, asserts }: Expectation): string[] {
+function uiAmounts({ rows, asserts }: SourceExpectation): string[] {
   const fromRows = (rows ?? []).flatMap((row) => [row.received_amount, row.sent_amount])
   const fromAsserts = [asserts?.sourceAmount, asserts?.destinationAmount]
   return [...fromRows, ...fromAsserts].filter((amount) => amount !== undefined)
@@ -81,7 +84,7 @@ function isAmountOf(swap: Swap, amount: string): boolean {
 }
 
 function transferDifference(
-  { mint, amount }: Expectation,
+  { mint, amount }: SourceExpectation,
   events: readonly WalletEvent[],
 ): string | null {
   if (

@@ -18,7 +18,7 @@ export type NoSwap =
   | 'no tracked wallet exchanged anything: its tokens only came in, or only went out unsigned (B6a, B12)'
 
 /** How successful transactions that touch a venue, router or order program were decoded. */
-export interface Coverage {
+export interface VenueCoverage {
   /** Every swap is `high`. */
   readonly high: number
   /** At least one swap is `delta_only`. */
@@ -31,7 +31,7 @@ export function readCoverage(
   touching: readonly RecordedTransaction[],
   decoder: Decoder,
   wallets: Wallets,
-): Coverage {
+): VenueCoverage {
   let high = 0
   let deltaOnly = 0
   const none = new Map<NoSwap, number>()

@@ -5,7 +5,7 @@ import { knownProgram, PROGRAMS } from '../../pipeline/decode/registry.ts'
 import { addressFromBytes, parseAddress } from '../../pipeline/domain/address.ts'
 import type { WalletEvent } from '../../pipeline/domain/event.ts'
 import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
-import { difference, type Expectation } from './compare.ts'
+import { difference, type SourceExpectation } from './compare.ts'
 import { CONVENTIONS } from './conventions.ts'
 import { readCoverage } from './coverage.ts'
 import { corpusFolder, feePayers, type RecordedTransaction, readCorpus } from './read-corpus.ts'
@@ -119,7 +119,7 @@ function printDifferences(folder: string, recorded: readonly RecordedTransaction
   const bySignature = new Map(recorded.map((entry) => [entry.signature, entry]))
   const counts = { agree: 0, explained: 0, unexplained: 0, absent: 0 }
   for (const line of readFileSync(path, 'utf8').trim().split('\n')) {
-    const expected = JSON.parse(line) as Expectation // the corpus's own format, see its README
+    const expected = JSON.parse(line) as SourceExpectation // the corpus's own format, see its README
     const entry = bySignature.get(expected.signature)
     if (entry === undefined) {
       counts.absent++

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { Deployed } from './deployed.ts'
-import { STILL_MS, within } from './patience.ts'
+import { STALLED_MS, within } from './patience.ts'
 import type { TrueChain } from './true-chain.ts'
 
 /** The clock waits while storage is so many slots behind. */
@@ -10,7 +10,7 @@ const MAX_BEHIND = 200
 /** Storage has caught up when it is fewer slots behind than this. */
 const NEAR = 30
 /** The market's clock, with what it depends on. */
-export interface Clock {
+export interface MarketClock {
   readonly simulator: Simulator
   readonly deployed: Deployed
   readonly position: Position
@@ -23,8 +23,8 @@ export interface Clock {
  * Starts the market when the stream has a subscriber; lets slots pass until the first slot is
  * stored and `hasBegun`.
  */
-export async function begin(
-  clock: Clock,
+export async function startMarket(
+  clock: MarketClock,
   isReady: () => boolean,
   hasBegun: () => boolean,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function begin(
  * Lets slots pass as fast as the service stores them. While a process or server is down, slots pass
  * regardless.
  */
-export async function runTo(clock: Clock, slot: number): Promise<void> {
+export async function runTo(clock: MarketClock, slot: number): Promise<void> {
   const { simulator, deployed, position, startSlot } = clock
   let movedAt = Date.now()
   let seen = position.slot
@@ -51,7 +51,8 @@ export async function runTo(clock: Clock, slot: number): Promise<void> {
       seen = position.slot
       movedAt = Date.now()
     }
-    if (Date.now() - movedAt > STILL_MS) throw new Error(`storage stands still at slot ${seen}`)
+    if (Date.now() - movedAt > STALLED_MS)
+      throw new Error(`storage has not moved past slot ${seen}`)
     const lost = deployed.away.has('all') || deployed.away.has('ingest')
     const behind = simulator.slot - (position.slot ?? startSlot)
     if (lost) simulator.advance(Math.min(20, slot - simulator.slot))
@@ -64,7 +65,7 @@ export async function runTo(clock: Clock, slot: number): Promise<void> {
 /**
  * Waits until storage is near the newest slot; returns at once while a process or server is down.
  */
-export async function catchUp(clock: Clock): Promise<void> {
+export async function catchUp(clock: MarketClock): Promise<void> {
   const { simulator, deployed, position } = clock
   if (deployed.away.size > 0) return
   await wait(
@@ -78,7 +79,11 @@ export async function catchUp(clock: Clock): Promise<void> {
  * Lets a slot pass each second until `work` is done, because some work waits for newer slots.
  * `what` names the work in errors.
  */
-export async function tickUntil(clock: Clock, what: string, work: Promise<void>): Promise<void> {
+export async function tickUntil(
+  clock: MarketClock,
+  what: string,
+  work: Promise<void>,
+): Promise<void> {
   let over = false
   const done = work.finally(() => {
     over = true
@@ -93,7 +98,7 @@ export async function tickUntil(clock: Clock, what: string, work: Promise<void>)
       round += 1
       if (round % 50 === 0) clock.simulator.advance(1)
     },
-    2 * STILL_MS,
+    2 * STALLED_MS,
   )
   await done
 }
@@ -103,17 +108,17 @@ export async function tickUntil(clock: Clock, what: string, work: Promise<void>)
  * itself.
  */
 async function wait(
-  { deployed, position, simulator }: Clock,
+  { deployed, position, simulator }: MarketClock,
   what: string,
   isSo: () => boolean,
   onRound: () => void = () => {},
-  ms = STILL_MS,
+  ms = STALLED_MS,
 ): Promise<void> {
   for (const deadline = Date.now() + ms; !isSo(); await pause(20)) {
     deployed.supervise()
     if (Date.now() > deadline)
       throw new Error(
-        `waited ${ms / 1000} s for ${what}; stored is slot ${position.slot}, the newest is ${simulator.slot}, away are [${[...deployed.away]}]`,
+        `waited ${ms / 1000} s for ${what}; stored slot ${position.slot}, newest slot ${simulator.slot}, down: [${[...deployed.away]}]`,
       )
     onRound()
   }
@@ -125,7 +130,7 @@ async function wait(
  * some work waits for newer ones. Returns what is missing when it gives up.
  */
 export async function settle(
-  clock: Clock,
+  clock: MarketClock,
   chain: TrueChain,
   wallets: number,
   missing: () => Promise<Readonly<Record<string, number>>>,
@@ -141,7 +146,7 @@ export async function settle(
       records: chain.events.length + chain.balances.length - records,
       'wallets unfolded': unfolded,
       slots: chain.tip - (position.slot ?? 0),
-      ...(await within(STILL_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
+      ...(await within(STALLED_MS, 'what is missing', missing()).catch(() => ({ answers: 1 }))),
     }
     const sum = Object.values(left).reduce((total, count) => total + Math.max(count, 0), 0)
     // One more slot must pass: the effects of the last record are stored before the next slot is.
@@ -156,9 +161,9 @@ export async function settle(
       lessAt = Date.now()
     }
     const told = Object.entries(left).map(([name, count]) => `${count} ${name}`)
-    if (Date.now() - lessAt > STILL_MS) return [`nothing moves: missing are ${told.join(', ')}`]
+    if (Date.now() - lessAt > STALLED_MS) return [`no progress; still missing: ${told.join(', ')}`]
     await pause(100)
-    if (round % 100 === 0) tell(`settling: missing are ${told.join(', ')}`)
+    if (round % 100 === 0) tell(`settling; still missing: ${told.join(', ')}`)
     if (round % 20 === 0) simulator.advance(1)
   }
 }
@@ -167,7 +172,7 @@ export async function settle(
  * Number of stored events and balances (0 while storage does not answer), and of wallets whose
  * books must be recomputed.
  */
-async function readStored({ deployed }: Clock) {
+async function readStored({ deployed }: MarketClock) {
   const counts = ['swaps', 'transfers', 'sol_transfers', 'sol_balances'].map(
     (table) => `(SELECT count() FROM ${table} FINAL)`,
   )

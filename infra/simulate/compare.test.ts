@@ -11,7 +11,7 @@ import { aChain, type RecordChain } from '../../pipeline/testing/a-chain.ts'
 import { slowTables } from '../../pipeline/testing/slow-tables.ts'
 import { openTestStore, type TestStore, testDatabase } from '../../pipeline/testing/test-store.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
-import { compareWith, tellDifference } from './compare.ts'
+import { compareWith, describeDifference } from './compare.ts'
 
 const WALLETS = 3
 const addresses = [1, 2, 3].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
@@ -78,13 +78,13 @@ test.serial(
       for (const time of ['once', 'again']) {
         await play(chain)
         const { differences } = await compareWith((sql) => store.query(sql), expected)
-        t.deepEqual(differences.map(tellDifference), [], `seed ${seed}, ${time}`)
+        t.deepEqual(differences.map(describeDifference), [], `seed ${seed}, ${time}`)
       }
     }
   },
 )
 
-test.serial('a row that is changed, missing or too many is told', async (t) => {
+test.serial('a changed, missing or extra row is reported', async (t) => {
   const { store } = opened
   await store.command(
     `INSERT INTO positions (wallet, mint, buys, version) SELECT wallet, mint, buys + 1, version + 1 FROM positions FINAL ORDER BY wallet, mint LIMIT 1`,

@@ -168,7 +168,7 @@ async function undecodedThatAreTrue(query: Query, chain: TrueChain): Promise<Dif
 }
 
 /** A difference as readable lines: the key, then the columns that differ. */
-export function tellDifference({ table, expected, stored }: Difference): string {
+export function describeDifference({ table, expected, stored }: Difference): string {
   const key = KEYS[table as SlowTableName] ?? EVENT_KEY
   const row = expected ?? stored ?? {}
   const place = key.map((name) => `${name} ${row[name]}`).join(', ')

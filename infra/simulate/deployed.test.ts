@@ -2,7 +2,7 @@ import test from 'ava'
 import { endedForLackOfServer } from './deployed.ts'
 import { within } from './patience.ts'
 
-test('a process that found a server away at its start is told from one that ended as a bug', (t) => {
+test('a process that ended because a server was down differs from one that ended by a bug', (t) => {
   const warned = '{"level":40,"msg":"checkpoint is read again"}\n'
   const ends = {
     'KAFKA_BROKERS: nothing answers at 127.0.0.1:29000\n': true,
@@ -23,7 +23,7 @@ test('a process that found a server away at its start is told from one that ende
   )
 })
 
-test('what lasts too long is named by what was waited for', async (t) => {
+test('an expired wait names what it waited for', async (t) => {
   const never = new Promise(() => {})
   await t.throwsAsync(within(10, 'Kafka to start', never), {
     message: 'waited 0.01 s for Kafka to start',

@@ -5,17 +5,19 @@ import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import type { ServerName } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
-import { STILL_MS, within } from './patience.ts'
-import type { Part, ScriptStep, ServerName } from './script.ts'
+import { STALLED_MS, within } from './patience.ts'
+import type { DeployedPart, ScriptStep } from './script.ts'
 
+/** What a deployed service consists of. */
 export interface DeployedOptions {
   readonly simulator: Simulator
   readonly deployment: Deployment
-  readonly parts: readonly Part[]
+  readonly parts: readonly DeployedPart[]
   /**
    * Folder of the servers that the run may stop; null when there are none, or they are not the
    * run's own.
@@ -43,7 +45,7 @@ const QUERY_MS = 120_000
 /** The deployed service and the actions of the script on it. Every wait has a bound. */
 export class Deployed {
   /** Processes and servers that are down. */
-  readonly away = new Set<Part | ServerName>()
+  readonly away = new Set<DeployedPart | ServerName>()
   readonly #options: DeployedOptions
   readonly #commands: Promise<void>[] = []
   readonly #starting: Promise<void>[] = []
@@ -74,12 +76,12 @@ export class Deployed {
   }
 
   /** Waits until the process with the API listens; supervises all processes meanwhile. */
-  async listens(part: Part): Promise<void> {
+  async listens(part: DeployedPart): Promise<void> {
     const { processes } = this.#options.deployment
-    for (const deadline = Date.now() + STILL_MS; !processes.get(part)?.lines.has('url'); ) {
+    for (const deadline = Date.now() + STALLED_MS; !processes.get(part)?.lines.has('url'); ) {
       this.supervise()
       if (Date.now() > deadline)
-        throw new Error(`waited ${STILL_MS / 1000} s for the API to listen`)
+        throw new Error(`waited ${STALLED_MS / 1000} s for the API to listen`)
       await pause(50)
     }
   }
@@ -115,7 +117,7 @@ export class Deployed {
     if (fault) throw fault
     const { deployment, tell } = this.#options
     for (const [name, process] of deployment.processes) {
-      const part = name as Part // they are started by this name
+      const part = name as DeployedPart // they are started by this name
       const { exitCode, signalCode } = process.child
       if (this.away.has(part) || (exitCode ?? signalCode) === null) continue
       if (!this.#ended.has(process)) {
@@ -128,7 +130,7 @@ export class Deployed {
           `${part} ended by itself (${exitCode ?? signalCode})\n${process.stderr().slice(-4000)}`,
         )
       if (SERVER_NAMES.some((server) => this.away.has(server))) continue
-      tell(`${part} found a server away at its start: started again`)
+      tell(`${part} ended because a server was down; starting it again`)
       deployment.start(part)
     }
   }
@@ -147,7 +149,7 @@ export class Deployed {
     this.#isClosed = true
   }
 
-  async #doPart(act: 'kill' | 'stop' | 'start', part: Part): Promise<void> {
+  async #doPart(act: 'kill' | 'stop' | 'start', part: DeployedPart): Promise<void> {
     const { deployment } = this.#options
     if (act === 'start') {
       deployment.start(part)
@@ -188,7 +190,7 @@ export class Deployed {
 
   /** Retries a command that fails because a process or server is down, as an operator would. */
   async #command(args: readonly string[]): Promise<void> {
-    for (const deadline = Date.now() + STILL_MS; ; ) {
+    for (const deadline = Date.now() + STALLED_MS; ; ) {
       const error = await this.#operator(args).then(
         () => null,
         (failed: unknown) => failed,
@@ -207,13 +209,13 @@ export class Deployed {
     const { query, deployment } = this.#options
     const name = args.join(' ')
     if (query !== null) {
-      const { code, document } = await within(STILL_MS, name, deployment.operator(...args))
+      const { code, document } = await within(STALLED_MS, name, deployment.operator(...args))
       if (code !== 0) throw new Error(`operator ${name}: ${code} ${JSON.stringify(document)}`)
       return document
     }
     const asked = askOperator(deployment.env.DATA_DIR ?? '', args, () => {})
-    const reply = await within(args[0] === 'sql' ? QUERY_MS : STILL_MS, name, asked)
-    if (reply === null) throw new Error(`operator ${name}: the service is away`)
+    const reply = await within(args[0] === 'sql' ? QUERY_MS : STALLED_MS, name, asked)
+    if (reply === null) throw new Error(`operator ${name}: the service is down`)
     if (reply.kind === 'error') throw new Error(`operator ${name}: ${reply.message}`)
     return reply.outcome.document
   }

@@ -2,8 +2,8 @@ import test from 'ava'
 import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket } from '../simulator/market/market.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
-import { tradeItem } from '../whole-service/trade-item.ts'
-import { type FollowedOptions, wrongInFeed } from './followed.ts'
+import { contractTrade } from '../whole-service/trade-item.ts'
+import { type FeedCheckOptions, feedFaults } from './followed.ts'
 
 test('a feed is right when it is the true trades, each once, in order apart from late ones (rules F3, F4)', (t) => {
   const size = { seed: 1, wallets: 10, coins: 10, trackedPerSlot: 3, othersPerSlot: 0 }
@@ -11,10 +11,10 @@ test('a feed is right when it is the true trades, each once, in order apart from
   const swaps = Array.from({ length: 20 }, (_, slot) => market.truth(400_000_000 + slot).events)
     .flat()
     .flatMap((event) => (event.kind === 'swap' ? [event] : []))
-  const items = swaps.map(tradeItem)
-  const strict: FollowedOptions = { isEmbedded: false, mayMiss: () => false }
+  const items = swaps.map(contractTrade)
+  const strict: FeedCheckOptions = { isEmbedded: false, mayMiss: () => false }
   const found = (trades: typeof items, late: typeof items, options = strict) =>
-    wrongInFeed({ trades, late }, swaps, options).map((text) => text.split(':')[0])
+    feedFaults({ trades, late }, swaps, options).map((text) => text.split(':')[0])
 
   t.true(items.length > 10)
   t.deepEqual(found(items, []), [])

@@ -1,20 +1,21 @@
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import { serveSwap } from '../../pipeline/domain/perturbation.ts'
-import type { TradeItem } from '../whole-service/customer.ts'
-import { tradeItem } from '../whole-service/trade-item.ts'
+import type { ContractTrade } from '../whole-service/customer.ts'
+import { contractTrade } from '../whole-service/trade-item.ts'
 
 /**
  * What a follower of the socket received over all its connections, each resumed after the last
  * message of the previous one.
  */
-export interface Followed {
+export interface ReceivedTrades {
   /** In order of arrival, without late ones. */
-  readonly trades: readonly TradeItem[]
-  readonly late: readonly TradeItem[]
+  readonly trades: readonly ContractTrade[]
+  readonly late: readonly ContractTrade[]
 }
 
-export interface FollowedOptions {
+/** What a feed may lack or repeat. */
+export interface FeedCheckOptions {
   /**
    * Whether the log is in memory: then a process killed between sending and storing a late trade
    * may send it again (infra/decisions/cursors.md).
@@ -32,13 +33,13 @@ export interface FollowedOptions {
  * trades, each once, and all but late ones in event-key order. Equal trades are told apart only by
  * their order and number.
  */
-export function wrongInFeed(
-  followed: Followed,
+export function feedFaults(
+  followed: ReceivedTrades,
   truth: readonly Swap[],
-  { isEmbedded, mayMiss }: FollowedOptions,
+  { isEmbedded, mayMiss }: FeedCheckOptions,
 ): string[] {
   const swaps = [...truth].sort(compareEventKeys)
-  const texts = swaps.map((swap) => JSON.stringify(tradeItem(serveSwap(swap, null))))
+  const texts = swaps.map((swap) => JSON.stringify(contractTrade(serveSwap(swap, null))))
   const wrong: string[] = []
   const left = countEach(texts)
   let place = -1

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { startServers, stopServers } from '../servers/servers.ts'
-import { tellDifference } from './compare.ts'
-import { ALSO, type Also, type RunResult, runSimulation } from './run.ts'
+import { describeDifference } from './compare.ts'
+import { EXTRAS, type Extra, type RunResult, runSimulation } from './run.ts'
 
 const USAGE = `npm run -s simulate -- [options]
 
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   const { servers } = values
   if (!(jobs >= 1) || (servers !== undefined && jobs > 1)) throw new Error(USAGE)
   const asked = values.also.split(',').filter((name) => name !== '')
-  const also = new Set(ALSO.filter((name) => asked.includes(name)))
+  const also = new Set(EXTRAS.filter((name) => asked.includes(name)))
   if (also.size !== asked.length) throw new Error(USAGE)
   const portBase = values['port-base']
   if (servers !== undefined)
@@ -70,7 +70,7 @@ async function runSeed(
   seed: number,
   hours: number,
   serversDir: string | null,
-  also: ReadonlySet<Also>,
+  also: ReadonlySet<Extra>,
 ): Promise<boolean> {
   const beganAt = Date.now()
   const tell = (line: string) => process.stdout.write(`seed ${seed}: ${line}\n`)
@@ -95,8 +95,8 @@ async function runSeed(
   const tables = new Set(differences.map(({ table }) => table))
   for (const table of tables) {
     const own = differences.filter((difference) => difference.table === table)
-    tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} are not what they should be`)
-    for (const difference of own.slice(0, SHOWN)) tell(`  ${tellDifference(difference)}`)
+    tell(`${table}: ${own.length} rows of ${rows[table] ?? 'some'} differ from the truth`)
+    for (const difference of own.slice(0, SHOWN)) tell(`  ${describeDifference(difference)}`)
   }
   tell(`FAILED after ${seconds} s; again: ${repeat}`)
   return false

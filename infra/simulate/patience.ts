@@ -2,7 +2,7 @@
  * A run gives up when nothing has progressed for so long: a busy machine takes a minute to start a
  * process.
  */
-export const STILL_MS = 300_000
+export const STALLED_MS = 300_000
 
 /**
  * The result of `work`. Rejects with an error that names `what` after `ms`; the work itself

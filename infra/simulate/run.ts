@@ -3,13 +3,13 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import { comesLate } from '../simulator/grpc/slot-updates.ts'
 import { createRandom } from '../simulator/random.ts'
 import { Follower } from '../whole-service/follower.ts'
-import { begin, type Clock, catchUp, runTo, settle, tickUntil } from './clock.ts'
+import { catchUp, type MarketClock, runTo, settle, startMarket, tickUntil } from './clock.ts'
 import { compareTables, type Difference } from './compare.ts'
 import { compareCoverage, compareMints, missingFacts } from './compare-facts.ts'
 import { compareKept } from './compare-kept.ts'
-import { wrongInFeed } from './followed.ts'
-import { STILL_MS, within } from './patience.ts'
-import { createScript, type Part, type ScriptStep, tellStep } from './script.ts'
+import { feedFaults } from './followed.ts'
+import { STALLED_MS, within } from './patience.ts'
+import { createScript, type DeployedPart, describeStep, type ScriptStep } from './script.ts'
 import {
   CALM_SLOTS,
   CLOSE_MS,
@@ -19,7 +19,7 @@ import {
   START_SLOT,
   slotsOf,
   type TestBed,
-  WALLETS,
+  TRACKED_WALLETS,
 } from './test-bed.ts'
 import { TrueChain } from './true-chain.ts'
 
@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly hours: number
   /** Folder of servers that the run may end and start (`infra/servers`); null: one process. */
   readonly serversDir: string | null
-  readonly also: ReadonlySet<Also>
+  readonly also: ReadonlySet<Extra>
   /** Receives progress lines. */
   readonly tell: (line: string) => void
 }
@@ -45,8 +45,9 @@ export interface RunResult {
 }
 
 /** What a run does and compares only when asked to. */
-export const ALSO = ['backfill', 'wallet', 'absence', 'feed'] as const
-export type Also = (typeof ALSO)[number]
+export const EXTRAS = ['backfill', 'wallet', 'absence', 'feed'] as const
+/** One of `EXTRAS`. */
+export type Extra = (typeof EXTRAS)[number]
 
 /** A restart compares this many slots before the newest stored one with RPC (rule K2). */
 const COMPARED_SLOTS = 64
@@ -61,7 +62,7 @@ interface ComparedSlots {
 interface Run {
   readonly options: RunOptions
   readonly bed: TestBed
-  readonly clock: Clock
+  readonly clock: MarketClock
   readonly chain: TrueChain
   readonly follower: Follower
   readonly script: readonly ScriptStep[]
@@ -82,10 +83,10 @@ export async function runSimulation(options: RunOptions): Promise<RunResult> {
     for (const part of bed.parts) bed.deployment.start(part)
     await bed.deployed.listens(bed.parts[0] ?? 'all')
     const key = await bed.deployed.createAccount(1_000_000_000)
-    const followed = new Follower(await bed.deployment.customer(key), STILL_MS)
+    const followed = new Follower(await bed.deployment.customer(key), STALLED_MS)
     follower = followed
     const { simulator, deployed, position } = bed
-    const clock: Clock = { simulator, deployed, position, startSlot: START_SLOT, tell }
+    const clock: MarketClock = { simulator, deployed, position, startSlot: START_SLOT, tell }
     const script = createScript({
       seed,
       slots,
@@ -120,7 +121,7 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
   const { clock, script, bed, follower, options } = run
   const { simulator, deployed, position } = bed
   const tell = tellWithTime(options, bed)
-  await begin(
+  await startMarket(
     clock,
     () => follower.connections > 0,
     () => follower.all().length > 0,
@@ -131,7 +132,7 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
     await runTo(clock, START_SLOT + step.at)
     if (step.caughtUp) await catchUp(clock)
     await pause(random.below(40))
-    tell(tellStep(step))
+    tell(describeStep(step))
     if ((step.act === 'kill' || step.act === 'stop') && 'part' in step && follows(step.part))
       compared.push({ from: (position.slot ?? START_SLOT) - COMPARED_SLOTS, to: simulator.slot })
     await deployed.do(step)
@@ -146,7 +147,7 @@ async function play(run: Run, slots: number): Promise<readonly ComparedSlots[]> 
 /** Waits until nothing is missing; returns what is missing when that no longer becomes less. */
 async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<string[]> {
   const { clock, chain, bed, options } = run
-  const faults = await settle(clock, chain, WALLETS, async () => ({
+  const faults = await settle(clock, chain, TRACKED_WALLETS, async () => ({
     trades: wrongTrades(run, compared).filter((text) => text.includes('missing')).length,
     ...(await missingFacts(bed.deployed.query, chain)),
   }))
@@ -158,11 +159,16 @@ async function settleRun(run: Run, compared: readonly ComparedSlots[]): Promise<
 async function compareAll(run: Run): Promise<Pick<RunResult, 'differences' | 'rows'>> {
   const { chain, follower } = run
   const { deployed, simulator } = run.bed
-  const tables = await compareTables(deployed.query, chain, WALLETS)
+  const tables = await compareTables(deployed.query, chain, TRACKED_WALLETS)
   const facts = {
     transactions: await compareKept(deployed.query, chain),
     mints: await compareMints(deployed.query, chain, simulator.market),
-    wallet_coverage: await compareCoverage(deployed.query, chain, simulator.market, WALLETS),
+    wallet_coverage: await compareCoverage(
+      deployed.query,
+      chain,
+      simulator.market,
+      TRACKED_WALLETS,
+    ),
   }
   return {
     differences: [tables, ...Object.values(facts)].flatMap((part) => part.differences),
@@ -186,10 +192,10 @@ function wrongTrades(run: Run, compared: readonly ComparedSlots[]): string[] {
   if (options.also.has('feed')) {
     const sent = { trades: follower.all(), late: follower.allLate() }
     const mayMiss = (swap: Swap) => mayMissTrade(run, compared, swap)
-    return wrongInFeed(sent, swaps, { isEmbedded, mayMiss })
+    return feedFaults(sent, swaps, { isEmbedded, mayMiss })
   }
   return follower.feeds.flatMap(({ trades }) =>
-    wrongInFeed({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
+    feedFaults({ trades, late: [] }, swaps, { isEmbedded, mayMiss: () => true }),
   )
 }
 
@@ -208,13 +214,13 @@ function mayMissTrade(
     slot === START_SLOT ||
     (comesLate(options.seed, slot, txIndex) &&
       compared.some(({ from, to }) => slot >= from && slot <= to)) ||
-    (options.also.has('wallet') && wallet === WALLETS) ||
+    (options.also.has('wallet') && wallet === TRACKED_WALLETS) ||
     isPassedOver(script, slot - START_SLOT)
   )
 }
 
 /** Commands that an operator gives during the run. */
-function commandsOf(also: ReadonlySet<Also>): string[][] {
+function commandsOf(also: ReadonlySet<Extra>): string[][] {
   const third = also.has('backfill')
     ? ['backfill', '--wallet', 'all']
     : ['recompute', '--wallet', 'W3']
@@ -222,7 +228,7 @@ function commandsOf(also: ReadonlySet<Also>): string[][] {
 }
 
 /** Whether a process of this part follows the stream. */
-function follows(part: Part): boolean {
+function follows(part: DeployedPart): boolean {
   return part === 'ingest' || part === 'all'
 }
 

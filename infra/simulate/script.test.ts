@@ -16,7 +16,7 @@ const OPTIONS: ScriptOptions = {
 const nameOf = (step: ScriptStep) =>
   'part' in step ? step.part : 'server' in step ? step.server : step.act
 
-test('a script is a function of its seed, in order, and brings back once what it takes away', (t) => {
+test('a script is a function of its seed, in order, and starts once each part that it stops', (t) => {
   fc.assert(
     fc.property(fc.nat(), (seed) => {
       const script = createScript({ ...OPTIONS, seed })
@@ -37,7 +37,7 @@ test('a script is a function of its seed, in order, and brings back once what it
   )
 })
 
-test('ten seeds do everything that can be done', (t) => {
+test('ten seeds have every kind of action', (t) => {
   const done = new Set<string>()
   for (let seed = 1; seed <= 10; seed += 1)
     for (const step of createScript({ ...OPTIONS, seed })) done.add(`${step.act} ${nameOf(step)}`)

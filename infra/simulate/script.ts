@@ -1,9 +1,9 @@
+import type { Role } from '../../pipeline/config.ts'
+import type { ServerName } from '../servers/state.ts'
 import { createRandom, type Random } from '../simulator/random.ts'
-import type { Role } from '../whole-service/deployment.ts'
 
 /** A process of the service: `all` is the one process of an embedded deployment. */
-export type Part = Role | 'all'
-export type ServerName = 'kafka' | 'clickhouse' | 'redis'
+export type DeployedPart = Role | 'all'
 
 /** One action on the service, at a slot of the market counted from its beginning. */
 export type ScriptStep = {
@@ -14,7 +14,7 @@ export type ScriptStep = {
    */
   readonly caughtUp?: boolean
 } & (
-  | { readonly act: 'kill' | 'stop' | 'start'; readonly part: Part }
+  | { readonly act: 'kill' | 'stop' | 'start'; readonly part: DeployedPart }
   | { readonly act: 'kill' | 'stop' | 'start'; readonly server: ServerName }
   /** Cuts every stream. */
   | { readonly act: 'cut' }
@@ -23,11 +23,12 @@ export type ScriptStep = {
   | { readonly act: 'operator'; readonly args: readonly string[] }
 )
 
+/** Settings of a script. */
 export interface ScriptOptions {
   readonly seed: number
   /** Number of slots that the market runs for. */
   readonly slots: number
-  readonly parts: readonly Part[]
+  readonly parts: readonly DeployedPart[]
   /** Servers that the run may stop. */
   readonly servers: readonly ServerName[]
   /** Commands that an operator may give. */
@@ -118,7 +119,7 @@ function disturbance(
 }
 
 type Card =
-  | { readonly act: 'kill' | 'stop'; readonly part: Part }
+  | { readonly act: 'kill' | 'stop'; readonly part: DeployedPart }
   | { readonly act: 'kill' | 'stop'; readonly server: ServerName }
   | { readonly act: 'cut' }
   | { readonly act: 'operator'; readonly args: readonly string[] }
@@ -172,7 +173,7 @@ function nameOf(step: ScriptStep): string | null {
 }
 
 /** A step in words. */
-export function tellStep(step: ScriptStep): string {
+export function describeStep(step: ScriptStep): string {
   if (step.act === 'operator') return `operator ${step.args.join(' ')}`
   const how = { kill: 'kill -9', stop: 'stop', start: 'start' } as const
   if ('part' in step) return `${how[step.act]} ${step.part === 'all' ? 'the service' : step.part}`

@@ -11,7 +11,7 @@ import { freePort } from '../whole-service/free-port.ts'
 import { Position } from './clock.ts'
 import { Deployed } from './deployed.ts'
 import { within } from './patience.ts'
-import type { Part } from './script.ts'
+import type { DeployedPart } from './script.ts'
 
 /** The first slot with a block. */
 export const START_SLOT = 400_000_000
@@ -20,7 +20,7 @@ export const REPLAY_SLOTS = 256
 /** Slots without trouble at the beginning and at the end; a late transaction comes within 12. */
 export const CALM_SLOTS = 40
 /** Number of tracked wallets. */
-export const WALLETS = 10
+export const TRACKED_WALLETS = 10
 /** Longest time that each part of a run may take to close. */
 export const CLOSE_MS = 30_000
 
@@ -30,7 +30,7 @@ export interface TestBed {
   readonly deployment: Deployment
   readonly deployed: Deployed
   readonly position: Position
-  readonly parts: readonly Part[]
+  readonly parts: readonly DeployedPart[]
   /** Unix ms at which it was opened. */
   readonly openedAt: number
   /** Closes everything; reports what does not close in time instead of throwing. */
@@ -56,7 +56,7 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
   const simulator = await startTroubledSimulator(options)
   const servers = serversDir === null ? null : await startServers(serversDir)
   const emptied = servers === null ? null : await emptyServers(servers)
-  const wallets: readonly Address[] = simulator.wallets.slice(0, addsWallet ? -1 : WALLETS)
+  const wallets: readonly Address[] = simulator.wallets.slice(0, addsWallet ? -1 : TRACKED_WALLETS)
   const deployment = await deploy('embedded', wallets, {
     ...emptied?.env,
     YELLOWSTONE_ENDPOINT: simulator.endpoint,
@@ -69,13 +69,13 @@ export async function openTestBed(options: TestBedOptions): Promise<TestBed> {
     emptied === null
       ? null
       : await createStore({ kind: 'clickhouse', url: new URL(emptied.env.CLICKHOUSE_URL) })
-  const parts: readonly Part[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
+  const parts: readonly DeployedPart[] = emptied === null ? ['all'] : ['api', 'workers', 'ingest']
   const deployed = new Deployed({
     simulator,
     deployment,
     parts,
     serversDir,
-    laterWallet: simulator.wallets[WALLETS - 1] ?? null,
+    laterWallet: simulator.wallets[TRACKED_WALLETS - 1] ?? null,
     query: store === null ? null : (sql) => store.query(sql),
     tell,
   })
@@ -115,7 +115,7 @@ function startTroubledSimulator({ seed, slots, tell }: TestBedOptions): Promise<
   return startSimulator({
     seed,
     trouble,
-    wallets: WALLETS,
+    wallets: TRACKED_WALLETS,
     coins: 30,
     trackedPerSlot: 2,
     othersPerSlot: 1,

@@ -1,5 +1,5 @@
 import type { Address } from '../../pipeline/domain/address.ts'
-import type { Chain } from './chain.ts'
+import type { SimulatedChain } from './chain.ts'
 import { type ChainShape, createChainShape } from './chain-shape.ts'
 import type { ClockOptions } from './clock.ts'
 import { type CompressedSlots, compressBefore } from './compressed-shape.ts'
@@ -18,7 +18,7 @@ export interface ChainSource {
   /** Of recorded blocks only its price pool is of use. */
   readonly market: Market
   readonly shape: ChainShape
-  readonly chain: Chain
+  readonly chain: SimulatedChain
   /** The same chain where it is of recorded blocks, else null. */
   readonly recorded: RecordedChain | null
   /** The slots of the compressed history; null without one. */

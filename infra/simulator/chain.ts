@@ -22,14 +22,14 @@ export interface OwnedTokenAccount {
 }
 
 /** A transaction that names an address. */
-export interface Mentioned {
+export interface TransactionMention {
   readonly slot: number
   readonly index: number
   readonly failed: boolean
 }
 
 /** A chain as the servers see it: the market's, or one of recorded blocks. */
-export interface Chain {
+export interface SimulatedChain {
   /** The first slot that ever had a block. */
   readonly firstSlot: number
   kind(slot: number): SlotKind
@@ -56,7 +56,7 @@ export interface Chain {
    * Transactions that name a key (`keyId`), in slots `from` down to `last`, newest first. Yields
    * null now and then, so that the caller can give way to other work.
    */
-  mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
+  mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>
   /** The account that RPC's `getAccountInfo` finds; null for accounts unknown to the chain. */
   account(address: string, slot: number): AccountState | null
   tokenAccounts(owner: string, slot: number): readonly OwnedTokenAccount[]

@@ -52,7 +52,7 @@ function open(before: number): Market {
   return createMarket({ ...CALM_MARKET, seed: 3, wallets: 10, compressed }, shape)
 }
 
-test('what a compressed history shows of a block is how the whole block begins, wherever the history ends', (t) => {
+test('a block of a compressed history is the beginning of the whole block', (t) => {
   const early = open(START)
   const late = open(START + 1_500)
   let shown = 0
@@ -68,7 +68,7 @@ test('what a compressed history shows of a block is how the whole block begins, 
   t.true(shown > 20)
 })
 
-test('the decoder finds what a compressed history means, and what wallets have goes on from block to block', (t) => {
+test('the decoder finds the truth of a compressed history, and balances continue', (t) => {
   const before = START + 900
   const market = open(before)
   const shape = compressBefore(createChainShape(3, NO_TROUBLE), before)
@@ -179,7 +179,7 @@ test('RPC answers for the compressed history, from its first block to the newest
   for (const slot of blocks.slice(0, minutes)) t.true(prices.has(simulator.market.timeOf(slot)))
 })
 
-test('a day of history in a store has wallets of each status, good and bad ones, coins that several hold and coins that nobody does', async (t) => {
+test('a stored day has wallets of each status, good and bad ones, and coins with many and no holders', async (t) => {
   t.timeout(300_000)
   const { store, remove } = await openTestChdb()
   t.teardown(remove)

@@ -13,6 +13,7 @@ import { createMarket, type Market } from './market/market.ts'
 import { compressedSlots, solPricesOf } from './market/past.ts'
 import { TOKEN_2022 } from './market/programs.ts'
 import { CALM_MARKET } from './market/sizes.ts'
+import type { Coin } from './market/universe.ts'
 import { NO_TROUBLE } from './options.ts'
 
 /** The history that was stored. */
@@ -87,19 +88,9 @@ export async function fillWithHistory(
     await log.close()
   }
   const lastTime = market.timeOf(parent)
-  const rows = coins.flatMap((coin) => {
-    const { key, decimals, program } = coin.mint
-    if (!traded.has(key.address)) return []
-    const text = { symbol: coin.symbol, name: coin.name }
-    const is2022 = program === TOKEN_2022
-    const mint = {
-      decimals,
-      supply: coin.supply,
-      text: is2022 ? text : null,
-      program: is2022 ? ('token_2022' as const) : ('spl_token' as const),
-    }
-    return [mintRow(key.address, null, { mint, metaplex: is2022 ? null : text }, lastTime * 1000)]
-  })
+  const rows = coins.flatMap((coin) =>
+    traded.has(coin.mint.key.address) ? [factsOf(coin, lastTime)] : [],
+  )
   await store.insert('mints', rows)
   return {
     market,
@@ -109,4 +100,18 @@ export async function fillWithHistory(
     lastSlot: parent,
     firstTime: market.timeOf(slots.from),
   }
+}
+
+/** The mint row of a coin, fetched at a time in unix seconds. */
+function factsOf(coin: Coin, time: number) {
+  const { key, decimals, program } = coin.mint
+  const text = { symbol: coin.symbol, name: coin.name }
+  const is2022 = program === TOKEN_2022
+  const mint = {
+    decimals,
+    supply: coin.supply,
+    text: is2022 ? text : null,
+    program: is2022 ? ('token_2022' as const) : ('spl_token' as const),
+  }
+  return mintRow(key.address, null, { mint, metaplex: is2022 ? null : text }, time * 1000)
 }

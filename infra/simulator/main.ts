@@ -56,38 +56,38 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop)
 }
 
+const text = { type: 'string' } as const
+const FLAGS = {
+  help: { type: 'boolean' },
+  port: text,
+  'rpc-port': text,
+  host: text,
+  'x-token': text,
+  seed: text,
+  wallets: text,
+  coins: text,
+  'tracked-per-slot': text,
+  'others-per-slot': text,
+  'wallets-file': text,
+  speed: text,
+  'start-slot': text,
+  'replay-slots': text,
+  'history-slots': text,
+  'history-hours': text,
+  blocks: { type: 'string', multiple: true },
+  renumber: text,
+  split: text,
+  'lead-in': text,
+  'time-from': text,
+  trouble: text,
+} as const
+
+/** Reads the command line; throws for a bad value, and ends the process after `--help`. */
 function readArguments(args: readonly string[]): {
   options: SimulatorOptions
   walletsFile: string | undefined
 } {
-  const text = { type: 'string' } as const
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: 'boolean' },
-      port: text,
-      'rpc-port': text,
-      host: text,
-      'x-token': text,
-      seed: text,
-      wallets: text,
-      coins: text,
-      'tracked-per-slot': text,
-      'others-per-slot': text,
-      'wallets-file': text,
-      speed: text,
-      'start-slot': text,
-      'replay-slots': text,
-      'history-slots': text,
-      'history-hours': text,
-      blocks: { type: 'string', multiple: true },
-      renumber: text,
-      split: text,
-      'lead-in': text,
-      'time-from': text,
-      trouble: text,
-    },
-  })
+  const { values } = parseArgs({ args: [...args], options: FLAGS })
   if (values.help === true) {
     process.stderr.write(`${USAGE}\n`)
     process.exit(0)

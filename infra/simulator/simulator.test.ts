@@ -11,7 +11,13 @@ import bs58 from 'bs58'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
-import { callRpc, collect, connect, followWallets, NOTHING } from './testing/client.ts'
+import {
+  callRpc,
+  collect,
+  connectYellowstone,
+  EMPTY_REQUEST,
+  followWallets,
+} from './testing/client.ts'
 
 const START = 405_000_000
 
@@ -52,7 +58,7 @@ async function follow(
   request: SubscribeRequest,
   slots: number,
 ): Promise<readonly SubscribeUpdate[]> {
-  const stream = await collect(await (await connect(simulator)).subscribe(request))
+  const stream = await collect(await (await connectYellowstone(simulator)).subscribe(request))
   const last = simulator.confirmedSlot + slots
   simulator.advance(slots)
   await stream.until(confirmed(last))
@@ -117,7 +123,7 @@ test('filters include, exclude, require, tell failed from successful, and by sig
   const updates = await follow(
     simulator,
     {
-      ...NOTHING,
+      ...EMPTY_REQUEST,
       slots: SLOTS,
       transactions: {
         all: lists,
@@ -158,7 +164,7 @@ test('filters include, exclude, require, tell failed from successful, and by sig
   for (const [name, count] of Object.entries(seen)) t.true(count > 0, name)
   const one = updates.find(({ transaction }) => transaction !== undefined)!.transaction!
   const signature = bs58.encode(one.transaction!.signature)
-  const again = { ...NOTHING, slots: SLOTS, fromSlot: one.slot }
+  const again = { ...EMPTY_REQUEST, slots: SLOTS, fromSlot: one.slot }
   const bySignature = { one: { ...lists, signature } }
   const found = placesOf(await follow(simulator, { ...again, transactions: bySignature }, 1))
   t.deepEqual(found, [`${one.slot}/${one.transaction!.index}`])
@@ -198,9 +204,9 @@ test('from_slot replays and goes on live without a gap; a restart replays the sa
   t.deepEqual(bodies(await follow(restarted, request, 10)), bodies(replayed))
 })
 
-test('a slot before the replay window is OUT_OF_RANGE with the first one that is left', async (t) => {
+test('a slot before the replay window is OUT_OF_RANGE with the first available slot', async (t) => {
   const simulator = await start(t, { replaySlots: 20 })
-  const client = await connect(simulator)
+  const client = await connectYellowstone(simulator)
   t.deepEqual(await client.subscribeReplayInfo(), { firstAvailable: String(START - 19) })
   const request = { ...followWallets(simulator), fromSlot: String(START - 20) }
   const stream = await collect(await client.subscribe(request))
@@ -213,13 +219,13 @@ test('a slot before the replay window is OUT_OF_RANGE with the first one that is
 
 test('a subscription is replaced on the open stream; pings are answered; an empty filter counts', async (t) => {
   const simulator = await start(t)
-  const stream = await collect(await (await connect(simulator)).subscribe(NOTHING))
+  const stream = await collect(await (await connectYellowstone(simulator)).subscribe(EMPTY_REQUEST))
   simulator.advance(2)
-  stream.write({ ...NOTHING, ping: { id: 42 } })
+  stream.write({ ...EMPTY_REQUEST, ping: { id: 42 } })
   await stream.until(({ pong }) => pong?.id === 42)
   t.is(stream.updates.filter(({ pong }) => pong === undefined).length, 0)
-  stream.write({ ...NOTHING, blocksMeta: { metas: {} }, slots: { all: {} } })
-  stream.write({ ...NOTHING, ping: { id: 43 } })
+  stream.write({ ...EMPTY_REQUEST, blocksMeta: { metas: {} }, slots: { all: {} } })
+  stream.write({ ...EMPTY_REQUEST, ping: { id: 43 } })
   await stream.until(({ pong }) => pong?.id === 43)
   simulator.advance(2)
   await stream.until(confirmed(START + 3))
@@ -237,9 +243,14 @@ test('a subscription is replaced on the open stream; pings are answered; an empt
 
 test('commitment decides when data comes, and slot statuses which of them', async (t) => {
   const simulator = await start(t)
-  const client = await connect(simulator)
+  const client = await connectYellowstone(simulator)
   const statusesOf = async (commitment: CommitmentLevel, filter: object) => {
-    const request = { ...NOTHING, commitment, slots: { slots: filter }, blocksMeta: { metas: {} } }
+    const request = {
+      ...EMPTY_REQUEST,
+      commitment,
+      slots: { slots: filter },
+      blocksMeta: { metas: {} },
+    }
     const stream = await collect(await client.subscribe(request))
     return stream
   }
@@ -276,7 +287,7 @@ test('commitment decides when data comes, and slot statuses which of them', asyn
 
 test('unary calls answer; a wrong x-token is refused on every call', async (t) => {
   const simulator = await start(t, { xToken: 'right' })
-  const client = await connect(simulator, 'right')
+  const client = await connectYellowstone(simulator, 'right')
   t.regex((await client.getVersion()).version, /yellowstone-grpc-geyser/)
   t.deepEqual(await client.getSlot(CommitmentLevel.CONFIRMED), { slot: String(START - 1) })
   t.deepEqual(await client.ping(5), { count: 5 })
@@ -286,15 +297,17 @@ test('unary calls answer; a wrong x-token is refused on every call', async (t) =
   t.deepEqual(await client.getBlockHeight(CommitmentLevel.PROCESSED), {
     blockHeight: String(START),
   })
-  const wrong = await connect(simulator, 'wrong')
+  const wrong = await connectYellowstone(simulator, 'wrong')
   await t.throwsAsync(wrong.getVersion())
-  const refusal = await t.throwsAsync(wrong.subscribe(NOTHING))
+  const refusal = await t.throwsAsync(wrong.subscribe(EMPTY_REQUEST))
   t.regex(String((refusal?.cause as Error | undefined)?.message), /No valid auth token/)
 })
 
-test('a client that is too far behind is dropped with the words of the plugin', async (t) => {
+test('a client that is too far behind is dropped with the error text of the plugin', async (t) => {
   const simulator = await start(t, { maxQueuedUpdates: 30, trackedPerSlot: 4 })
-  const stream = await collect(await (await connect(simulator)).subscribe(followWallets(simulator)))
+  const stream = await collect(
+    await (await connectYellowstone(simulator)).subscribe(followWallets(simulator)),
+  )
   // Slots pass synchronously, so that nothing can be written meanwhile.
   simulator.advance(700)
   const error = await stream.ended
@@ -324,7 +337,9 @@ async function followHonestly(simulator: Simulator, until: number) {
   while (whole < until) {
     const request = { ...followWallets(simulator), fromSlot: String(whole + 1) }
     const stream = await collect(
-      await (await connect(simulator)).subscribe(first ? followWallets(simulator) : request),
+      await (await connectYellowstone(simulator)).subscribe(
+        first ? followWallets(simulator) : request,
+      ),
     )
     first = false
     let read = 0
@@ -386,7 +401,7 @@ for (const [name, trouble] of [
   ],
   ['all trouble at once', { ...ALL_TROUBLE, slowRpc: false }],
 ] satisfies [string, Trouble][]) {
-  test(`${name}: who keeps books by slot has the truth in the end`, async (t) => {
+  test(`${name}: a client that keeps books by slot has the truth in the end`, async (t) => {
     const simulator = await start(t, { trouble, trackedPerSlot: 3 })
     const until = START + 300
     const { candidates, blocks, ended } = await followHonestly(simulator, until)
@@ -412,7 +427,7 @@ for (const [name, trouble] of [
   })
 }
 
-test('trouble is there when asked for, and nothing of it when not', async (t) => {
+test('each kind of trouble occurs when it is on, and only then', async (t) => {
   const quiet = await start(t)
   const calm = await follow(quiet, followWallets(quiet), 80)
   t.is(new Set(placesOf(calm)).size, placesOf(calm).length)
@@ -427,7 +442,7 @@ test('trouble is there when asked for, and nothing of it when not', async (t) =>
   }
   const simulator = await start(t, { trouble, trackedPerSlot: 4 })
   const stream = await collect(
-    await (await connect(simulator)).subscribe({
+    await (await connectYellowstone(simulator)).subscribe({
       ...followWallets(simulator),
       slots: { slots: { interslotUpdates: true } },
     }),

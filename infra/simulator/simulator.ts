@@ -1,6 +1,6 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
-import type { Chain } from './chain.ts'
+import type { SimulatedChain } from './chain.ts'
 import type { ChainShape } from './chain-shape.ts'
 import { type ChainSource, createChainSource, seedOf } from './chain-source.ts'
 import { createClock, type SlotClock } from './clock.ts'
@@ -12,7 +12,7 @@ import { TOKEN, USDT_MINT } from './market/programs.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import type { SlotTruth } from './market/slot-truth.ts'
 import { NO_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
-import { createPaidChain, type PaidChain, type Payments } from './payments/paid-chain.ts'
+import { createPaidChain, type PaidChain, type SimulatedPayments } from './payments/paid-chain.ts'
 import { paymentMethods } from './payments/payment-methods.ts'
 import type { RpcWindow } from './rpc/ledger-view.ts'
 import { createRpcMethods } from './rpc/methods.ts'
@@ -53,7 +53,7 @@ export interface Simulator {
    */
   readonly paymentAddresses: { readonly pro: Address; readonly credits: Address }
   /** Transactions that clients send over RPC. */
-  readonly payments: Payments
+  readonly payments: SimulatedPayments
   /**
    * SOL in USD over the compressed history up to the start, in order of time; empty without one.
    */
@@ -156,7 +156,7 @@ function addPayments(
 }
 
 async function startStream(
-  chain: Chain,
+  chain: SimulatedChain,
   source: ChainSource,
   clock: SlotClock,
   options: SimulatorOptions,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import anyTest, { type ExecutionContext } from 'ava'
 import { createStore } from '../../pipeline/store/create-store.ts'
 import { askOperator } from '../operator/socket.ts'
-import { compareTables, tellDifference } from '../simulate/compare.ts'
+import { compareTables, describeDifference } from '../simulate/compare.ts'
 import { TrueChain } from '../simulate/true-chain.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { until } from './customer.ts'
@@ -180,7 +180,7 @@ async function run(t: ExecutionContext, kind: Deployment['kind']): Promise<void>
   const chain = new TrueChain(simulator, START - HISTORY)
   chain.catchUp(WALLETS)
   const { differences, rows } = await compareTables(service.query, chain, WALLETS)
-  t.deepEqual(differences.slice(0, 10).map(tellDifference), [])
+  t.deepEqual(differences.slice(0, 10).map(describeDifference), [])
   t.true((rows.swaps ?? 0) > 100)
 }
 

@@ -3,9 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import WebSocket from 'ws'
 
 /** A trade as the contract shows it (section 2.2), compared as a whole. */
-export type TradeItem = Readonly<Record<string, unknown>>
+export type ContractTrade = Readonly<Record<string, unknown>>
 
-export interface Answer<Body = unknown> {
+/** An answer of the API. */
+export interface CustomerAnswer<Body = unknown> {
   readonly status: number
   readonly headers: Headers
   readonly body: Body
@@ -21,7 +22,7 @@ export class Customer {
     this.#key = key
   }
 
-  async get<Body = unknown>(path: string): Promise<Answer<Body>> {
+  async get<Body = unknown>(path: string): Promise<CustomerAnswer<Body>> {
     const response = await fetch(`${this.url}${path}`, {
       headers: { authorization: `Bearer ${this.#key}` },
     })
@@ -35,13 +36,17 @@ export class Customer {
   /**
    * Walks `GET /trades`, newest first, to its end or to the first trade older than `since` (unix seconds).
    */
-  async walkTrades(limit = 100, since = 0): Promise<{ trades: TradeItem[]; calls: number }> {
-    const trades: TradeItem[] = []
+  async walkTrades(limit = 100, since = 0): Promise<{ trades: ContractTrade[]; calls: number }> {
+    const trades: ContractTrade[] = []
     let cursor: string | null = null
     let calls = 0
     do {
-      const { status, body }: Answer<{ items: TradeItem[]; next_cursor: string | null }> =
-        await this.get(`/trades?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`)
+      const {
+        status,
+        body,
+      }: CustomerAnswer<{ items: ContractTrade[]; next_cursor: string | null }> = await this.get(
+        `/trades?limit=${limit}${cursor === null ? '' : `&cursor=${cursor}`}`,
+      )
       if (status !== 200) throw new Error(`GET /trades: ${status} ${JSON.stringify(body)}`)
       const found = body.items.filter((item) => Number(item.block_time) >= since)
       trades.push(...found)
@@ -55,11 +60,11 @@ export class Customer {
    * Opens the feed and subscribes to all trades, after the position `after` if given. Resolves when
    * the subscription is confirmed.
    */
-  async follow(after?: string): Promise<Feed> {
+  async follow(after?: string): Promise<CustomerFeed> {
     const socket = new WebSocket(`${this.url.replace('http', 'ws')}/ws`, {
       headers: { authorization: `Bearer ${this.#key}` },
     })
-    const feed = new Feed(socket, after)
+    const feed = new CustomerFeed(socket, after)
     await once(socket, 'open')
     socket.send(JSON.stringify({ action: 'subscribe', channels: ['trades'], after }))
     await feed.notice('subscribed')
@@ -73,13 +78,13 @@ interface FeedMessage {
   readonly id?: string
   readonly cursor?: string
   readonly late?: boolean
-  readonly data?: TradeItem
+  readonly data?: ContractTrade
 }
 
 /** The messages of one socket, in order of arrival. */
-export class Feed {
-  readonly trades: TradeItem[] = []
-  readonly late: TradeItem[] = []
+export class CustomerFeed {
+  readonly trades: ContractTrade[] = []
+  readonly late: ContractTrade[] = []
   readonly notices: FeedMessage[] = []
   readonly #socket: WebSocket
   readonly #changed = new EventTarget()

@@ -6,11 +6,15 @@ import { createClient } from '@clickhouse/client'
 import bs58 from 'bs58'
 import { Redis } from 'ioredis'
 import { newJwtKeys } from '../../api/auth/jwt-keys.ts'
+import type { Role } from '../../pipeline/config.ts'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { Customer } from './customer.ts'
-import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
-
-export type Role = 'ingest' | 'workers' | 'api'
+import {
+  commandOutcome,
+  type ServiceProcess,
+  startOperator,
+  startProcess,
+} from './service-process.ts'
 
 /** How the parts of the service are deployed in a test. */
 export interface Deployment {
@@ -86,7 +90,7 @@ export async function deploy(
   async function operator(...args: string[]) {
     const command = startOperator(environment, args)
     commands.add(command)
-    return outcomeOf(command).finally(() => commands.delete(command))
+    return commandOutcome(command).finally(() => commands.delete(command))
   }
 
   return {

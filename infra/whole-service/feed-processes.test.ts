@@ -1,5 +1,5 @@
 import test from 'ava'
-import { Customer, type Feed, type TradeItem, until } from './customer.ts'
+import { type ContractTrade, Customer, type CustomerFeed, until } from './customer.ts'
 import { deploy, WHY_NO_SERVERS } from './deployment.ts'
 
 const withServers = WHY_NO_SERVERS === '' ? test.serial : test.skip
@@ -26,9 +26,9 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
     )
     const head = headers.get('x-head-cursor') ?? ''
     const reference = await stays.follow(head)
-    const got: TradeItem[] = []
+    const got: ContractTrade[] = []
     let after = head
-    const take = async (feed: Feed, count: number) => {
+    const take = async (feed: CustomerFeed, count: number) => {
       await feed.received(count)
       got.push(...feed.trades, ...feed.late)
       after = feed.position ?? after
@@ -53,7 +53,7 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
     last.close()
     await last.closed()
 
-    const text = (trade: TradeItem) => JSON.stringify(trade)
+    const text = (trade: ContractTrade) => JSON.stringify(trade)
     const count = got.length
     await reference.received(count)
     const expected = [...reference.trades, ...reference.late].slice(0, count)

@@ -1,9 +1,9 @@
-import { type Customer, type Feed, type TradeItem, until } from './customer.ts'
+import { type ContractTrade, type Customer, type CustomerFeed, until } from './customer.ts'
 
 /** A customer who follows the feed, and resumes after the last message when a connection is cut. */
 export class Follower {
   /** Every connection so far; the last one may be open. */
-  readonly feeds: Feed[] = []
+  readonly feeds: CustomerFeed[] = []
   #stopped = false
   readonly #following: Promise<void>
 
@@ -27,12 +27,12 @@ export class Follower {
   }
 
   /** All trades but late ones, in order of arrival. */
-  all(): readonly TradeItem[] {
+  all(): readonly ContractTrade[] {
     return this.feeds.flatMap(({ trades }) => trades)
   }
 
   /** Late trades, in order of arrival. */
-  allLate(): readonly TradeItem[] {
+  allLate(): readonly ContractTrade[] {
     return this.feeds.flatMap(({ late }) => late)
   }
 

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
-import { type Answer, Customer, until } from './customer.ts'
+import { Customer, type CustomerAnswer, until } from './customer.ts'
 import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { Follower } from './follower.ts'
 import { freePort } from './free-port.ts'
@@ -127,7 +127,7 @@ class Calls {
   }
 
   /** The answer; undefined when the connection broke. */
-  async ask(which: number): Promise<Answer | undefined> {
+  async ask(which: number): Promise<CustomerAnswer | undefined> {
     const [path, price] = CALLS[which % CALLS.length] ?? CALLS[0]
     try {
       const answer = await this.#customer.get(path)

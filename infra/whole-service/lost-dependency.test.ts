@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import anyTest, { type ExecutionContext } from 'ava'
+import type { Role } from '../../pipeline/config.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
-import { type Answer, type Customer, type TradeItem, until } from './customer.ts'
-import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
+import { type ContractTrade, type Customer, type CustomerAnswer, until } from './customer.ts'
+import { type Deployment, deploy, newSecrets } from './deployment.ts'
 import { Follower } from './follower.ts'
 import { marketTruth } from './market-truth.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
@@ -43,7 +44,7 @@ let deployment: Deployment
 let customer: Customer
 let follower: Follower
 /** The oldest trade that was stored before any server was killed. */
-let oldest: TradeItem | undefined
+let oldest: ContractTrade | undefined
 /** The costs that answers named. */
 let spent = 0
 
@@ -82,7 +83,7 @@ function startSimulator(): ServiceProcess {
 }
 
 /** Calls as a customer, in bounded time, and adds up the costs that answers name. */
-async function ask(t: ExecutionContext, path: string): Promise<Answer> {
+async function ask(t: ExecutionContext, path: string): Promise<CustomerAnswer> {
   const beganAt = Date.now()
   const answer = await customer.get(path)
   t.true(Date.now() - beganAt < ANSWER_MS, `${path} took ${Date.now() - beganAt} ms`)
@@ -148,7 +149,7 @@ async function isNotReady(role: Role, expected: readonly string[]): Promise<void
   )
 }
 
-async function walk(): Promise<TradeItem[]> {
+async function walk(): Promise<ContractTrade[]> {
   const { trades, calls } = await customer.walkTrades()
   spent += 3 * calls
   return trades
@@ -221,7 +222,7 @@ const kill = (only: 'clickhouse' | 'redis' | 'kafka') => killServers(join(dir, '
 
 const PRODUCT = ['/trades?limit=5', '/wallets', '/wallets/W1/metrics']
 
-test(`without ClickHouse reads are refused, and everything goes on once it is back${why}`, async (t) => {
+test(`without ClickHouse, reads are refused, and everything continues once it is back${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('clickhouse')
@@ -256,7 +257,7 @@ test(`without Redis no call is answered for free, and none is charged twice${why
   await goesOn(t)
 })
 
-test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
+test(`without Kafka, reads continue and the feed waits${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await kill('kafka')
@@ -270,7 +271,7 @@ test(`without Kafka reads go on and the feed waits${why}`, async (t) => {
   await goesOn(t)
 })
 
-test(`without a stream reads go on, and what passed meanwhile comes afterwards${why}`, async (t) => {
+test(`without a stream, reads continue, and the missed slots come afterwards${why}`, async (t) => {
   t.timeout(300_000)
   const caller = await callWithoutPause(t)
   await simulator.kill()
@@ -281,7 +282,7 @@ test(`without a stream reads go on, and what passed meanwhile comes afterwards${
   await goesOn(t)
 })
 
-test(`after all that the books agree and every process stops cleanly${why}`, async (t) => {
+test(`afterwards the books agree and every process stops cleanly${why}`, async (t) => {
   t.timeout(300_000)
   await follower.stop()
   const used = spent + follower.all().length

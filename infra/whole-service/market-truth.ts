@@ -6,8 +6,8 @@ import { compressedSlots } from '../simulator/market/past.ts'
 import { BUSY_MARKET, CALM_MARKET } from '../simulator/market/sizes.ts'
 import { GENESIS_MS, SLOT_MS } from '../simulator/market/slot-time.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
-import type { TradeItem } from './customer.ts'
-import { tradeItem } from './trade-item.ts'
+import type { ContractTrade } from './customer.ts'
+import { contractTrade } from './trade-item.ts'
 
 /** What a service over the simulator's market must show, by the market's own account. */
 export interface MarketTruth {
@@ -16,7 +16,7 @@ export interface MarketTruth {
   /** The slot that the wall clock has reached at a time in unix milliseconds. */
   slotAt(timeMs: number): number
   /** The trades of these slots, both included, in event-key order. */
-  trades(fromSlot: number, toSlot: number): TradeItem[]
+  trades(fromSlot: number, toSlot: number): ContractTrade[]
 }
 
 /**
@@ -32,10 +32,10 @@ export function marketTruth(seed: number, historyHours = 0): MarketTruth {
     wallets: market.universe.wallets.map((wallet) => wallet.key.address),
     slotAt: (timeMs) => Math.floor((timeMs - GENESIS_MS) / SLOT_MS) - 1,
     trades(fromSlot, toSlot) {
-      const trades: TradeItem[] = []
+      const trades: ContractTrade[] = []
       for (let slot = fromSlot; slot <= toSlot; slot++) {
         for (const event of market.truth(slot).events) {
-          if (event.kind === 'swap') trades.push(tradeItem(serveSwap(event, null)))
+          if (event.kind === 'swap') trades.push(contractTrade(serveSwap(event, null)))
         }
       }
       return trades

@@ -61,7 +61,7 @@ test('asked for the simulated market, the production build says what to configur
   t.regex(service.stderr(), /^YELLOWSTONE_ENDPOINT: required, .* no simulated market/)
 })
 
-test('the simulator is what the service takes for a simulated market', async (t) => {
+test('the service can load the simulator as its simulated market', async (t) => {
   const start: StartSimulatedMarket = startSimulator // the compiler checks the type
   t.is(typeof start, 'function')
   const market = await startSimulatedMarket({ seed: 3, historyHours: 0 })

@@ -10,9 +10,9 @@ import { compareEventKeys } from '../../pipeline/domain/event-key.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeRpc } from '../../pipeline/ingest/wire/normalize-rpc.ts'
-import type { TradeItem } from './customer.ts'
+import type { ContractTrade } from './customer.ts'
 import { ROOT } from './service-process.ts'
-import { tradeItem } from './trade-item.ts'
+import { contractTrade } from './trade-item.ts'
 
 const BLOCKS = join(ROOT, '../shared/corpus/blocks')
 
@@ -60,11 +60,12 @@ export interface RecordedTruth {
   /** 100 traders of the blocks. */
   readonly wallets: readonly Address[]
   /** Their trades in event-key order. */
-  readonly trades: readonly TradeItem[]
+  readonly trades: readonly ContractTrade[]
   /** Unix seconds of the newest block. */
   readonly lastBlockTime: number
 }
 
+/** Decodes the blocks of some files directly. */
 export function recordedTruth(files: readonly string[]): RecordedTruth {
   const blocks = files.map(readBlock)
   const wallets = [...new Set(blocks.flatMap(traders))].slice(0, 100)
@@ -80,7 +81,7 @@ export function recordedTruth(files: readonly string[]): RecordedTruth {
     .sort(compareEventKeys)
   return {
     wallets,
-    trades: swaps.map(tradeItem),
+    trades: swaps.map(contractTrade),
     lastBlockTime: Math.max(...blocks.flat().map(({ blockTime }) => blockTime)),
   }
 }

@@ -1,6 +1,7 @@
 import test, { type ExecutionContext } from 'ava'
-import { type Customer, type TradeItem, until } from './customer.ts'
-import { type Deployment, deploy, type Role, WHY_NO_SERVERS } from './deployment.ts'
+import type { Role } from '../../pipeline/config.ts'
+import { type ContractTrade, type Customer, until } from './customer.ts'
+import { type Deployment, deploy, WHY_NO_SERVERS } from './deployment.ts'
 import { BLOCK_FILES, recordedTruth } from './recorded-blocks.ts'
 import { type ServiceProcess, startProcess } from './service-process.ts'
 
@@ -122,7 +123,7 @@ async function walkWallets(customer: Customer) {
 async function followToTheEnd({ t, deployment, key }: Run): Promise<Spending> {
   const feed = await (await deployment.customer(key)).follow()
   await feed.received(expected.length)
-  const came: readonly TradeItem[] = feed.trades
+  const came: readonly ContractTrade[] = feed.trades
   t.deepEqual(came, truth?.trades)
   feed.close()
   return { least: expected.length, most: expected.length }

@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import anyTest from 'ava'
 import bs58 from 'bs58'
 import { Redis } from 'ioredis'
+import type { Role } from '../../pipeline/config.ts'
 import { startServers, stopServers } from '../servers/servers.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { createPayer, type Payer } from '../simulator/testing/payer.ts'
 import { until } from './customer.ts'
-import { type Deployment, deploy, newSecrets, type Role } from './deployment.ts'
-import { outcomeOf, ROOT, startOperator } from './service-process.ts'
+import { type Deployment, deploy, newSecrets } from './deployment.ts'
+import { commandOutcome, ROOT, startOperator } from './service-process.ts'
 
 /*
  * Runs each role with its ClickHouse user and Redis user of docker-compose.yml: everything that
@@ -83,14 +84,14 @@ async function makeRedisUsers(): Promise<(user: string) => string> {
   }
 }
 
-test(`a process whose user may create no table says who may${why}`, async (t) => {
+test(`a process whose user may not create tables names the user who may${why}`, async (t) => {
   const api = deployment.start('api', { CLICKHOUSE_URL: urlOf('api') })
   t.is(await api.ended, 1)
   t.true(
     api.stderr().includes('the user of CLICKHOUSE_URL may change no table: run `npm run'),
     api.stderr(),
   )
-  t.deepEqual(await outcomeOf(startOperator(deployment.env, ['migrate'])), {
+  t.deepEqual(await commandOutcome(startOperator(deployment.env, ['migrate'])), {
     code: 0,
     document: { schema: 'up_to_date' },
   })

@@ -91,7 +91,7 @@ export function startOperator(
 }
 
 /** The exit code and the document of an operator command, when it has ended (rule J3). */
-export async function outcomeOf(
+export async function commandOutcome(
   command: ServiceProcess,
 ): Promise<{ readonly code: number | string; readonly document: unknown }> {
   const code = await command.ended

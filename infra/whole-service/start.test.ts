@@ -20,7 +20,12 @@ import { logIn, newWallet } from '../../api/testing/a-wallet.ts'
 import { openChdb } from '../../pipeline/store/chdb.ts'
 import { Customer, until } from './customer.ts'
 import { marketTruth } from './market-truth.ts'
-import { outcomeOf, type ServiceProcess, startOperator, startProcess } from './service-process.ts'
+import {
+  commandOutcome,
+  type ServiceProcess,
+  startOperator,
+  startProcess,
+} from './service-process.ts'
 
 /*
  * What `npm start` prints and leaves behind, and how it refuses faulty configurations (rules J1,
@@ -200,7 +205,7 @@ test.serial(
     const to = '2020-01-01T01:00:00Z'
     const backtest = (...times: string[]) => {
       const args = ['signals', 'backtest', '--strategy', path, ...times]
-      return outcomeOf(startOperator({ DATA_DIR }, args))
+      return commandOutcome(startOperator({ DATA_DIR }, args))
     }
     t.like(await backtest('--from', to, '--to', from), { code: 1 })
     const beside = await backtest('--from', from, '--to', to)
@@ -272,7 +277,7 @@ function logLines(process: ServiceProcess) {
 
 /** Queries a running service by the operator's command. */
 async function sql<T>(dataDir: string, query: string): Promise<readonly T[]> {
-  const { document } = await outcomeOf(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
+  const { document } = await commandOutcome(startOperator({ DATA_DIR: dataDir }, ['sql', query]))
   return (document as { items: readonly T[] }).items // rule J3
 }
 

@@ -1,13 +1,13 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { WSOL } from '../../pipeline/domain/quote.ts'
-import type { TradeItem } from './customer.ts'
+import type { ContractTrade } from './customer.ts'
 
 /**
  * A trade by the contract's section 2.2. This second implementation shows faults in the service's
  * own.
  */
-export function tradeItem(swap: Swap): TradeItem {
+export function contractTrade(swap: Swap): ContractTrade {
   return {
     block_time: swap.blockTime,
     wallet: aliasOf(swap.wallet),

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Asked, ask } from '../ask.ts'
+import { type RequestOptions, sendRequest } from '../ask.ts'
 import type { Memory } from '../samples.ts'
-import type { World } from '../service.ts'
+import type { AttackedService } from '../service.ts'
 
 /** An attack of many requests or connections at once; it counts as one case. */
 export interface Burst {
@@ -14,9 +14,14 @@ export interface Burst {
   /** Whether it mostly waits, and so can run beside everything else. */
   readonly isBeside?: true
   /** `scale` is 1 for a run of 1,000 cases, less for a shorter one. */
-  run(world: World, scale: number, memory: () => Promise<Memory | null>): Promise<BurstOutcome>
+  run(
+    world: AttackedService,
+    scale: number,
+    memory: () => Promise<Memory | null>,
+  ): Promise<BurstOutcome>
 }
 
+/** The faults of a burst, and its figures. */
 export interface BurstOutcome {
   readonly faults: readonly string[]
   readonly serverErrors: number
@@ -39,11 +44,11 @@ interface Barrage {
   readonly perSecond: number
   /** Client addresses, used in turn. */
   readonly addresses: readonly (string | null)[]
-  request(n: number): Asked
+  request(n: number): RequestOptions
 }
 
 /** Sends that many requests at a steady pace over kept connections. */
-export async function fire(world: World, barrage: Barrage): Promise<Tally> {
+export async function sendAtPace(world: AttackedService, barrage: Barrage): Promise<Tally> {
   const { count, concurrency, perSecond, addresses } = barrage
   const statuses = new Map<number, number>()
   const bodies = new Map<number, string>()
@@ -60,7 +65,7 @@ export async function fire(world: World, barrage: Barrage): Promise<Tally> {
       await sleep(Math.max(0, started + (n * 1000) / perSecond - performance.now()))
       const from = performance.now()
       const agent = agents[n % agents.length]
-      const { status, body } = await ask(world.target, {
+      const { status, body } = await sendRequest(world.target, {
         ...barrage.request(n),
         ...(agent && { agent }),
       })
@@ -75,7 +80,7 @@ export async function fire(world: World, barrage: Barrage): Promise<Tally> {
 }
 
 /** Faults of a tally: only these statuses are allowed. */
-export function outcomeOf(
+export function judgeTally(
   tally: Tally,
   allowed: readonly number[],
   faults: readonly string[] = [],
@@ -93,9 +98,10 @@ export function outcomeOf(
   }
 }
 
-export const sent = (tally: Tally, status: number) => tally.statuses.get(status) ?? 0
+/** Number of answers with a status. */
+export const countSent = (tally: Tally, status: number) => tally.statuses.get(status) ?? 0
 
 /** A number for a run of 1,000 cases, scaled down for a shorter one. */
-export function some(count: number, scale: number): number {
+export function scaled(count: number, scale: number): number {
   return Math.max(1, Math.round(count * scale))
 }

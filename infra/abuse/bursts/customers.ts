@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FeedSocket } from '../feed-socket.ts'
-import type { World } from '../service.ts'
-import { type Burst, fire, outcomeOf, sent } from './burst.ts'
+import type { AttackedService } from '../service.ts'
+import { type Burst, countSent, judgeTally, sendAtPace } from './burst.ts'
 
 const MAX_RESUME_MS = 2000
 
@@ -41,7 +41,7 @@ const subscribes: Burst = {
 }
 
 /** How long another customer waits for the first missed trade; null: it never came. */
-async function resume(world: World, key: string, after: string): Promise<number | null> {
+async function resume(world: AttackedService, key: string, after: string): Promise<number | null> {
   const started = performance.now()
   const client = new FeedSocket(world.target, world.address(), key)
   await client.until(() => client.isOpen, 20_000)
@@ -59,15 +59,15 @@ const account: Burst = {
     const addresses = Array.from({ length: 10 }, () => world.address())
     const paths = ['/trades?limit=100', '/wallets', `/tokens/${mint}/swaps`, '/tokens/held']
     const headers = { authorization: `Bearer ${key}` }
-    const tally = await fire(world, {
+    const tally = await sendAtPace(world, {
       count: Math.round(10_000 * scale),
       concurrency: 200,
       perSecond: 1000,
       addresses,
       request: (n) => ({ path: paths[n % paths.length] ?? '', headers }),
     })
-    const isLimited = sent(tally, 429) > 0
-    return outcomeOf(tally, [200, 429], isLimited ? [] : ['the account is not limited'])
+    const isLimited = countSent(tally, 429) > 0
+    return judgeTally(tally, [200, 429], isLimited ? [] : ['the account is not limited'])
   },
 }
 

@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { request } from '../case.ts'
-import { carryOut, open } from '../wire.ts'
-import { type Burst, some } from './burst.ts'
+import { openConnection, runHttpCase } from '../wire.ts'
+import { type Burst, scaled } from './burst.ts'
 
 /** Upgrades that the client never closes. */
 export const upgrades: Burst = {
   name: 'upgrades',
   title: 'GET /healthz with Connection: Upgrade, Upgrade: foo; the client never closes',
   async run(world, scale) {
-    const count = some(200, scale)
+    const count = scaled(200, scale)
     const address = world.address()
     const act = { via: 'http', pieces: [holdingUpgrade()], waitsForClose: true } as const
     const expect = { statuses: [200] }
     const seen = await Promise.all(
       Array.from({ length: count }, () =>
-        carryOut(
+        runHttpCase(
           { act, expect, limitMs: 6000 },
           world.target,
           address,
@@ -53,7 +53,7 @@ export const readers: Burst = {
     const limitMs = scale < 1 ? 20_000 : 90_000
     const address = world.address()
     const sockets = Array.from({ length: 20 }, () => {
-      const socket = open(world.target, address, true)
+      const socket = openConnection(world.target, address, true)
       socket.pause().write(asked)
       return socket
     })
@@ -91,8 +91,8 @@ export const connections: Burst = {
   title: '600 idle connections from one address',
   async run(world, scale) {
     const address = world.address()
-    const sockets = Array.from({ length: some(600, Math.max(scale, 0.6)) }, () =>
-      open(world.target, address),
+    const sockets = Array.from({ length: scaled(600, Math.max(scale, 0.6)) }, () =>
+      openConnection(world.target, address),
     )
     await sleep(3000)
     const open_ = sockets.filter((socket) => !socket.destroyed).length

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
-import { ask } from '../ask.ts'
-import { newWallet, post } from '../service.ts'
-import { type Burst, fire, outcomeOf, sent, some } from './burst.ts'
+import { sendRequest } from '../ask.ts'
+import { createWallet, postJson } from '../service.ts'
+import { type Burst, countSent, judgeTally, scaled, sendAtPace } from './burst.ts'
 import { connections, readers, upgrades } from './held-connections.ts'
 
 const MIB = 1024 * 1024
@@ -17,14 +17,14 @@ const queries: Burst = {
   async run(world, scale) {
     const paths = ['/healthz', '/wallets', '/trades', '/status']
     const headers = { authorization: `Bearer ${world.attackers[0]?.key}` }
-    const tally = await fire(world, {
-      count: some(100, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(100, scale),
       concurrency: 16,
       perSecond: 13,
       addresses: [world.address()],
       request: (n) => ({ path: `${paths[n % paths.length]}?${KEYS}`, headers }),
     })
-    return outcomeOf(tally, [400])
+    return judgeTally(tally, [400])
   },
 }
 
@@ -32,16 +32,16 @@ const readiness: Burst = {
   name: 'readiness',
   title: 'GET /readyz over 300 connections at once',
   async run(world, scale) {
-    const connections = some(250, Math.max(scale, 0.5))
+    const connections = scaled(250, Math.max(scale, 0.5))
     const addresses = [world.address(), world.address()]
-    const tally = await fire(world, {
-      count: some(4000, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(4000, scale),
       concurrency: connections + 50,
       perSecond: 1000,
       addresses,
       request: () => ({ path: '/readyz' }),
     })
-    const { body } = await ask(world.target, { path: '/status' })
+    const { body } = await sendRequest(world.target, { path: '/status' })
     const status = JSON.parse(body) as {
       ingest: { slot: number }
       storage: { slot: number }
@@ -49,7 +49,7 @@ const readiness: Burst = {
     const behind = status.ingest.slot - status.storage.slot
     const faults = behind > 20 ? [`storage is ${behind} slots behind`] : []
     if (tally.bodies.get(200)?.includes('checks')) faults.push('strangers see the single checks')
-    const outcome = outcomeOf(tally, [200], faults)
+    const outcome = judgeTally(tally, [200], faults)
     return { ...outcome, note: `${outcome.note}; storage ${behind} slots behind` }
   },
 }
@@ -60,8 +60,8 @@ const paths: Burst = {
   async run(world, scale, memory) {
     const before = await memory()
     const long = (n: number) => `${n}`.padEnd(15_000, 'a')
-    const tally = await fire(world, {
-      count: some(10_000, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(10_000, scale),
       concurrency: 16,
       perSecond: 600,
       addresses: [world.address()],
@@ -72,7 +72,7 @@ const paths: Burst = {
     const after = await memory()
     const grown = ((after?.held ?? 0) - (before?.held ?? 0)) / MIB
     const faults = grown > 32 ? [`holds ${grown.toFixed(0)} MiB more`] : []
-    const outcome = outcomeOf(tally, [400, 401, 429], faults)
+    const outcome = judgeTally(tally, [400, 401, 429], faults)
     return { ...outcome, note: `${outcome.note}; holds ${grown.toFixed(0)} MiB more` }
   },
 }
@@ -81,8 +81,8 @@ const keys: Burst = {
   name: 'wrong keys',
   title: '5,900 well-formed wrong keys from one address',
   async run(world, scale) {
-    const tally = await fire(world, {
-      count: some(5900, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(5900, scale),
       concurrency: 32,
       perSecond: 600,
       addresses: [world.address()],
@@ -91,8 +91,8 @@ const keys: Burst = {
         headers: { authorization: `Bearer tw_${bs58.encode(randomBytes(32))}` },
       }),
     })
-    const tried = sent(tally, 401)
-    return outcomeOf(
+    const tried = countSent(tally, 401)
+    return judgeTally(
       tally,
       [401, 429],
       tried > 200 ? [`${tried} keys could be tried within a minute`] : [],
@@ -104,11 +104,11 @@ const logins: Burst = {
   name: 'logins',
   title: '1,000 logins with bad signatures, ten from each address',
   async run(world, scale) {
-    const addresses = Array.from({ length: some(100, scale) }, () => world.address())
-    const wallet = newWallet()
+    const addresses = Array.from({ length: scaled(100, scale) }, () => world.address())
+    const wallet = createWallet()
     const message = 'x'.repeat(10_000)
-    const tally = await fire(world, {
-      count: some(1000, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(1000, scale),
       concurrency: 16,
       perSecond: 200,
       addresses,
@@ -122,7 +122,7 @@ const logins: Burst = {
         }),
       }),
     })
-    return outcomeOf(tally, [401, 429])
+    return judgeTally(tally, [401, 429])
   },
 }
 
@@ -142,8 +142,8 @@ const documents: Burst = {
       '/dashboard',
       '/status',
     ]
-    const tally = await fire(world, {
-      count: some(1500, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(1500, scale),
       concurrency: 16,
       perSecond: 150,
       addresses: [world.address()],
@@ -152,7 +152,7 @@ const documents: Burst = {
         headers: { 'accept-encoding': n % 2 === 0 ? 'gzip' : 'br' },
       }),
     })
-    return outcomeOf(tally, [200])
+    return judgeTally(tally, [200])
   },
 }
 
@@ -161,31 +161,31 @@ const nonces: Burst = {
   title: 'nonces from 3,000 networks /64 of one IPv6 /48, behind a proxy',
   env: { TRUSTED_PROXIES: '1' },
   async run(world, scale) {
-    const honest = newWallet()
+    const honest = createWallet()
     const from = { headers: { 'x-forwarded-for': '2001:db8:ffff::1' } }
-    const { message = '' } = await post(
+    const { message = '' } = await postJson(
       world.target,
       '/auth/nonce',
       { wallet: honest.address },
       from,
     )
-    const tally = await fire(world, {
-      count: some(3000, scale),
+    const tally = await sendAtPace(world, {
+      count: scaled(3000, scale),
       concurrency: 16,
       perSecond: 600,
       addresses: [null],
       request: (n) => ({
         path: '/auth/nonce',
         method: 'POST',
-        body: JSON.stringify({ wallet: newWallet().address }),
+        body: JSON.stringify({ wallet: createWallet().address }),
         headers: { 'x-forwarded-for': `2001:db8:1:${n.toString(16)}::1` },
       }),
     })
     const login = { wallet: honest.address, message, signature: honest.signText(message) }
-    const { token } = await post(world.target, '/auth/login', login, from)
+    const { token } = await postJson(world.target, '/auth/login', login, from)
     const faults = token === undefined ? ['a customer could not log in with a nonce of before'] : []
-    if (sent(tally, 429) === 0) faults.push('the /48 has no budget')
-    return outcomeOf(tally, [200, 429], faults)
+    if (countSent(tally, 429) === 0) faults.push('the /48 has no budget')
+    return judgeTally(tally, [200, 429], faults)
   },
 }
 

@@ -1,10 +1,10 @@
-import type { Expectation, Frame, TalkStep } from '../case.ts'
+import type { AllowedOutcome, FeedStep, Frame } from '../case.ts'
 
 const PING = '{"action":"ping"}'
-const frame = (given: Partial<Frame>): TalkStep => ({
+const frame = (given: Partial<Frame>): FeedStep => ({
   frame: { opcode: 1, payload: PING, ...given },
 })
-const broken: Expectation = { closes: [1002] }
+const broken: AllowedOutcome = { closes: [1002] }
 const closing = (code: number, reason = '') =>
   frame({ opcode: 8, payload: String.fromCharCode(code >> 8, code & 255) + reason })
 
@@ -13,8 +13,8 @@ const closing = (code: number, reason = '') =>
  */
 export const FRAME_CASES: readonly (readonly [
   what: string,
-  steps: readonly TalkStep[],
-  expect: Expectation,
+  steps: readonly FeedStep[],
+  expect: AllowedOutcome,
 ])[] = [
   ['not masked', [frame({ isMasked: false })], broken],
   ...[1, 2, 4, 7].map(

@@ -1,11 +1,15 @@
-import { type AbuseCase, type Exchange, type Expectation, request } from '../case.ts'
+import { type AbuseCase, type AllowedOutcome, type Exchange, request } from '../case.ts'
 
+/** Authorization field with a valid key. */
 export const BEARER = 'Bearer {{key}}'
-export const status = (fields: readonly string[] = []) =>
+/** A valid request for `/status`, as text to send. */
+export const statusRequest = (fields: readonly string[] = []) =>
   request('GET /status', { fields, keepsAlive: true })
-export const trades = (line: string, fields: readonly string[] = []) =>
+/** A request with a key and the given request line, as text to send. */
+export const tradesRequest = (line: string, fields: readonly string[] = []) =>
   request(line, { credential: BEARER, fields })
-export const upgrade = (
+/** A request to upgrade to WebSocket, as text to send. */
+export const upgradeRequest = (
   path: string,
   fields: readonly string[],
   credential: string | null = BEARER,
@@ -15,6 +19,7 @@ export const upgrade = (
     keepsAlive: true,
     fields: ['Connection: Upgrade', ...fields],
   })
+/** Header fields of a valid WebSocket handshake. */
 export const HANDSHAKE = [
   'Upgrade: websocket',
   'Sec-WebSocket-Version: 13',
@@ -22,11 +27,11 @@ export const HANDSHAKE = [
 ]
 
 /** A case on a bare connection. */
-export function make(
+export function connectionCase(
   group: string,
   what: string,
   pieces: Exchange['pieces'],
-  expect: Expectation,
+  expect: AllowedOutcome,
   act: Partial<Exchange> = {},
 ): AbuseCase {
   return {

@@ -1,5 +1,12 @@
 import { type AbuseCase, request } from '../case.ts'
-import { BEARER, HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
+import {
+  BEARER,
+  connectionCase,
+  HANDSHAKE,
+  statusRequest,
+  tradesRequest,
+  upgradeRequest,
+} from './connection-case.ts'
 
 const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 
@@ -10,30 +17,39 @@ const SMUGGLED = 'GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n'
 const SMUGGLING: readonly (readonly [what: string, text: string])[] = [
   [
     'length and chunks',
-    `${status(['Content-Length: 6', 'Transfer-Encoding: chunked'])}0\r\n\r\n${SMUGGLED}`,
+    `${statusRequest(['Content-Length: 6', 'Transfer-Encoding: chunked'])}0\r\n\r\n${SMUGGLED}`,
   ],
   [
     'chunks and length',
-    `${status(['Transfer-Encoding: chunked', 'Content-Length: 6'])}0\r\n\r\n${SMUGGLED}`,
+    `${statusRequest(['Transfer-Encoding: chunked', 'Content-Length: 6'])}0\r\n\r\n${SMUGGLED}`,
   ],
   [
     'two lengths',
-    `${status(['Content-Length: 0', `Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`,
+    `${statusRequest(['Content-Length: 0', `Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`,
   ],
-  ['lengths in a list', `${status([`Content-Length: 0, ${SMUGGLED.length}`])}${SMUGGLED}`],
-  ['chunked with a space', `${status(['Transfer-Encoding : chunked'])}0\r\n\r\n${SMUGGLED}`],
-  ['chunked with a tab', `${status(['Transfer-Encoding:\tchunked\t,x'])}0\r\n\r\n${SMUGGLED}`],
-  ['chunked twice', `${status(['Transfer-Encoding: chunked, chunked'])}0\r\n\r\n${SMUGGLED}`],
-  ['an unknown coding', `${status(['Transfer-Encoding: x'])}${SMUGGLED}`],
-  ['a folded coding', `${status(['Transfer-Encoding:', ' chunked'])}0\r\n\r\n${SMUGGLED}`],
-  ['a coding after NUL', `${status(['Transfer-Encoding: \0chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['lengths in a list', `${statusRequest([`Content-Length: 0, ${SMUGGLED.length}`])}${SMUGGLED}`],
+  ['chunked with a space', `${statusRequest(['Transfer-Encoding : chunked'])}0\r\n\r\n${SMUGGLED}`],
+  [
+    'chunked with a tab',
+    `${statusRequest(['Transfer-Encoding:\tchunked\t,x'])}0\r\n\r\n${SMUGGLED}`,
+  ],
+  [
+    'chunked twice',
+    `${statusRequest(['Transfer-Encoding: chunked, chunked'])}0\r\n\r\n${SMUGGLED}`,
+  ],
+  ['an unknown coding', `${statusRequest(['Transfer-Encoding: x'])}${SMUGGLED}`],
+  ['a folded coding', `${statusRequest(['Transfer-Encoding:', ' chunked'])}0\r\n\r\n${SMUGGLED}`],
+  ['a coding after NUL', `${statusRequest(['Transfer-Encoding: \0chunked'])}0\r\n\r\n${SMUGGLED}`],
   ['a bare LF after the request line', `GET /status HTTP/1.1\nHost: a\r\n\r\n${SMUGGLED}`],
   ['bare LF alone', `GET /status HTTP/1.1\nHost: a\n\n${SMUGGLED}`],
-  ['a bare CR in a field', `${status(['X: a\rTransfer-Encoding: chunked'])}${SMUGGLED}`],
-  ['a chunk with a bare LF', `${status(['Transfer-Encoding: chunked'])}1\na\n0\n\n${SMUGGLED}`],
+  ['a bare CR in a field', `${statusRequest(['X: a\rTransfer-Encoding: chunked'])}${SMUGGLED}`],
+  [
+    'a chunk with a bare LF',
+    `${statusRequest(['Transfer-Encoding: chunked'])}1\na\n0\n\n${SMUGGLED}`,
+  ],
   [
     'a chunk longer than it says',
-    `${status(['Transfer-Encoding: chunked'])}1\r\nab\r\n0\r\n\r\n${SMUGGLED}`,
+    `${statusRequest(['Transfer-Encoding: chunked'])}1\r\nab\r\n0\r\n\r\n${SMUGGLED}`,
   ],
 ]
 
@@ -97,11 +113,15 @@ const HEADS: readonly (readonly [what: string, text: string, statuses: readonly 
   ['SSH', 'SSH-2.0-OpenSSH_9.7\r\n', [400]],
   ['zeros', '\0'.repeat(2000), [400]],
   ['bytes of 255', '\xff'.repeat(2000), [400]],
-  ['blank lines first', `\r\n\r\n\r\n${trades('GET /status')}`, [200, 400]],
-  ['10,000 blank lines first', `${'\r\n'.repeat(10_000)}${trades('GET /status')}`, [200, 400, 431]],
+  ['blank lines first', `\r\n\r\n\r\n${tradesRequest('GET /status')}`, [200, 400]],
+  [
+    '10,000 blank lines first',
+    `${'\r\n'.repeat(10_000)}${tradesRequest('GET /status')}`,
+    [200, 400, 431],
+  ],
   [
     '2000 fields',
-    trades(
+    tradesRequest(
       'GET /status',
       Array.from({ length: 2000 }, (_, n) => `a${n}:`),
     ),
@@ -109,7 +129,7 @@ const HEADS: readonly (readonly [what: string, text: string, statuses: readonly 
   ],
   [
     '3000 empty fields of one name',
-    trades(
+    tradesRequest(
       'GET /status',
       Array.from({ length: 3000 }, () => 'a:'),
     ),
@@ -117,43 +137,51 @@ const HEADS: readonly (readonly [what: string, text: string, statuses: readonly 
   ],
   [
     'many connection options',
-    trades('GET /status', [`Connection: ${'x, '.repeat(4000)}close`]),
+    tradesRequest('GET /status', [`Connection: ${'x, '.repeat(4000)}close`]),
     [200, 400],
   ],
 ]
 
 const UPGRADES: readonly (readonly [what: string, text: string, statuses: readonly number[]])[] = [
   ['no upgrade', request('GET /ws', { credential: BEARER }), [426]],
-  ['to h2c', upgrade('/ws', ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA']), [426]],
-  ['to foo on another path', upgrade('/status', ['Upgrade: foo']), [200]],
-  ['to foo on no path', upgrade('/nothing', ['Upgrade: foo']), [404]],
-  ['to websocket on another path', upgrade('/trades', HANDSHAKE), [200]],
-  ['by a stranger', upgrade('/ws', HANDSHAKE, null), [401]],
-  ['with the key in the URL', upgrade('/ws?api_key={{key}}', HANDSHAKE, null), [401]],
-  ['with a token without Pro', upgrade('/ws', HANDSHAKE, 'Bearer {{token}}'), [403]],
+  [
+    'to h2c',
+    upgradeRequest('/ws', ['Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA']),
+    [426],
+  ],
+  ['to foo on another path', upgradeRequest('/status', ['Upgrade: foo']), [200]],
+  ['to foo on no path', upgradeRequest('/nothing', ['Upgrade: foo']), [404]],
+  ['to websocket on another path', upgradeRequest('/trades', HANDSHAKE), [200]],
+  ['by a stranger', upgradeRequest('/ws', HANDSHAKE, null), [401]],
+  ['with the key in the URL', upgradeRequest('/ws?api_key={{key}}', HANDSHAKE, null), [401]],
+  ['with a token without Pro', upgradeRequest('/ws', HANDSHAKE, 'Bearer {{token}}'), [403]],
   [
     'with a token as subprotocol',
-    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: bearer, {{token}}'], null),
+    upgradeRequest('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: bearer, {{token}}'], null),
     [403],
   ],
   [
     'with a bad subprotocol',
-    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: ,,bearer,'], null),
+    upgradeRequest('/ws', [...HANDSHAKE, 'Sec-WebSocket-Protocol: ,,bearer,'], null),
     [400, 401],
   ],
   [
     'without a key',
-    upgrade('/ws', ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']),
+    upgradeRequest('/ws', ['Upgrade: websocket', 'Sec-WebSocket-Version: 13']),
     [400, 426],
   ],
   [
     'with a short key',
-    upgrade('/ws', ['Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: x']),
+    upgradeRequest('/ws', [
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: x',
+    ]),
     [400, 426],
   ],
   [
     'with version 12',
-    upgrade('/ws', [
+    upgradeRequest('/ws', [
       'Upgrade: websocket',
       'Sec-WebSocket-Version: 12',
       'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==',
@@ -162,7 +190,7 @@ const UPGRADES: readonly (readonly [what: string, text: string, statuses: readon
   ],
   [
     'with bad extensions',
-    upgrade('/ws', [...HANDSHAKE, 'Sec-WebSocket-Extensions: ;;;=']),
+    upgradeRequest('/ws', [...HANDSHAKE, 'Sec-WebSocket-Extensions: ;;;=']),
     [101, 400],
   ],
   [
@@ -174,59 +202,67 @@ const UPGRADES: readonly (readonly [what: string, text: string, statuses: readon
     }),
     [405],
   ],
-  ['with a body', upgrade('/ws', ['Upgrade: foo', 'Content-Length: 16385']), [413, 426]],
+  ['with a body', upgradeRequest('/ws', ['Upgrade: foo', 'Content-Length: 16385']), [413, 426]],
 ]
 
 /** Handwritten cases on bare connections. */
 export function connectionCases(): AbuseCase[] {
-  const ten = Array.from({ length: 10 }, () => status()).join('')
-  const hundred = Array.from({ length: 100 }, () => status()).join('')
+  const ten = Array.from({ length: 10 }, () => statusRequest()).join('')
+  const hundred = Array.from({ length: 100 }, () => statusRequest()).join('')
   return [
     ...SMUGGLING.map(([what, text]) =>
-      make('smuggling', what, [text], { statuses: [0, 400], answers: 1 }, { waitsForClose: true }),
+      connectionCase(
+        'smuggling',
+        what,
+        [text],
+        { statuses: [0, 400], answers: 1 },
+        { waitsForClose: true },
+      ),
     ),
-    make(
+    connectionCase(
       'smuggling',
       'a body that is a request',
-      [`${trades('GET /status', [`Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`],
+      [`${tradesRequest('GET /status', [`Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`],
       { statuses: [200, 400], answers: 1 },
       { waitsForClose: true },
     ),
     ...LINES.map(([line, statuses]) =>
-      make('request line', line.slice(0, 40), [trades(line)], { statuses }),
+      connectionCase('request line', line.slice(0, 40), [tradesRequest(line)], { statuses }),
     ),
-    ...HEADS.map(([what, text, statuses]) => make('head', what, [text], { statuses })),
-    ...UPGRADES.map(([what, text, statuses]) => make('upgrade', what, [text], { statuses })),
-    make('pipeline', '10 requests', [ten], { statuses: [200], answers: 10 }),
-    make('pipeline', '100 requests', [hundred], { statuses: [200], answers: 100 }),
-    make(
+    ...HEADS.map(([what, text, statuses]) => connectionCase('head', what, [text], { statuses })),
+    ...UPGRADES.map(([what, text, statuses]) =>
+      connectionCase('upgrade', what, [text], { statuses }),
+    ),
+    connectionCase('pipeline', '10 requests', [ten], { statuses: [200], answers: 10 }),
+    connectionCase('pipeline', '100 requests', [hundred], { statuses: [200], answers: 100 }),
+    connectionCase(
       'pipeline',
       '10 requests and bytes that are none',
       [`${ten}\0\0\0\0\r\n\r\n`],
       { statuses: [200, 400, 0] },
       { waitsForClose: true },
     ),
-    make(
+    connectionCase(
       'pipeline',
       'one after a close',
-      [`${trades('GET /status')}${SMUGGLED}`],
+      [`${tradesRequest('GET /status')}${SMUGGLED}`],
       { statuses: [0, 200], answers: 1 },
       { waitsForClose: true },
     ),
-    make(
+    connectionCase(
       'pieces',
       'one byte a piece',
-      [...trades('GET /status')].flatMap((byte) => [byte, 1]),
+      [...tradesRequest('GET /status')].flatMap((byte) => [byte, 1]),
       { statuses: [200] },
     ),
-    make(
+    connectionCase(
       'pieces',
       'cut within the head',
-      [trades('GET /status').slice(0, 30)],
+      [tradesRequest('GET /status').slice(0, 30)],
       { statuses: [0, 400] },
       { endsAfter: true },
     ),
-    make(
+    connectionCase(
       'pieces',
       'cut within the body',
       [
@@ -238,11 +274,11 @@ export function connectionCases(): AbuseCase[] {
       { statuses: [0, 400] },
       { endsAfter: true },
     ),
-    make('pieces', 'nothing', [], { statuses: [0] }, { endsAfter: true }),
-    make(
+    connectionCase('pieces', 'nothing', [], { statuses: [0] }, { endsAfter: true }),
+    connectionCase(
       'pieces',
       'half closed after the request',
-      [trades('GET /trades')],
+      [tradesRequest('GET /trades')],
       { statuses: [0, 200] },
       { endsAfter: true },
     ),

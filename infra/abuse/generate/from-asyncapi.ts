@@ -1,4 +1,4 @@
-import { type AbuseCase, type Expectation, type Frame, type TalkStep, utf8 } from '../case.ts'
+import { type AbuseCase, type AllowedOutcome, type FeedStep, type Frame, utf8 } from '../case.ts'
 import { FRAME_CASES } from './bad-frames.ts'
 
 /** The parts of `/asyncapi.json` that the generator reads. */
@@ -186,8 +186,8 @@ function say(text: string): { readonly frame: Frame } {
 function talk(
   group: string,
   what: string,
-  steps: readonly TalkStep[],
-  expect: Expectation,
+  steps: readonly FeedStep[],
+  expect: AllowedOutcome,
 ): AbuseCase {
   return {
     kind: 'feed',

@@ -1,4 +1,4 @@
-import { type AbuseCase, type Expectation, request } from '../case.ts'
+import { type AbuseCase, type AllowedOutcome, request } from '../case.ts'
 import { bodyAttacks, goodBody, needlessBodies } from './bodies.ts'
 import {
   ALIASES,
@@ -116,7 +116,7 @@ function make(
   attack: string,
   what: string,
   text: string,
-  expect: Expectation,
+  expect: AllowedOutcome,
 ): AbuseCase {
   const { method, path } = operation
   return {

@@ -1,6 +1,12 @@
 import type { Random } from '../../simulator/random.ts'
 import { type AbuseCase, request } from '../case.ts'
-import { HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
+import {
+  connectionCase,
+  HANDSHAKE,
+  statusRequest,
+  tradesRequest,
+  upgradeRequest,
+} from './connection-case.ts'
 
 /**
  * Valid requests with some bytes changed, removed or doubled. The client closes its half
@@ -8,20 +14,20 @@ import { HANDSHAKE, make, status, trades, upgrade } from './connection-case.ts'
  */
 export function mutatedCases(random: Random, count: number): AbuseCase[] {
   const seeds = [
-    trades('GET /trades?limit=5'),
-    trades('GET /wallets/W1/metrics', ['If-None-Match: "x"']),
-    trades('GET /tokens/{{mint}}/swaps?limit=2&cursor=x', ['Accept-Encoding: gzip']),
+    tradesRequest('GET /trades?limit=5'),
+    tradesRequest('GET /wallets/W1/metrics', ['If-None-Match: "x"']),
+    tradesRequest('GET /tokens/{{mint}}/swaps?limit=2&cursor=x', ['Accept-Encoding: gzip']),
     request('POST /auth/nonce', {
       fields: ['Content-Type: application/json', 'Content-Length: 14'],
       body: '{"wallet":"x"}',
     }),
-    upgrade('/ws', HANDSHAKE),
-    `${status(['Transfer-Encoding: chunked'])}1\r\na\r\n0\r\n\r\n`,
+    upgradeRequest('/ws', HANDSHAKE),
+    `${statusRequest(['Transfer-Encoding: chunked'])}1\r\na\r\n0\r\n\r\n`,
   ]
   return Array.from({ length: count }, (_, n) => {
     const text = mutate(random, random.pick(seeds))
     const statuses = [0, 101, 200, 304, 400, 401, 402, 404, 405, 408, 413, 415, 417, 426, 431, 505]
-    return make(
+    return connectionCase(
       'mutated',
       `${n}: ${JSON.stringify(text.slice(0, 50))}`,
       [text],

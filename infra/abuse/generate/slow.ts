@@ -1,5 +1,11 @@
 import { type AbuseCase, type Exchange, request } from '../case.ts'
-import { BEARER, make, status, trades, upgrade } from './connection-case.ts'
+import {
+  BEARER,
+  connectionCase,
+  statusRequest,
+  tradesRequest,
+  upgradeRequest,
+} from './connection-case.ts'
 
 /**
  * Cases that only a timeout of the server ends. Each takes tens of seconds; they run concurrently.
@@ -10,7 +16,7 @@ export function slowCases(): AbuseCase[] {
     pieces: Exchange['pieces'],
     statuses: readonly number[],
   ): AbuseCase => ({
-    ...make('slow', what, pieces, { statuses }, { waitsForClose: true }),
+    ...connectionCase('slow', what, pieces, { statuses }, { waitsForClose: true }),
     kind: 'slow',
     limitMs: 75_000,
   })
@@ -26,7 +32,7 @@ export function slowCases(): AbuseCase[] {
   return [
     slow('nothing at all', [], [0, 408]),
     slow('half a request line', ['GET /tra'], [408]),
-    slow('a head without its end', [trades('GET /trades').slice(0, -2)], [408]),
+    slow('a head without its end', [tradesRequest('GET /trades').slice(0, -2)], [408]),
     slow(
       'a head drop by drop',
       drops(`GET /status HTTP/1.1\r\n${'X: y\r\n'.repeat(20)}`, 500),
@@ -36,10 +42,10 @@ export function slowCases(): AbuseCase[] {
     slow('a chunk of 2^64 bytes', [`${chunks}ffffffffffffffff\r\n{`], [0, 400, 408, 413]),
     slow('a body drop by drop', [post, ...drops('{"wallet":"'.padEnd(60), 1000)], [0, 408]),
     slow('chunks that do not end', [chunks, ...drops('1\r\n \r\n'.repeat(10), 1000)], [0, 408]),
-    slow('a connection kept after an answer', [status()], [200]),
+    slow('a connection kept after an answer', [statusRequest()], [200]),
     slow(
       'an upgrade on a path of HTTP that is never closed',
-      [upgrade('/healthz', ['Upgrade: foo'])],
+      [upgradeRequest('/healthz', ['Upgrade: foo'])],
       [200],
     ),
     slow(

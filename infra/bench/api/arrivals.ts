@@ -2,6 +2,7 @@ import { type Dispatcher, Pool } from 'undici'
 import { percentile } from '../kit/figures.ts'
 import type { LoadOptions } from './load.ts'
 
+/** Latencies and failures of paced requests. */
 export interface Arrivals {
   /**
    * Milliseconds from when a request was due to the end of its answer, which includes waiting for a

@@ -6,6 +6,7 @@ import { cpuSeconds } from '../kit/cpu.ts'
 const ACCOUNTS = 100
 const AT_ONCE = 1000
 
+/** Speed and CPU of charges. */
 export interface Charges {
   readonly perSecond: number
   /** Microseconds of CPU of this process for each charge. */

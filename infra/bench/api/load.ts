@@ -1,5 +1,6 @@
 import autocannon from 'autocannon'
 
+/** Settings of a load. */
 export interface LoadOptions {
   readonly url: string
   readonly key: string
@@ -8,6 +9,7 @@ export interface LoadOptions {
   readonly connections: number
 }
 
+/** Results of a load. */
 export interface Load {
   readonly perSecond: number
   /** Numbers of answers by status, of broken connections and of missing answers. */

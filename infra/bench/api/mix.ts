@@ -1,8 +1,8 @@
 import { createRandom } from '../../simulator/random.ts'
-import { MINTS, WALLETS } from './seed.ts'
+import { MINTS, SEEDED_WALLETS } from './seed.ts'
 
 /** Values of the service under test that paths need. */
-export interface Known {
+export interface PathValues {
   readonly mints: readonly string[]
   /** Cursors of `/trades`. */
   readonly cursors: readonly string[]
@@ -14,9 +14,9 @@ const HOT_SHARE = 0.9
  * The mix: 90% hot answers (wallet list and metrics, held tokens, first page of trades), 10%
  * others, each for another wallet, mint or page. The same arguments give the same list.
  */
-export function mix(count: number, { mints, cursors }: Known): string[] {
+export function requestMix(count: number, { mints, cursors }: PathValues): string[] {
   const random = createRandom(count)
-  const wallet = () => `W${1 + random.below(WALLETS)}`
+  const wallet = () => `W${1 + random.below(SEEDED_WALLETS)}`
   const mint = () => random.pick(mints)
   const hot = [
     () => `/wallets?page=${1 + random.below(10)}`,

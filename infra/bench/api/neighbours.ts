@@ -8,7 +8,7 @@ import { percentile, print } from '../kit/figures.ts'
 import { arrivals } from './arrivals.ts'
 
 /** The service, and the keys of its customers; the first key is that of the flooding customer. */
-export interface Shared {
+export interface NeighbourOptions {
   readonly url: string
   readonly keys: readonly string[]
   readonly mints: readonly string[]
@@ -28,7 +28,7 @@ const RESUMED_TRADES = 100
  * Latencies of other customers at a quiet pace, alone and while one customer floods: cached
  * answers, pages of swaps that no cache has (one in ten), and resumes of the feed from storage.
  */
-export async function measureNeighbours(shared: Shared, seconds: number): Promise<void> {
+export async function measureNeighbours(shared: NeighbourOptions, seconds: number): Promise<void> {
   const { url, keys, mints, after, folder } = shared
   const [greedy = '', ...others] = keys
   let pages = 0

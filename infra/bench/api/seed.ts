@@ -5,10 +5,12 @@ import { USDC, WSOL } from '../../../pipeline/domain/quote.ts'
 import type { Row, Store } from '../../../pipeline/store/store.ts'
 import { hash32 } from '../../simulator/random.ts'
 
-export const WALLETS = 250
+/** Number of wallets in a seeded database. */
+export const SEEDED_WALLETS = 250
+/** Number of mints in a seeded database. */
 export const MINTS = 50_000
 /** Mints that each wallet trades; ten wallets trade each of them. */
-const MINTS_PER_WALLET = (MINTS * 10) / WALLETS
+const MINTS_PER_WALLET = (MINTS * 10) / SEEDED_WALLETS
 const SWAPS_PER_SLOT = 4
 const SLOT_SECONDS = 0.4
 /**
@@ -38,7 +40,7 @@ export async function seed(store: Store, swaps: number): Promise<void> {
   const now = Math.floor(Date.now() / 1000)
   const params = { now, swaps, last: lastSlot(swaps) }
   await store.command(
-    `INSERT INTO tracked_wallets (wallet, address, added_at) SELECT number + 1, toString(number), {now:UInt32} FROM numbers(${WALLETS})`,
+    `INSERT INTO tracked_wallets (wallet, address, added_at) SELECT number + 1, toString(number), {now:UInt32} FROM numbers(${SEEDED_WALLETS})`,
     params,
   )
   await store.command(
@@ -51,7 +53,7 @@ export async function seed(store: Store, swaps: number): Promise<void> {
     const count = Math.min(SWAPS_PER_INSERT, swaps - from)
     await store.command(`INSERT INTO swaps (${COLUMNS}) ${swapRows(from, count)}`, params)
   }
-  for (let from = 1; from <= WALLETS; from += WALLETS_AT_ONCE) {
+  for (let from = 1; from <= SEEDED_WALLETS; from += WALLETS_AT_ONCE) {
     const some = { from, to: from + WALLETS_AT_ONCE - 1 }
     await store.command(POSITIONS, some)
     await store.command(FIRST_BUYS, some)
@@ -98,7 +100,7 @@ function mint(number: string): string {
  */
 function swapRows(from: number, count: number): string {
   return `
-    WITH number AS n, toUInt32(cityHash64(n) % ${WALLETS}) + 1 AS w,
+    WITH number AS n, toUInt32(cityHash64(n) % ${SEEDED_WALLETS}) + 1 AS w,
       (w * ${MINTS_PER_WALLET / 10} + cityHash64(n, 1) % ${MINTS_PER_WALLET}) % ${MINTS} AS m,
       n % 5 = 0 AS in_usd, toUInt128(1000000 + cityHash64(n, 2) % 5000000000) AS quote,
       (SELECT groupArray(mint) FROM (SELECT ${mint('number')} AS mint FROM numbers(${MINTS}))) AS mints
@@ -137,7 +139,7 @@ const METRICS = `
   FROM positions GROUP BY wallet`
 
 /** Writes that storage has reached a slot. */
-export async function markStored(store: Store, slot: number): Promise<void> {
+export async function storeMarker(store: Store, slot: number): Promise<void> {
   await store.insert('progress', [
     {
       worker: 'fold',
@@ -178,7 +180,7 @@ export async function openLiveEdge(
     async addSlot(swaps) {
       slot++
       const now = Math.floor(Date.now() / 1000)
-      const wallet = 1 + (slot % WALLETS)
+      const wallet = 1 + (slot % SEEDED_WALLETS)
       const rows = Array.from({ length: swaps }, (_, index) => swapRow(stored + index, index))
       stored += swaps
       await store.insert('swaps', rows)
@@ -194,7 +196,7 @@ export async function openLiveEdge(
       )
       position.bought_amount = position.served_bought_amount
       await store.insert('positions', [position])
-      await markStored(store, slot)
+      await storeMarker(store, slot)
 
       function swapRow(number: number, index: number): Row {
         const isLate = index % 10 === 9

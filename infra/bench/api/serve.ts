@@ -13,7 +13,7 @@ import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createMoney, openLimitsRedis, openMeter } from '../../service/money.ts'
 import { print } from '../kit/figures.ts'
-import { lastSlot, markStored, openLiveEdge, seed } from './seed.ts'
+import { lastSlot, openLiveEdge, seed, storeMarker } from './seed.ts'
 
 /**
  * The API as a process of its own over a store that it fills first: authentication, credits and
@@ -34,7 +34,7 @@ const [{ stored }] = (await store.query<{ stored: string }>(
 )) as [{ stored: string }] // an aggregate gives one row
 if (stored === '0') {
   await seed(store, swaps)
-  await markStored(store, lastSlot(swaps))
+  await storeMarker(store, lastSlot(swaps))
 }
 print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
 

@@ -1,6 +1,7 @@
 import { numberOf } from './seed.ts'
 
-export interface Walked {
+/** What a walk of `/trades` met and missed. */
+export interface WalkResult {
   readonly pages: number
   readonly seconds: number
   /** Swaps stored between the first page and the last, behind the walk and ahead of it. */
@@ -18,7 +19,7 @@ interface Page {
 }
 
 /** Walks `GET /trades` to its end while swaps are stored; `ask` returns the body of an answer. */
-export async function walkTrades(ask: (path: string) => Promise<string>): Promise<Walked> {
+export async function walkTrades(ask: (path: string) => Promise<string>): Promise<WalkResult> {
   const started = performance.now()
   const newest = async () => {
     const { items } = JSON.parse(await ask('/trades?limit=100')) as Page

@@ -14,6 +14,7 @@ export type ToServer =
     }
   | { readonly kind: 'memory' }
 
+/** Messages of the server process to the bench. */
 export type FromServer =
   | { readonly kind: 'ready'; readonly port: number }
   /**
@@ -35,6 +36,7 @@ export type ToClients =
   /** Reports when so many messages have come since the last report. */
   | { readonly kind: 'expect'; readonly messages: number }
 
+/** Messages of the client process to the bench. */
 export type FromClients =
   | { readonly kind: 'connected'; readonly seconds: number }
   /** `arrivals`: by slot, the microsecond at which its last trade reached the first socket. */

@@ -8,7 +8,7 @@ import { addTrackedWallets } from '../../../pipeline/store/tracked-wallets.ts'
  * A stored history: so many swaps of each of some wallets, over `TOKENS` tokens each, three buys to
  * two sells. The database generates it.
  */
-export interface History {
+export interface StoredHistory {
   readonly wallets: number
   readonly eventsPerWallet: number
 }
@@ -19,12 +19,12 @@ const FIRST_TIME = 1_600_000_000
 const ROWS_PER_INSERT = 1_000_000
 
 /** The slot after the last of a history. */
-export function endOf({ wallets, eventsPerWallet }: History): number {
+export function endOf({ wallets, eventsPerWallet }: StoredHistory): number {
   return FIRST_SLOT + Math.ceil((wallets * eventsPerWallet) / 10)
 }
 
 /** The `n`-th event of a wallet, as it is stored: the same formula as in `storeHistory`. */
-export function historyEvent({ wallets }: History, wallet: number, n: number): FoldEvent {
+export function historyEvent({ wallets }: StoredHistory, wallet: number, n: number): FoldEvent {
   const number = n * wallets + wallet - 1
   const slot = FIRST_SLOT + Math.floor(number / 10)
   const value = BigInt(1_000_000 + ((number * 104_729) % 999_999_937))
@@ -43,7 +43,7 @@ export function historyEvent({ wallets }: History, wallet: number, n: number): F
 }
 
 /** Stores the wallets and their history. */
-export async function storeHistory(store: Store, history: History): Promise<void> {
+export async function storeHistory(store: Store, history: StoredHistory): Promise<void> {
   const { wallets, eventsPerWallet } = history
   const addresses = Array.from({ length: wallets }, (_, n) =>
     addressFromBytes(Uint8Array.from({ length: 32 }, (_, at) => (at < 4 ? n >> (8 * at) : at))),

@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRefoldProgress, requestRefolds } from '../../../pipeline/workers/fold/refold.ts'
 import type { BenchServers } from './bench-servers.ts'
-import { type History, storeHistory } from './history.ts'
+import { type StoredHistory, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'
 
 /** Seconds from the request to recompute all wallets of a history until their books are stored. */
-export async function recompute(servers: BenchServers, history: History): Promise<number> {
+export async function measureRecompute(
+  servers: BenchServers,
+  history: StoredHistory,
+): Promise<number> {
   const { store, remove } = await servers.openStore()
   try {
     await storeHistory(store, history)

@@ -4,13 +4,14 @@ import { createWalletState, takeChanges } from '../../../pipeline/fold/wallet-st
 import type { Store } from '../../../pipeline/store/store.ts'
 import { saveSnapshots } from '../../../pipeline/workers/fold/book-store.ts'
 import type { BenchServers } from './bench-servers.ts'
-import { endOf, type History, historyEvent, storeHistory } from './history.ts'
+import { endOf, historyEvent, type StoredHistory, storeHistory } from './history.ts'
 import { startWorker } from './worker.ts'
 import { createWorkload } from './workload.ts'
 
 /** Events of a wallet after its last snapshot: the most that a killed worker leaves. */
 const BEYOND = 100
 
+/** Seconds that a restarted worker needs. */
 export interface Restart {
   /** Time from the start of the worker until a slot in which 250 wallets trade is stored. */
   readonly readySeconds: number
@@ -19,7 +20,10 @@ export interface Restart {
 }
 
 /** Restart time of a worker on a stored history, whose snapshots are `BEYOND` events old. */
-export async function restart(servers: BenchServers, history: History): Promise<Restart> {
+export async function measureRestart(
+  servers: BenchServers,
+  history: StoredHistory,
+): Promise<Restart> {
   const { store, remove } = await servers.openStore()
   try {
     await storeHistory(store, history)
@@ -48,7 +52,7 @@ export async function restart(servers: BenchServers, history: History): Promise<
   }
 }
 
-async function storeSnapshots(store: Store, history: History): Promise<void> {
+async function storeSnapshots(store: Store, history: StoredHistory): Promise<void> {
   for (let first = 1; first <= history.wallets; first += 500) {
     const states = []
     for (let wallet = first; wallet < first + 500 && wallet <= history.wallets; wallet += 1) {

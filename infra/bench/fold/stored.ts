@@ -18,7 +18,8 @@ export interface Pace {
   readonly cpuUs: number
 }
 
-export interface Stored {
+/** Speed and size of the fold into ClickHouse. */
+export interface StoredFoldResult {
   /** The first event of each wallet, from the start of a worker that has nothing in memory. */
   readonly first: Pace
   /** The later events. */
@@ -38,7 +39,7 @@ export interface Stored {
 export async function foldStored(
   { kafka, openStore }: BenchServers,
   options: { readonly wallets: number; readonly events: number },
-): Promise<Stored> {
+): Promise<StoredFoldResult> {
   const { wallets, events } = options
   const logger = createLogger('warn')
   const { store, remove } = await openStore()

@@ -8,6 +8,7 @@ export function percentile(sorted: readonly number[], part: number): number {
   return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN
 }
 
+/** The median of some values. */
 export function median(values: readonly number[]): number {
   return percentile(
     values.toSorted((a, b) => a - b),
@@ -15,6 +16,7 @@ export function median(values: readonly number[]): number {
   )
 }
 
+/** The sum of some values. */
 export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }

@@ -10,7 +10,7 @@ import { createRandom } from '../../simulator/random.ts'
 import { print } from '../kit/figures.ts'
 
 /** The events of some wallets, in event-key order. */
-export interface History {
+export interface WalletHistories {
   readonly events: readonly WalletEvent[]
   readonly balances: readonly BalanceRecord[]
 }
@@ -39,7 +39,7 @@ const INDEX_WALLETS = 100_000
  * view, with an index of true figures. Prints the fraction of aliases that fit exactly one wallet
  * of the index, with `PRIVACY_SALT` off and on.
  */
-export function measureJoins(history: History, salt: string): void {
+export function measureJoins(history: WalletHistories, salt: string): void {
   const exact = metricsOf(history, false)
   const coarse = metricsOf(history, true)
   const others = likeThese(exact)
@@ -56,7 +56,7 @@ export function measureJoins(history: History, salt: string): void {
 }
 
 /** Rows of `wallet_metrics` as the fold stores them. */
-function metricsOf({ events, balances }: History, isSalted: boolean): Row[] {
+function metricsOf({ events, balances }: WalletHistories, isSalted: boolean): Row[] {
   const states = new Map<number, ReturnType<typeof createWalletState>>()
   const stateOf = (wallet: number) => {
     const state = states.get(wallet) ?? createWalletState(wallet)
@@ -119,7 +119,7 @@ interface ViewRow {
   readonly amount: bigint
 }
 
-function viewsOf({ events, balances }: History): [name: string, rows: ViewRow[]][] {
+function viewsOf({ events, balances }: WalletHistories): [name: string, rows: ViewRow[]][] {
   const tokens: ViewRow[] = []
   const sol: ViewRow[] = []
   for (const event of events) {

@@ -1,6 +1,6 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { Random } from '../random.ts'
-import { type TransactionUpdate, transactionUpdate, type Update } from './updates.ts'
+import { type StreamTransactionUpdate, type StreamUpdate, transactionUpdate } from './updates.ts'
 
 /**
  * Updates that look like transactions of the same wallets as `sample` but cannot be decoded:
@@ -9,10 +9,10 @@ import { type TransactionUpdate, transactionUpdate, type Update } from './update
  */
 export function garbageUpdates(
   slot: number,
-  sample: TransactionUpdate,
+  sample: StreamTransactionUpdate,
   blockLength: number,
   random: Random,
-): Update[] {
+): StreamUpdate[] {
   const count = 1 + random.below(2)
   return Array.from({ length: count }, (_, position) => {
     const broken = random.pick(BREAKS)(sample.info, random)

@@ -49,6 +49,7 @@ export interface DuplexCall {
   cut(): void
 }
 
+/** The methods of a gRPC server. */
 export interface GrpcServerHandlers {
   /** Handlers of unary methods by path; they get the bytes of the request. */
   readonly unary: Readonly<Record<string, (request: Buffer) => Uint8Array>>
@@ -58,6 +59,7 @@ export interface GrpcServerHandlers {
   authorize(headers: IncomingHttpHeaders): void
 }
 
+/** A running gRPC server. */
 export interface GrpcServer {
   readonly port: number
   close(): Promise<void>
@@ -99,61 +101,78 @@ export function startGrpcServer(
   })
 }
 
+/** Serves one call: a unary method, a streaming one, or a refusal. */
 function serve(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
   handlers: GrpcServerHandlers,
 ): void {
-  const path = headers[':path'] ?? ''
-  const trailers: Record<string, string> = {}
-  let answered = false
-  const finish = (code: number, message: string) => {
-    if (stream.destroyed || stream.writableEnded) return
-    const status = {
-      'grpc-status': String(code),
-      ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
-    }
-    if (!answered) {
-      // Nothing was sent yet, so that status and headers are one block.
-      stream.respond({ ...RESPONSE_HEADERS, ...status }, { endStream: true })
-      return
-    }
-    Object.assign(trailers, status)
-    stream.end()
-  }
-  const open = () => {
-    if (answered) return
-    answered = true
-    stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
-    stream.on('wantTrailers', () => stream.sendTrailers(trailers))
-  }
+  const answer = createCallAnswer(stream)
   try {
     handlers.authorize(headers)
   } catch (error) {
-    finish(...statusOf(error))
+    answer.finish(...statusOf(error))
     return
   }
+  const path = headers[':path'] ?? ''
   const unary = handlers.unary[path]
   const duplex = handlers.duplex[path]
   if (unary !== undefined) {
     readMessages(stream, (message) => {
       try {
-        const answer = unary(message)
-        open()
-        stream.write(frame(answer))
-        finish(GrpcCode.ok, '')
+        const reply = unary(message)
+        answer.open()
+        stream.write(frame(reply))
+        answer.finish(GrpcCode.ok, '')
       } catch (error) {
-        finish(...statusOf(error))
+        answer.finish(...statusOf(error))
       }
     })
-    return
+  } else if (duplex === undefined) {
+    answer.finish(GrpcCode.unimplemented, `unknown method ${path}`)
+  } else {
+    answer.open()
+    duplex(duplexCall(stream, answer))
   }
-  if (duplex === undefined) {
-    finish(GrpcCode.unimplemented, `unknown method ${path}`)
-    return
+}
+
+/** Headers and status of the answer to a call. */
+interface CallAnswer {
+  /** Sends the headers, once. */
+  open(): void
+  /** Ends the call with a status. */
+  finish(code: number, message: string): void
+}
+
+function createCallAnswer(stream: ServerHttp2Stream): CallAnswer {
+  const trailers: Record<string, string> = {}
+  let isOpen = false
+  return {
+    open() {
+      if (isOpen) return
+      isOpen = true
+      stream.respond(RESPONSE_HEADERS, { waitForTrailers: true })
+      stream.on('wantTrailers', () => stream.sendTrailers(trailers))
+    },
+    finish(code, message) {
+      if (stream.destroyed || stream.writableEnded) return
+      const status = {
+        'grpc-status': String(code),
+        ...(message === '' ? {} : { 'grpc-message': encodeURIComponent(message) }),
+      }
+      if (!isOpen) {
+        // Nothing was sent yet, so that status and headers are one block.
+        stream.respond({ ...RESPONSE_HEADERS, ...status }, { endStream: true })
+        return
+      }
+      Object.assign(trailers, status)
+      stream.end()
+    },
   }
-  open()
-  duplex({
+}
+
+function duplexCall(stream: ServerHttp2Stream, answer: CallAnswer): DuplexCall {
+  return {
     get pendingBytes() {
       return stream.writableLength
     },
@@ -166,9 +185,9 @@ function serve(
     send(framed) {
       if (!stream.destroyed && !stream.writableEnded) stream.write(framed)
     },
-    end: (code, message = '') => finish(code, message),
+    end: (code, message = '') => answer.finish(code, message),
     cut: () => stream.session?.destroy(undefined, constants.NGHTTP2_INTERNAL_ERROR),
-  })
+  }
 }
 
 const RESPONSE_HEADERS = {

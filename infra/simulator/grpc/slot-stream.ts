@@ -1,7 +1,7 @@
 import { CommitmentLevel, SlotStatus } from '@triton-one/yellowstone-grpc'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { SlotUpdates } from './slot-updates.ts'
-import type { Update } from './updates.ts'
+import type { StreamUpdate } from './updates.ts'
 
 /** Slots from a block to its commitments, and how far back the stream can replay. */
 export interface StreamDelays {
@@ -24,14 +24,14 @@ export interface SlotStream {
   /** The first slot that can be replayed. */
   firstAvailable(): number
   /** Everything that the end of the newest slot brings to a subscriber of this commitment. */
-  live(commitment: CommitmentLevel): readonly Update[]
+  live(commitment: CommitmentLevel): readonly StreamUpdate[]
   /** A slot's data, meta and the statuses that it has reached, as `from_slot` replays them. */
-  replay(slot: number, commitment: CommitmentLevel): readonly Update[]
+  replay(slot: number, commitment: CommitmentLevel): readonly StreamUpdate[]
 }
 
 /** Creates the stream of a chain; `startSlot` is the newest slot that is over. */
 export function createSlotStream(
-  chain: Chain,
+  chain: SimulatedChain,
   slots: SlotUpdates,
   startSlot: number,
   delays: StreamDelays,
@@ -49,14 +49,14 @@ export function createSlotStream(
   const isProduced = (slot: number) => isKind(slot, 'produced')
 
   /** The data that a slot brings when it reaches a commitment. */
-  const dataOf = (slot: number): readonly Update[] => {
+  const dataOf = (slot: number): readonly StreamUpdate[] => {
     if (slot < chain.firstSlot) return []
     if (chain.kind(slot) === 'skipped') return slots.late(slot)
     return [...slots.late(slot), ...slots.data(slot, slot)]
   }
 
   /** The newest slot's statuses, with its data for a subscriber of `processed`. */
-  const processedUpdates = (commitment: CommitmentLevel): Update[] => {
+  const processedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
     if (!isProduced(newest) && !isKind(newest, 'dead')) return []
     const data = commitment === CommitmentLevel.PROCESSED ? dataOf(newest) : []
     return [
@@ -66,7 +66,7 @@ export function createSlotStream(
     ]
   }
 
-  const confirmedUpdates = (commitment: CommitmentLevel): Update[] => {
+  const confirmedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
     const slot = confirmed()
     const data = commitment === CommitmentLevel.CONFIRMED ? dataOf(slot) : []
     if (isProduced(slot)) return [...data, slots.status(slot, SlotStatus.SLOT_CONFIRMED)]
@@ -74,7 +74,7 @@ export function createSlotStream(
     return [...data]
   }
 
-  const finalizedUpdates = (commitment: CommitmentLevel): Update[] => {
+  const finalizedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
     const slot = finalized()
     if (!isProduced(slot)) return []
     const data = commitment === CommitmentLevel.FINALIZED ? dataOf(slot) : []

@@ -1,15 +1,15 @@
 import { SlotStatus } from '@triton-one/yellowstone-grpc'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
-import { createRandom, hash32 } from '../random.ts'
+import { createRandom, hash32, type Random } from '../random.ts'
 import { garbageUpdates } from './garbage.ts'
 import {
   accountUpdate,
   blockMetaUpdate,
+  type StreamTransactionUpdate,
+  type StreamUpdate,
   slotUpdate,
-  type TransactionUpdate,
   transactionUpdate,
-  type Update,
 } from './updates.ts'
 
 /**
@@ -21,10 +21,10 @@ export interface SlotUpdates {
    * A block's transactions, accounts and meta, as the stream sends them together. `until` is the
    * newest confirmed slot: a late transaction is left out until its slot is reached.
    */
-  data(slot: number, until: number): readonly Update[]
+  data(slot: number, until: number): readonly StreamUpdate[]
   /** Late transactions of earlier slots that are sent with this slot. */
-  late(slot: number): readonly Update[]
-  status(slot: number, status: SlotStatus): Update
+  late(slot: number): readonly StreamUpdate[]
+  status(slot: number, status: SlotStatus): StreamUpdate
 }
 
 /** Least and most number of slots by which a late transaction is late. */
@@ -40,12 +40,15 @@ export function comesLate(seed: number, slot: number, index: number): boolean {
  * of `remembered` slots.
  */
 export function createSlotUpdates(
-  chain: Chain,
+  chain: SimulatedChain,
   seed: number,
   troubleAt: TroubleAt,
   remembered: number,
 ): SlotUpdates {
-  const blocks = new Map<number, { transactions: TransactionUpdate[]; rest: Update[] }>()
+  const blocks = new Map<
+    number,
+    { transactions: StreamTransactionUpdate[]; rest: StreamUpdate[] }
+  >()
   const blockOf = (slot: number) => {
     let found = blocks.get(slot)
     if (found === undefined) {
@@ -70,38 +73,36 @@ export function createSlotUpdates(
     return chain.step(slot, delay)
   }
 
+  /** Now and then, puts a transaction of the previous block before the updates. */
+  const repeatEarlier = (slot: number, until: number, updates: StreamUpdate[], random: Random) => {
+    const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
+    const before = earlier < slot && earlier >= chain.firstSlot ? blockOf(earlier) : null
+    if (before === null || before.transactions.length === 0 || !random.chance(0.3)) return
+    const index = random.below(before.transactions.length)
+    if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
+  }
+
   return {
     data(slot, until) {
       const { transactions, rest } = blockOf(slot)
       const random = createRandom(seed, 'trouble', slot)
-      const updates: Update[] = transactions.filter((_, index) => comesWith(slot, index) <= until)
+      const updates: StreamUpdate[] = transactions.filter(
+        (_, index) => comesWith(slot, index) <= until,
+      )
       if (troubleAt('shuffle', slot)) random.shuffle(updates)
       if (troubleAt('duplicates', slot)) {
-        for (const update of [...updates]) {
-          if (random.chance(0.15)) updates.splice(random.below(updates.length + 1), 0, update)
-        }
-        const earlier = chain.kind(slot) === 'produced' ? chain.parent(slot) : slot
-        const before = earlier < slot && earlier >= chain.firstSlot ? blockOf(earlier) : null
-        if (before !== null && before.transactions.length > 0 && random.chance(0.3)) {
-          const index = random.below(before.transactions.length)
-          if (comesWith(earlier, index) <= until) updates.unshift(before.transactions[index]!)
-        }
+        for (const update of [...updates])
+          if (random.chance(0.15)) insertAnywhere(updates, update, random)
+        repeatEarlier(slot, until, updates, random)
       }
-      if (troubleAt('garbage', slot)) {
-        const sample = transactions[random.below(Math.max(1, transactions.length))]
-        if (sample !== undefined && random.chance(0.4)) {
-          for (const update of garbageUpdates(slot, sample, transactions.length, random)) {
-            updates.splice(random.below(updates.length + 1), 0, update)
-          }
-        }
-      }
+      if (troubleAt('garbage', slot)) insertGarbage(slot, transactions, updates, random)
       if (!troubleAt('metaFirst', slot)) return [...updates, ...rest]
       const at = random.below(updates.length + 1)
       return [...updates.slice(0, at), ...rest, ...updates.slice(at)]
     },
 
     late(slot) {
-      const found: Update[] = []
+      const found: StreamUpdate[] = []
       for (let back = LATE_SLOTS.most; back >= LATE_SLOTS.least; back -= 1) {
         const earlier = chain.step(slot, -back)
         if (!troubleAt('late', earlier)) continue
@@ -118,4 +119,21 @@ export function createSlotUpdates(
       return slotUpdate(slot, chain.parent(slot), status, dead)
     },
   }
+}
+
+/** Now and then, adds transactions that cannot be decoded. */
+function insertGarbage(
+  slot: number,
+  transactions: readonly StreamTransactionUpdate[],
+  updates: StreamUpdate[],
+  random: Random,
+): void {
+  const sample = transactions[random.below(Math.max(1, transactions.length))]
+  if (sample === undefined || !random.chance(0.4)) return
+  for (const update of garbageUpdates(slot, sample, transactions.length, random))
+    insertAnywhere(updates, update, random)
+}
+
+function insertAnywhere(updates: StreamUpdate[], update: StreamUpdate, random: Random): void {
+  updates.splice(random.below(updates.length + 1), 0, update)
 }

@@ -1,7 +1,7 @@
 import type { CommitmentLevel } from '@triton-one/yellowstone-grpc'
 import { type DuplexCall, frame, GrpcCode } from './server.ts'
-import type { Subscription } from './subscription.ts'
-import type { Update } from './updates.ts'
+import type { CompiledSubscription } from './subscription.ts'
+import type { StreamUpdate } from './updates.ts'
 import { writeVarint } from './varint.ts'
 
 /** One client's subscription: a queue of updates, and a limit on its length. */
@@ -9,12 +9,12 @@ export interface Subscriber {
   /** The commitment of the subscription; null before the first request. */
   readonly commitment: CommitmentLevel | null
   /** Applies new filters to the updates that are enqueued from now on. */
-  follow(subscription: Subscription): void
+  follow(subscription: CompiledSubscription): void
   /**
    * Enqueues updates. Replayed ones are computed when they are sent, and do not count towards the
    * limit.
    */
-  enqueue(updates: () => readonly Update[], replayed: boolean, count?: number): void
+  enqueue(updates: () => readonly StreamUpdate[], replayed: boolean, count?: number): void
   /** Sends one message ahead of the queue. */
   sendNow(message: Buffer): void
   cut(): void
@@ -23,8 +23,8 @@ export interface Subscriber {
 }
 
 interface Waiting {
-  readonly updates: () => readonly Update[]
-  readonly subscription: Subscription
+  readonly updates: () => readonly StreamUpdate[]
+  readonly subscription: CompiledSubscription
   readonly count: number
 }
 
@@ -43,7 +43,7 @@ const JOIN_BYTES = 256 * 1_024
  * text of the plugin.
  */
 export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Subscriber {
-  let subscription: Subscription | null = null
+  let subscription: CompiledSubscription | null = null
   const queue: Waiting[] = []
   let queued = 0
   let cutting = false
@@ -103,7 +103,11 @@ export function createSubscriber(call: DuplexCall, maxQueuedUpdates: number): Su
 }
 
 /** Sends the updates that the filters want, many to a write. */
-function sendWanted(call: DuplexCall, updates: readonly Update[], filters: Subscription): void {
+function sendWanted(
+  call: DuplexCall,
+  updates: readonly StreamUpdate[],
+  filters: CompiledSubscription,
+): void {
   const created = createdAt()
   let parts: Buffer[] = []
   let size = 0

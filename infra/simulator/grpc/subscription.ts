@@ -11,29 +11,33 @@ import {
 import bs58 from 'bs58'
 import { keyId } from '../market/key.ts'
 import { createCuckooMatcher } from './cuckoo.ts'
-import type { KeysOfTransaction, Update } from './updates.ts'
+import type { KeysOfTransaction, StreamUpdate } from './updates.ts'
 import { writeVarint } from './varint.ts'
 
 /** The compiled filters of one client. */
-export interface Subscription {
+export interface CompiledSubscription {
   readonly commitment: CommitmentLevel
   /**
    * The names of the filters that match, encoded as they precede the update's body; null when none
    * matches.
    */
-  namesFor(update: Update): Buffer | null
+  namesFor(update: StreamUpdate): Buffer | null
 }
 
-type Test = (update: Update) => boolean
+type Test = (update: StreamUpdate) => boolean
 
 /**
  * Compiles the filters of a request by the plugin's rules: within a filter, fields are joined by
  * "and" and the values of a list by "or".
  */
-export function compileSubscription(request: SubscribeRequest): Subscription {
+export function compileSubscription(request: SubscribeRequest): CompiledSubscription {
   const commitment = request.commitment ?? CommitmentLevel.PROCESSED
-  const tests: { kind: Update['kind']; name: string; test: Test }[] = []
-  const add = <F>(kind: Update['kind'], filters: Record<string, F>, make: (filter: F) => Test) => {
+  const tests: { kind: StreamUpdate['kind']; name: string; test: Test }[] = []
+  const add = <F>(
+    kind: StreamUpdate['kind'],
+    filters: Record<string, F>,
+    make: (filter: F) => Test,
+  ) => {
     for (const [name, filter] of Object.entries(filters)) {
       tests.push({ kind, name, test: make(filter) })
     }

@@ -12,7 +12,7 @@ import {
   PongResponse,
   SubscribeReplayInfoResponse,
 } from '@triton-one/yellowstone-grpc'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { GrpcServerHandlers } from './server.ts'
 import type { SlotStream } from './slot-stream.ts'
 
@@ -25,7 +25,10 @@ const VERSION = JSON.stringify({
 })
 
 /** The unary methods of yellowstone-grpc's Geyser service, by path. */
-export function unaryMethods(chain: Chain, stream: SlotStream): GrpcServerHandlers['unary'] {
+export function unaryMethods(
+  chain: SimulatedChain,
+  stream: SlotStream,
+): GrpcServerHandlers['unary'] {
   return {
     '/geyser.Geyser/GetVersion': () => GetVersionResponse.encode({ version: VERSION }).finish(),
     '/geyser.Geyser/Ping': (request) =>
@@ -62,7 +65,7 @@ export function unaryMethods(chain: Chain, stream: SlotStream): GrpcServerHandle
 }
 
 function isRecentBlockhash(
-  chain: Chain,
+  chain: SimulatedChain,
   stream: SlotStream,
   blockhash: string,
   tip: number,

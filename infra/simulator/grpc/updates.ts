@@ -11,8 +11,9 @@ import { keyId } from '../market/key.ts'
  * An update of the stream, shared by all subscribers: filters read its fields, and the body is
  * encoded once.
  */
-export type Update = SlotUpdate | TransactionUpdate | AccountUpdate | BlockMetaUpdate
+export type StreamUpdate = SlotUpdate | StreamTransactionUpdate | AccountUpdate | BlockMetaUpdate
 
+/** A status of a slot. */
 export interface SlotUpdate {
   readonly kind: 'slot'
   readonly slot: number
@@ -20,7 +21,8 @@ export interface SlotUpdate {
   readonly body: Buffer
 }
 
-export interface TransactionUpdate {
+/** A transaction. */
+export interface StreamTransactionUpdate {
   readonly kind: 'transaction'
   readonly slot: number
   readonly info: SubscribeUpdateTransactionInfo
@@ -28,6 +30,7 @@ export interface TransactionUpdate {
   readonly keys: KeysOfTransaction
 }
 
+/** The state of an account. */
 export interface AccountUpdate {
   readonly kind: 'account'
   readonly slot: number
@@ -35,6 +38,7 @@ export interface AccountUpdate {
   readonly body: Buffer
 }
 
+/** The summary of a block. */
 export interface BlockMetaUpdate {
   readonly kind: 'blockMeta'
   readonly slot: number
@@ -75,7 +79,7 @@ export function slotUpdate(
 export function transactionUpdate(
   slot: number,
   info: SubscribeUpdateTransactionInfo,
-): TransactionUpdate {
+): StreamTransactionUpdate {
   let body: Buffer | undefined
   let keys: KeysOfTransaction | undefined
   return {

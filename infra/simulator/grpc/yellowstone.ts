@@ -1,5 +1,5 @@
 import { type CommitmentLevel, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
 import { type DuplexCall, GrpcCode, GrpcError, startGrpcServer } from './server.ts'
@@ -7,9 +7,9 @@ import { createSlotStream, type SlotStream, type StreamDelays } from './slot-str
 import { createSlotUpdates } from './slot-updates.ts'
 import { decodeSubscribeRequest } from './subscribe-request.ts'
 import { createSubscriber, type Subscriber } from './subscriber.ts'
-import { compileSubscription, type Subscription } from './subscription.ts'
+import { type CompiledSubscription, compileSubscription } from './subscription.ts'
 import { unaryMethods } from './unary-methods.ts'
-import type { Update } from './updates.ts'
+import type { StreamUpdate } from './updates.ts'
 
 /** A Yellowstone server over a chain. */
 export interface Yellowstone {
@@ -51,7 +51,7 @@ const CACHED_SLOTS = 2_000
 
 /** Starts the server: the Geyser service of yellowstone-grpc, with the texts of its errors. */
 export async function startYellowstone(
-  chain: Chain,
+  chain: SimulatedChain,
   options: YellowstoneOptions,
 ): Promise<Yellowstone> {
   const { troubleAt, seed, startSlot } = options
@@ -99,7 +99,7 @@ export async function startYellowstone(
 function serve(
   call: DuplexCall,
   subscribers: Set<Subscriber>,
-  chain: Chain,
+  chain: SimulatedChain,
   stream: SlotStream,
   options: YellowstoneOptions,
 ): void {
@@ -137,9 +137,9 @@ function serve(
 /** Queues the slots from `fromSlot` on; throws `outOfRange` where they can no longer be replayed. */
 function replay(
   subscriber: Subscriber,
-  subscription: Subscription,
+  subscription: CompiledSubscription,
   fromSlot: number,
-  chain: Chain,
+  chain: SimulatedChain,
   stream: SlotStream,
 ): void {
   const first = stream.firstAvailable()
@@ -167,7 +167,7 @@ function broadcast(
   stream: SlotStream,
   cutAt: number | null,
 ): void {
-  const batches = new Map<CommitmentLevel, readonly Update[]>()
+  const batches = new Map<CommitmentLevel, readonly StreamUpdate[]>()
   for (const subscriber of subscribers) {
     const { commitment } = subscriber
     if (commitment === null) continue

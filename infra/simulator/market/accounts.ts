@@ -1,6 +1,6 @@
 import { PublicKey } from '@solana/web3.js'
 import type { AccountState } from '../chain.ts'
-import { bytes } from './bytes.ts'
+import { byteWriter } from './byte-writer.ts'
 import { type Key, keyOfBytes } from './key.ts'
 import { poolAccounts } from './pool-accounts.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT, USDT_MINT, WSOL_MINT } from './programs.ts'
@@ -54,7 +54,7 @@ export function createAccounts(
 
 /** SPL Token `Mint`, 82 bytes: u32 + 32 mint authority, u64 supply, u8 decimals, bool initialised, u32 + 32 freeze authority. */
 function mintData(supply: bigint, decimals: number): Buffer {
-  return bytes(82)
+  return byteWriter(82)
     .raw(new Uint8Array(36))
     .u64(supply)
     .u8(decimals)
@@ -68,7 +68,7 @@ function mintData(supply: bigint, decimals: number): Buffer {
  * type, u16 length): metadata pointer 18, token metadata 19.
  */
 function token2022MintData(coin: Coin): Buffer {
-  const metadata = bytes(512)
+  const metadata = byteWriter(512)
     .key(coin.key('creator'))
     .key(coin.mint.key)
     .text(coin.name)
@@ -76,7 +76,7 @@ function token2022MintData(coin: Coin): Buffer {
     .text(`https://simulator.invalid/${coin.index}.json`)
     .u32(0)
     .done()
-  return bytes(1_024)
+  return byteWriter(1_024)
     .raw(mintData(coin.supply, coin.mint.decimals))
     .raw(new Uint8Array(83))
     .u8(1)
@@ -99,13 +99,13 @@ function metaplexData(coin: Coin): Buffer {
   const padded = (text: string, room: number) => {
     const bytesOfText = Buffer.alloc(room)
     bytesOfText.write(text, 'utf8')
-    return bytes(room + 4)
+    return byteWriter(room + 4)
       .u32(room)
       .raw(bytesOfText)
       .done()
   }
   const data = Buffer.alloc(607)
-  bytes(607)
+  byteWriter(607)
     .u8(4)
     .key(coin.key('creator'))
     .key(coin.mint.key)

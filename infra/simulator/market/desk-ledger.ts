@@ -1,6 +1,6 @@
 import type { Key } from './key.ts'
-import type { Draft, Ledger, TokenAccount } from './transaction-builder.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import type { Draft, LedgerBalances, TokenAccount } from './transaction-builder.ts'
+import type { PoolBalances } from './venues/pool.ts'
 
 /** What an account holds. */
 interface Holding {
@@ -13,15 +13,15 @@ interface Holding {
  * lamports: their real balance is a base that several episodes share. Pools always hold what their
  * price at the slot implies; strangers have plenty.
  */
-export class DeskLedger implements Ledger {
+export class DeskLedger implements LedgerBalances {
   /** The slot of the transaction that is being built. */
   slot = 0
-  readonly #pools: ReadonlyMap<string, PoolAccount>
+  readonly #pools: ReadonlyMap<string, PoolBalances>
   readonly #relative: ReadonlySet<string>
   readonly #held = new Map<string, Holding>()
 
   /** `pools` by key id; `relative` are the ids of accounts that begin at zero. */
-  constructor(pools: ReadonlyMap<string, PoolAccount>, relative: ReadonlySet<string>) {
+  constructor(pools: ReadonlyMap<string, PoolBalances>, relative: ReadonlySet<string>) {
     this.#pools = pools
     this.#relative = relative
   }

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Mentioned } from '../chain.ts'
+import type { TransactionMention } from '../chain.ts'
 import type { DeskIndex } from './desks.ts'
 import type { Desk, Scale } from './episode.ts'
 import { type Episodes, episodeId } from './episodes.ts'
@@ -11,7 +11,7 @@ export interface DeskMentions {
    * Transactions of a desk that name a key, in slots `from` down to `last`, newest first. Yields
    * null now and then where it found nothing, so that the caller can give way to other work.
    */
-  find(desk: Desk, keyId: string, from: number, last: number): Generator<Mentioned | null>
+  find(desk: Desk, keyId: string, from: number, last: number): Generator<TransactionMention | null>
 }
 
 /** Episodes whose index of named keys is cached, at some hundred bytes a transaction. */
@@ -88,9 +88,9 @@ function indexKeys(actions: ReturnType<Episodes['at']>['actions'], deskIndex: De
 
 /** Merges lists that are each ordered newest first; passes their nulls on. */
 function* mergeNewestFirst(
-  lists: readonly Generator<Mentioned | null>[],
-): Generator<Mentioned | null> {
-  const heads: (Mentioned | null)[] = lists.map(() => null)
+  lists: readonly Generator<TransactionMention | null>[],
+): Generator<TransactionMention | null> {
+  const heads: (TransactionMention | null)[] = lists.map(() => null)
   for (;;) {
     for (const [position, list] of lists.entries()) {
       while (heads[position] === null) {
@@ -110,6 +110,6 @@ function* mergeNewestFirst(
   }
 }
 
-function isNewer(a: Mentioned, b: Mentioned): boolean {
+function isNewer(a: TransactionMention, b: TransactionMention): boolean {
   return a.slot > b.slot || (a.slot === b.slot && a.index > b.index)
 }

@@ -1,7 +1,7 @@
 import { createRandom } from '../random.ts'
 import type { Desk, Scale } from './episode.ts'
 import { associatedTokenAccount } from './key.ts'
-import type { MarketOptions } from './market.ts'
+import type { MarketOptions } from './market-options.ts'
 import { wsolAccount } from './native.ts'
 import { type Universe, usdcAccountOf } from './universe.ts'
 

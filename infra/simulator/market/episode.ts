@@ -3,12 +3,19 @@ import { DeskLedger } from './desk-ledger.ts'
 import { associatedTokenAccount } from './key.ts'
 import { wsolAccount } from './native.ts'
 import { USDC_MINT, WSOL_MINT } from './programs.ts'
-import type { Action, Scene } from './scene.ts'
+import type { MarketAction, MarketScene } from './scene.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { convert, fillRequest, rotate, routeOverSol, swapInPrivate, swapOnVenue } from './trades.ts'
 import { closeHolding, handSol, moveSol, receiveToken, sendToken, wrapSol } from './transfers.ts'
-import { type Coin, priceAt, type Universe, USDC, usdcAccountOf, type Wallet } from './universe.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import {
+  type Coin,
+  priceAt,
+  type Universe,
+  USDC_TOKEN,
+  usdcAccountOf,
+  type Wallet,
+} from './universe.ts'
+import type { PoolBalances } from './venues/pool.ts'
 
 /**
  * A group of up to five tracked wallets that trade the same coins, and now and then with each
@@ -41,7 +48,7 @@ export interface Episode {
   readonly start: number
   readonly end: number
   /** Actions by slot, in order. */
-  readonly actions: ReadonlyMap<number, readonly Action[]>
+  readonly actions: ReadonlyMap<number, readonly MarketAction[]>
   /**
    * The difference between a wallet's lamports, or its raw USDC, and what it holds at the
    * beginning, before the first transaction of a slot. By the key id of the wallet or of its USDC
@@ -53,7 +60,7 @@ export interface Episode {
 /** The inputs of an episode. */
 export interface EpisodePlan {
   readonly universe: Universe
-  readonly pools: ReadonlyMap<string, PoolAccount>
+  readonly pools: ReadonlyMap<string, PoolBalances>
   readonly desk: Desk
   readonly scale: Scale
   readonly start: number
@@ -65,7 +72,7 @@ export interface EpisodePlan {
 /** How wallets behave. */
 export interface Habits {
   /** Chooses the wallet, the coin and the time of a story; times are fractions of the episode. */
-  plot(plan: EpisodePlan, random: Random): Plot
+  plot(plan: EpisodePlan, random: Random): StoryPlan
   /**
    * Fraction of stories in which part of a position is given away, and fraction of leftovers that
    * are sent away instead of sold.
@@ -79,7 +86,7 @@ export interface Habits {
 }
 
 /** The wallet, coin and time of a story. */
-export interface Plot {
+export interface StoryPlan {
   readonly wallet: Wallet
   readonly coin: Coin
   readonly begin: number
@@ -91,7 +98,7 @@ export interface Plot {
 interface Step {
   readonly at: number
   readonly wallet: Wallet
-  act(scene: Scene): Action | null
+  act(scene: MarketScene): MarketAction | null
 }
 
 /**
@@ -108,11 +115,11 @@ export function playEpisode(plan: EpisodePlan): Episode {
     ...Array.from({ length: scale.stories }, () => story(plan, random)).flat(),
     ...desk.wallets.flatMap((wallet) => ending(plan, wallet, random)),
   ].sort((a, b) => a.at - b.at)
-  const actions = new Map<number, Action[]>()
+  const actions = new Map<number, MarketAction[]>()
   const history = new Map<string, { slot: number; amount: bigint }[]>()
   const cells = desk.wallets.flatMap((wallet) => [wallet.key, usdcAccountOf(wallet.key)])
   for (const wallet of desk.wallets) {
-    const token = { mint: USDC, owner: wallet.key, amount: 0n }
+    const token = { mint: USDC_TOKEN, owner: wallet.key, amount: 0n }
     ledger.grant(usdcAccountOf(wallet.key), 2_039_280n, token)
   }
   let last = end - 1
@@ -152,18 +159,18 @@ export function playEpisode(plan: EpisodePlan): Episode {
 }
 
 /** Fraction of an episode after which stories are over and positions are closed. */
-export const CURTAIN = 0.92
+export const STORIES_END = 0.92
 
 /** Draws the wallet, the coin and the time uniformly. */
-export function plotByChance({ desk, scale }: EpisodePlan, random: Random): Plot {
+export function drawStoryPlan({ desk, scale }: EpisodePlan, random: Random): StoryPlan {
   const wallet = random.pick(desk.wallets)
   const coin = random.pick(desk.coins[scale.index]!)
-  const begin = random.between(0, CURTAIN - 0.2)
-  return { wallet, coin, begin, length: random.between(0.05, CURTAIN - begin), moments: 12 }
+  const begin = random.between(0, STORIES_END - 0.2)
+  return { wallet, coin, begin, length: random.between(0.05, STORIES_END - begin), moments: 12 }
 }
 
 /** Habits that are the same for all wallets. */
-export const BUSY_HABITS: Habits = { plot: plotByChance, gifts: 0.08, away: 0.15, exits: 0.8 }
+export const BUSY_HABITS: Habits = { plot: drawStoryPlan, gifts: 0.08, away: 0.15, exits: 0.8 }
 
 /** The actions of one story: mostly a position from its first buy to its last sell. */
 function story(plan: EpisodePlan, random: Random): Step[] {
@@ -171,7 +178,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
   const { wallet, coin, begin, length, moments } = plan.habits.plot(plan, random)
   const times = Array.from({ length: moments }, () => begin + random.float() * length).sort()
   let used = 0
-  const step = (act: (scene: Scene) => Action | null, who = wallet): Step => ({
+  const step = (act: (scene: MarketScene) => MarketAction | null, who = wallet): Step => ({
     at: times[used++ % times.length]!,
     wallet: who,
     act,
@@ -239,7 +246,7 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
   const steps = coins.map((coin, index): Step => {
     const away = random.chance(plan.habits.away)
     return {
-      at: CURTAIN + 0.05 * ((index + random.float()) / coins.length),
+      at: STORIES_END + 0.05 * ((index + random.float()) / coins.length),
       wallet,
       act(scene) {
         const account = associatedTokenAccount(wallet.key, coin.mint.key, coin.mint.program)
@@ -274,8 +281,8 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
     wallet,
     act(scene) {
       const surplus = scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount
-      if (surplus > 0n) return sendToken(scene, wallet, USDC, surplus, null)
-      return surplus < 0n ? receiveToken(scene, wallet, USDC, -surplus) : null
+      if (surplus > 0n) return sendToken(scene, wallet, USDC_TOKEN, surplus, null)
+      return surplus < 0n ? receiveToken(scene, wallet, USDC_TOKEN, -surplus) : null
     },
   }
   return [...steps, unwrap, evenUsdc, even(0.976), even(0.985)]
@@ -291,7 +298,7 @@ function moneyStory(
   plan: EpisodePlan,
   wallet: Wallet,
   random: Random,
-  step: (act: (scene: Scene) => Action | null) => Step,
+  step: (act: (scene: MarketScene) => MarketAction | null) => Step,
 ): Step[] {
   const lamports = tradeSize(wallet, random)
   const form = random.below(4)
@@ -331,7 +338,7 @@ function moneyStory(
  * Whether a wallet has spent less than a third of its SOL and of its USDC; otherwise it buys
  * nothing.
  */
-function isRich(scene: Scene, wallet: Wallet): boolean {
+function isRich(scene: MarketScene, wallet: Wallet): boolean {
   return (
     scene.ledger.lamports(wallet.key) > -wallet.baseLamports / 3n &&
     scene.ledger.tokenAccount(usdcAccountOf(wallet.key))!.amount > -wallet.baseUsdc / 3n
@@ -339,12 +346,12 @@ function isRich(scene: Scene, wallet: Wallet): boolean {
 }
 
 function buy(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
   lamports: bigint,
   refuse: boolean,
-): Action | null {
+): MarketAction | null {
   if (!isRich(scene, wallet)) return null
   // A wallet that holds a hundredth of the supply buys no more, so that pools stay deep enough for
   // every sale.
@@ -357,7 +364,12 @@ function buy(
   return swapOnVenue(scene, wallet, coin, 'buy', lamports, refuse)
 }
 
-function sell(scene: Scene, wallet: Wallet, coin: Coin, percent: bigint): Action | null {
+function sell(
+  scene: MarketScene,
+  wallet: Wallet,
+  coin: Coin,
+  percent: bigint,
+): MarketAction | null {
   const amount = (holding(scene, wallet, coin) * percent) / 100n
   if (amount < 10_000n) return null
   const form = scene.random.float()
@@ -369,7 +381,7 @@ function sell(scene: Scene, wallet: Wallet, coin: Coin, percent: bigint): Action
 }
 
 /** Swaps half of one coin's holding into another coin. */
-function rotateInto(scene: Scene, wallet: Wallet, from: Coin, to: Coin): Action | null {
+function rotateInto(scene: MarketScene, wallet: Wallet, from: Coin, to: Coin): MarketAction | null {
   const amount = holding(scene, wallet, from) / 2n
   const poor = amount < 10_000n || holding(scene, wallet, to) > to.supply / 100n
   if (poor || from === to || !isRoutable(from) || !isRoutable(to)) return null
@@ -377,7 +389,7 @@ function rotateInto(scene: Scene, wallet: Wallet, from: Coin, to: Coin): Action 
 }
 
 /** Sells part of a position to a wallet of the same desk, which pays in wrapped SOL. */
-function sellTo(scene: Scene, taker: Wallet, maker: Wallet, coin: Coin): Action | null {
+function sellTo(scene: MarketScene, taker: Wallet, maker: Wallet, coin: Coin): MarketAction | null {
   const kept = scene.ledger.tokenAccount(wsolAccount(maker.key))?.amount ?? 0n
   if (coin.quote.key !== WSOL_MINT || kept === 0n) return null
   const affordable = BigInt(Math.floor((Number(kept) / priceAt(coin, scene.slot)) * 0.9))
@@ -392,7 +404,7 @@ function isRoutable(coin: Coin): boolean {
   return coin.quote.key === WSOL_MINT && coin.venue !== 'pumpfun'
 }
 
-function holding(scene: Scene, wallet: Wallet, coin: Coin): bigint {
+function holding(scene: MarketScene, wallet: Wallet, coin: Coin): bigint {
   const account = associatedTokenAccount(wallet.key, coin.mint.key, coin.mint.program)
   return scene.ledger.tokenAccount(account)?.amount ?? 0n
 }

@@ -5,7 +5,7 @@ import { hash32 } from '../random.ts'
 import { BUSY_HABITS, type Desk, type Episode, playEpisode, type Scale } from './episode.ts'
 import { CALM_HABITS } from './temperament.ts'
 import type { Universe } from './universe.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import type { PoolBalances } from './venues/pool.ts'
 
 /** The episodes of all desks, each played when it is first needed. */
 export interface Episodes {
@@ -31,7 +31,7 @@ const IDLE: Episode = { start: 0, end: 0, actions: new Map(), relativeBefore: ()
 /** Creates the episodes of a market. `pools` are the pools' accounts by key id. */
 export function createEpisodes(market: {
   readonly universe: Universe
-  readonly pools: ReadonlyMap<string, PoolAccount>
+  readonly pools: ReadonlyMap<string, PoolBalances>
   readonly desks: readonly Desk[]
   readonly scales: readonly Scale[]
   readonly shape: ChainShape

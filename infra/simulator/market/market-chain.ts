@@ -1,5 +1,5 @@
 import type { Block } from '../block.ts'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import type { Market } from './market.ts'
 
@@ -7,7 +7,11 @@ import type { Market } from './market.ts'
  * The chain of a market. A dead slot holds, under its own number, the transactions of the next
  * block, as on a real fork.
  */
-export function createMarketChain(market: Market, shape: ChainShape, firstSlot: number): Chain {
+export function createMarketChain(
+  market: Market,
+  shape: ChainShape,
+  firstSlot: number,
+): SimulatedChain {
   return {
     firstSlot,
     kind: (slot) => shape.kind(slot),

@@ -21,7 +21,7 @@ function open(seed: number, trouble = { skippedSlots: false, forks: false }, wal
   return createMarket(options, createChainShape(seed, trouble))
 }
 
-test('a slot holds the same whatever was asked before, in another process or after a restart', (t) => {
+test('a slot is the same whatever was computed before, in another process or after a restart', (t) => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 1_000 }),
@@ -41,7 +41,7 @@ test('a slot holds the same whatever was asked before, in another process or aft
   )
 })
 
-test('lamports and tokens of tracked wallets go on from transaction to transaction without a break', (t) => {
+test('balances of tracked wallets continue from transaction to transaction', (t) => {
   const market = open(7)
   const tracked = new Set(market.universe.wallets.map((wallet) => wallet.key.address as string))
   const lamports = new Map<string, string>()
@@ -110,7 +110,7 @@ test('the decoder finds exactly what the market meant, on every venue', (t) => {
   t.deepEqual([...seen].sort(), [...wanted, 'token_transfer', 'sol_transfer'].sort())
 })
 
-test('transactions fit the wire: at most 1,232 bytes and 64 accounts, each signature told from all others', (t) => {
+test('transactions fit into a packet: 1,232 bytes, 64 accounts, and distinct signatures', (t) => {
   const market = open(5)
   const signatures = new Set<string>()
   const forms = new Set<string>()

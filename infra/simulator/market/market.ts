@@ -3,14 +3,14 @@ import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grp
 import { LRUCache } from 'lru-cache'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { Block } from '../block.ts'
-import type { AccountState, Mentioned, OwnedTokenAccount } from '../chain.ts'
+import type { AccountState, OwnedTokenAccount, TransactionMention } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
-import type { CompressedSlots } from '../compressed-shape.ts'
 import { createAccounts } from './accounts.ts'
 import { createDeskMentions } from './desk-mentions.ts'
 import { createDeskIndex, createDesks, createScales } from './desks.ts'
 import { createEpisodes } from './episodes.ts'
 import type { Key } from './key.ts'
+import type { MarketOptions } from './market-options.ts'
 import { createPoolUpdates } from './pool-accounts.ts'
 import { createSignatures, type Signatures } from './signature.ts'
 import { createSlotOrder } from './slot-order.ts'
@@ -20,27 +20,10 @@ import { type SlotTruth, truthOf } from './slot-truth.ts'
 import { strangerAction } from './stranger.ts'
 import { lifeOfTemperament } from './temperament.ts'
 import { createUniverse, type Universe } from './universe.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import type { PoolBalances } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 import { createWalletAccounts } from './wallet-accounts.ts'
 import { priceAccountUpdate } from './whirlpool-account.ts'
-
-/** How large a market is. */
-export interface MarketOptions {
-  readonly seed: number
-  readonly wallets: number
-  readonly coins: number
-  /** Transactions of tracked wallets a slot, on average. */
-  readonly trackedPerSlot: number
-  /** Transactions a slot that touch no tracked wallet. */
-  readonly othersPerSlot: number
-  /**
-   * The slots of a compressed history (`compressBefore`); without it, the history is whole. With
-   * it, wallets also hold coins for hours. Their trades of these are in the first blocks of minutes,
-   * which a compressed history has too. Everything else begins with the first whole slot.
-   */
-  readonly compressed?: CompressedSlots | undefined
-}
 
 /** The market: what each slot holds is a function of the options and the slot alone. */
 export interface Market {
@@ -55,7 +38,7 @@ export interface Market {
    * without a block. Yields null now and then, so that the caller can give way to other work. Fast
    * for tracked wallets and their token accounts.
    */
-  mentionsDown(keyId: string, from: number, last: number): Generator<Mentioned | null>
+  mentionsDown(keyId: string, from: number, last: number): Generator<TransactionMention | null>
   /** Number of transactions of a slot. */
   count(slot: number): number
   /** One transaction, as `block` has it; undefined past the last. */
@@ -163,7 +146,7 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
 }
 
 /** The accounts of all pools, by key id. */
-function poolAccountsOf({ coins, pricePool }: Universe): Map<string, PoolAccount> {
+function poolAccountsOf({ coins, pricePool }: Universe): Map<string, PoolBalances> {
   const accounts = [...coins, pricePool].flatMap((coin) => VENUES[coin.venue].accounts(coin))
   return new Map(accounts.map((account) => [account.key.id, account]))
 }
@@ -187,7 +170,7 @@ function* mentionsIn(
   transactions: SlotTransactions,
   slot: number,
   keyId: string,
-): Generator<Mentioned> {
+): Generator<TransactionMention> {
   const { actions } = transactions.place(slot)
   for (let index = actions.length - 1; index >= 0; index -= 1) {
     const { draft } = actions[index]!.action()

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bytes } from './bytes.ts'
+import { byteWriter } from './byte-writer.ts'
 import { associatedTokenAccount, type Key, keyOfBytes } from './key.ts'
 import {
   ASSOCIATED_TOKEN,
@@ -20,11 +20,11 @@ import {
 } from './transaction-builder.ts'
 
 /** Wrapped SOL as a token of 9 decimals. */
-export const WSOL: Mint = { key: WSOL_MINT, decimals: 9, program: TOKEN }
+export const WSOL_TOKEN: Mint = { key: WSOL_MINT, decimals: 9, program: TOKEN }
 
 /** System `Transfer` (2): u32 instruction, u64 lamports. */
 export function transferSol(tx: TransactionBuilder, from: Key, to: Key, lamports: bigint): void {
-  const data = bytes(12).u32(2).u64(lamports).done()
+  const data = byteWriter(12).u32(2).u64(lamports).done()
   tx.call(SYSTEM, [writableSigner(from), writable(to)], data, () =>
     tx.moveLamports(from, to, lamports),
   )
@@ -43,7 +43,7 @@ export function createAccount(
   owner: Key,
   signs = true,
 ): void {
-  const data = bytes(52).u32(0).u64(lamports).u64(space).key(owner).done()
+  const data = byteWriter(52).u32(0).u64(lamports).u64(space).key(owner).done()
   const created = signs ? writableSigner(account) : writable(account)
   tx.call(SYSTEM, [writableSigner(from), created], data, () =>
     tx.moveLamports(from, account, lamports),
@@ -64,7 +64,7 @@ export function transferToken(
   amount: bigint,
 ): void {
   const token = tx.token(from)!
-  const data = bytes(9).u8(3).u64(amount).done()
+  const data = byteWriter(9).u8(3).u64(amount).done()
   tx.call(
     token.mint.program,
     [writable(from), writable(to), signer(authority)],
@@ -86,7 +86,7 @@ export function transferTokenChecked(
   amount: bigint,
 ): void {
   const { mint } = tx.token(from)!
-  const data = bytes(10).u8(12).u64(amount).u8(mint.decimals).done()
+  const data = byteWriter(10).u8(12).u64(amount).u8(mint.decimals).done()
   tx.call(
     mint.program,
     [writable(from), readonly(mint.key), writable(to), signer(authority)],
@@ -138,7 +138,7 @@ export function createAssociatedAccount(
         () => {
           tx.log('Instruction: GetAccountDataSize')
           const space = mint.program === TOKEN ? 165 : 170
-          tx.logReturn(mint.program, bytes(8).u64(space).done())
+          tx.logReturn(mint.program, byteWriter(8).u64(space).done())
         },
         1_569,
       )
@@ -168,7 +168,7 @@ export function initializeAccount3(
   owner: Key,
   mint: Mint,
 ): void {
-  const data = bytes(33).u8(18).key(owner).done()
+  const data = byteWriter(33).u8(18).key(owner).done()
   tx.call(
     mint.program,
     [writable(account), readonly(mint.key)],
@@ -196,7 +196,7 @@ export function openSeededWsol(
     createHash('sha256').update(owner.bytes).update(seed, 'utf8').update(TOKEN.bytes).digest(),
   )
   const total = TOKEN_ACCOUNT_RENT + lamports
-  const data = bytes(160)
+  const data = byteWriter(160)
     .u32(3)
     .key(owner)
     .u64(seed.length)
@@ -214,7 +214,7 @@ export function openSeededWsol(
     Uint8Array.of(1),
     () => {
       tx.log('Instruction: InitializeAccount')
-      tx.setToken(account, { mint: WSOL, owner, amount: lamports })
+      tx.setToken(account, { mint: WSOL_TOKEN, owner, amount: lamports })
     },
     3_443,
   )

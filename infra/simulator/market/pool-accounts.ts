@@ -1,18 +1,18 @@
 import type { SubscribeUpdateAccount } from '@triton-one/yellowstone-grpc'
-import { bytes } from './bytes.ts'
+import { byteWriter } from './byte-writer.ts'
 import type { Key } from './key.ts'
 import { poolKeyOf } from './pool-keys.ts'
 import { TOKEN_2022 } from './programs.ts'
 import type { TokenAccount } from './transaction-builder.ts'
 import { type Coin, priceAt, type Universe, type VenueName } from './universe.ts'
-import { METEORA_DLMM } from './venues/meteora-dlmm.ts'
-import { baseFirst } from './venues/pool.ts'
-import { curveAt, PUMPFUN } from './venues/pumpfun.ts'
-import { PUMPSWAP } from './venues/pumpswap.ts'
-import { RAYDIUM_AMM } from './venues/raydium-amm.ts'
-import { RAYDIUM_CLMM } from './venues/raydium-clmm.ts'
+import { METEORA_DLMM_PROGRAM } from './venues/meteora-dlmm.ts'
+import { isBaseFirst } from './venues/pool.ts'
+import { curveAt, PUMPFUN_PROGRAM } from './venues/pumpfun.ts'
+import { PUMPSWAP_PROGRAM } from './venues/pumpswap.ts'
+import { RAYDIUM_AMM_PROGRAM } from './venues/raydium-amm.ts'
+import { RAYDIUM_CLMM_PROGRAM } from './venues/raydium-clmm.ts'
 import { VENUES } from './venues/registry.ts'
-import { sqrtPriceX64, WHIRLPOOL, whirlpoolData } from './whirlpool-account.ts'
+import { sqrtPriceX64, WHIRLPOOL_PROGRAM, whirlpoolData } from './whirlpool-account.ts'
 
 /** An account of a pool: its own, or a vault. */
 export interface PoolStateAccount {
@@ -28,12 +28,12 @@ export interface PoolStateAccount {
 type Layout = (coin: Coin, slot: number, time: number) => Buffer
 
 const PROGRAMS: Readonly<Record<VenueName, readonly [owner: Key, layout: Layout]>> = {
-  pumpfun: [PUMPFUN, curveData],
-  pumpswap: [PUMPSWAP, pumpswapData],
-  raydium_amm: [RAYDIUM_AMM, raydiumAmmData],
-  raydium_clmm: [RAYDIUM_CLMM, raydiumClmmData],
-  orca_whirlpool: [WHIRLPOOL, whirlpoolData],
-  meteora_dlmm: [METEORA_DLMM, dlmmData],
+  pumpfun: [PUMPFUN_PROGRAM, curveData],
+  pumpswap: [PUMPSWAP_PROGRAM, pumpswapData],
+  raydium_amm: [RAYDIUM_AMM_PROGRAM, raydiumAmmData],
+  raydium_clmm: [RAYDIUM_CLMM_PROGRAM, raydiumClmmData],
+  orca_whirlpool: [WHIRLPOOL_PROGRAM, whirlpoolData],
+  meteora_dlmm: [METEORA_DLMM_PROGRAM, dlmmData],
 }
 
 /**
@@ -119,7 +119,7 @@ function updateOf(account: PoolStateAccount, slot: number, time: number): Subscr
  */
 function tokenData({ mint, owner, amount }: TokenAccount): Buffer {
   const extended = mint.program === TOKEN_2022
-  const writer = bytes(170)
+  const writer = byteWriter(170)
     .key(mint.key)
     .key(owner)
     .u64(amount)
@@ -132,7 +132,7 @@ function tokenData({ mint, owner, amount }: TokenAccount): Buffer {
 /** `BondingCurve` with its quote mint, 115 bytes: discriminator, u64 virtual tokens, virtual quote, real tokens, real quote, supply, bool complete, ... */
 function curveData(coin: Coin, slot: number): Buffer {
   const curve = curveAt(coin, slot)
-  return bytes(115)
+  return byteWriter(115)
     .hex('17b7f83760d8ac60')
     .u64(curve.virtualTokens)
     .u64(curve.virtualSol)
@@ -149,7 +149,7 @@ function curveData(coin: Coin, slot: number): Buffer {
 
 /** `Pool`, 301 bytes: discriminator, u8 bump, u16 index, keys creator, base, quote, lp, vaults, u64 lp supply, key creator of the coin, two bools, i128 virtual quote, room. */
 function pumpswapData(coin: Coin): Buffer {
-  return bytes(301)
+  return byteWriter(301)
     .hex('f19a6d0411b16dbc')
     .u8(254)
     .u16(0)
@@ -167,7 +167,7 @@ function pumpswapData(coin: Coin): Buffer {
 
 /** `AmmInfo`, 752 bytes: 16 x u64 from the status (6: swaps only), 8 x u64 fees, 144 of state, then keys coin vault, pc vault, coin mint, pc mint, ... */
 function raydiumAmmData(coin: Coin): Buffer {
-  return bytes(752)
+  return byteWriter(752)
     .u64(6)
     .u64(254)
     .u64(7)
@@ -190,14 +190,14 @@ function raydiumAmmData(coin: Coin): Buffer {
 
 /** `PoolState`, 1544 bytes: discriminator, u8 bump, keys config, owner, mints, vaults, observation, u8 x 2 decimals, u16 spacing, u128 liquidity, u128 square root, i32 tick, ... */
 function raydiumClmmData(coin: Coin, slot: number): Buffer {
-  const first = baseFirst(coin)
+  const first = isBaseFirst(coin)
   const price = first ? priceAt(coin, slot) : 1 / priceAt(coin, slot)
   const sides = [
     { mint: coin.mint, vault: coin.key('vault-base') },
     { mint: coin.quote, vault: coin.key('vault-quote') },
   ]
   const [a, b] = first ? sides : sides.reverse()
-  return bytes(1_544)
+  return byteWriter(1_544)
     .hex('f7ede3f5d7c3de46')
     .u8(255)
     .key(coin.key('config'))
@@ -219,7 +219,7 @@ function raydiumClmmData(coin: Coin, slot: number): Buffer {
 
 /** `LbPair`, 904 bytes: discriminator, 64 of parameters, u8 x 4, i32 active bin, u16 bin step, u8 x 6, keys mints, reserves, two u64 fees, ... */
 function dlmmData(coin: Coin, slot: number): Buffer {
-  return bytes(904)
+  return byteWriter(904)
     .hex('210b3162b565b10d')
     .raw(new Uint8Array(64 + 4))
     .i32(Math.floor(Math.log(priceAt(coin, slot)) / Math.log(1 + BIN_STEP / 10_000)))

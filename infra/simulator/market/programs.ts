@@ -17,4 +17,5 @@ export const USDT_MINT = wellKnown('Es9vMFrzaCERmJfrF4H2FYD4KCoNkY11McCe8BenwNYB
  * immutable-owner extension of Token-2022.
  */
 export const TOKEN_ACCOUNT_RENT = 2_039_280n
+/** The same, for Token-2022. */
 export const TOKEN_2022_ACCOUNT_RENT = 2_074_080n

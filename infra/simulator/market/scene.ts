@@ -7,13 +7,13 @@ import type { Intent } from './truth.ts'
 import type { Universe } from './universe.ts'
 
 /** A transaction without its place in the chain, and its intents. */
-export interface Action {
+export interface MarketAction {
   readonly draft: Draft
   readonly intents: readonly Intent[]
 }
 
 /** What an action can use when it is performed. */
-export interface Scene {
+export interface MarketScene {
   readonly universe: Universe
   readonly ledger: DeskLedger
   readonly slot: number
@@ -34,7 +34,7 @@ const TIP_ACCOUNTS = [
 const MOST_ACCOUNTS_SPELT_OUT = 27
 
 /** Begins a transaction; most have a compute budget. */
-export function begin(scene: Scene, payer: Key): TransactionBuilder {
+export function beginTransaction(scene: MarketScene, payer: Key): TransactionBuilder {
   const tx = new TransactionBuilder(payer, scene.ledger)
   if (scene.random.chance(0.85)) {
     tx.computeBudget(200_000, BigInt(scene.random.below(2_000_000)))
@@ -43,7 +43,7 @@ export function begin(scene: Scene, payer: Key): TransactionBuilder {
 }
 
 /** Adds a tip to a block engine. */
-export function tip(tx: TransactionBuilder, scene: Scene, from: Key): void {
+export function addTip(tx: TransactionBuilder, scene: MarketScene, from: Key): void {
   const lamports = BigInt(1_000 + scene.random.below(2_000_000))
   transferSol(tx, from, scene.random.pick(TIP_ACCOUNTS), lamports)
 }
@@ -53,9 +53,9 @@ export function tip(tx: TransactionBuilder, scene: Scene, from: Key): void {
  * and applies the transaction to the ledger. A message with many accounts needs tables to fit into
  * a packet.
  */
-export function finish(
+export function finishTransaction(
   tx: TransactionBuilder,
-  scene: Scene,
+  scene: MarketScene,
   tables: readonly LookupTable[] = [],
 ): Draft {
   const drawn = scene.random.float()
@@ -66,7 +66,7 @@ export function finish(
 }
 
 /** A wallet that nobody tracks, with enough lamports to pay. */
-export function stranger(scene: Scene, lamports: bigint): Key {
+export function pickStranger(scene: MarketScene, lamports: bigint): Key {
   const key = scene.random.pick(scene.universe.strangers)
   if (scene.ledger.lamports(key) < lamports + 1_000_000_000n) {
     scene.ledger.grant(key, lamports * 3n + 40_000_000_000n + key.lamports, null)

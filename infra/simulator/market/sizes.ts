@@ -1,4 +1,4 @@
-import type { MarketOptions } from './market.ts'
+import type { MarketOptions } from './market-options.ts'
 
 type Size = Pick<MarketOptions, 'wallets' | 'coins' | 'trackedPerSlot' | 'othersPerSlot'>
 

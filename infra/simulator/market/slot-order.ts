@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { createRandom } from '../random.ts'
 import type { Desk, Scale } from './episode.ts'
 import { type Episodes, episodeId } from './episodes.ts'
-import type { Action } from './scene.ts'
+import type { MarketAction } from './scene.ts'
 
 /**
  * Who makes a transaction, as a number: `desk.index * scales + scale.index`, or `-1 - n` for the
@@ -20,7 +20,7 @@ export interface SlotOrder {
   /** The desk of a maker; undefined for a stranger. */
   deskOf(code: MakerCode): Desk | undefined
   /** What a desk does in a slot on one scale, in order. */
-  actionsOf(code: MakerCode, slot: number): readonly Action[]
+  actionsOf(code: MakerCode, slot: number): readonly MarketAction[]
 }
 
 /** Slots whose order is cached, at two bytes a transaction. */

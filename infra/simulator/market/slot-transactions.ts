@@ -2,7 +2,7 @@ import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grp
 import type { Desk, Scale } from './episode.ts'
 import type { Episodes } from './episodes.ts'
 import type { Key } from './key.ts'
-import type { Action } from './scene.ts'
+import type { MarketAction } from './scene.ts'
 import type { Signatures } from './signature.ts'
 import type { MakerCode, SlotOrder } from './slot-order.ts'
 import type { Draft, DraftBalance } from './transaction-builder.ts'
@@ -20,7 +20,7 @@ export interface PlacedAction {
   /** The desk that makes it; undefined for a stranger. */
   readonly desk: Desk | undefined
   /** Creates the action. That of a stranger is made only on demand: most callers skip it. */
-  action(): Action
+  action(): MarketAction
 }
 
 /** A slot's transactions, and the balances before the first of them. */
@@ -50,7 +50,7 @@ export function createSlotTransactions(market: {
   readonly episodes: Episodes
   readonly order: SlotOrder
   readonly signatures: Signatures
-  strangerOf(slot: number, n: number): Action
+  strangerOf(slot: number, n: number): MarketAction
   blockhashOf(slot: number): Buffer
 }): SlotTransactions {
   const { scales, episodes, order, signatures, strangerOf, blockhashOf } = market
@@ -147,7 +147,7 @@ export function tokenAmounts(draft: Draft, balances: readonly DraftBalance[]): M
 }
 
 /** Returns a maker's next action in a slot each time that it is called. */
-function createActionCursor(order: SlotOrder, slot: number): (code: MakerCode) => Action {
+function createActionCursor(order: SlotOrder, slot: number): (code: MakerCode) => MarketAction {
   const next = new Map<MakerCode, number>()
   return (code) => {
     const position = next.get(code) ?? 0

@@ -3,7 +3,7 @@ import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.
 import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Key } from './key.ts'
 import { poolOfSwap } from './pool-keys.ts'
-import type { Action } from './scene.ts'
+import type { MarketAction } from './scene.ts'
 import type { Signatures } from './signature.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { applyDraft, type Balances, type PlacedSlot, tokenAmounts } from './slot-transactions.ts'
@@ -65,7 +65,7 @@ interface TransactionPlace {
 /** The records of a transaction, wallet by wallet. `balances` are those after it. */
 function recordsOf(
   universe: Universe,
-  action: Action,
+  action: MarketAction,
   place: TransactionPlace,
   balances: Balances,
 ): DecodedRecord[] {

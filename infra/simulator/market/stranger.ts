@@ -1,11 +1,11 @@
 import { createRandom } from '../random.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { associatedTokenAccount, type Key } from './key.ts'
-import type { Action } from './scene.ts'
+import type { MarketAction } from './scene.ts'
 import { blockTimeOf } from './slot-time.ts'
 import { swapOnVenue } from './trades.ts'
-import { type Universe, USDC, usdcAccountOf, type Wallet } from './universe.ts'
-import type { PoolAccount } from './venues/pool.ts'
+import { type Universe, USDC_TOKEN, usdcAccountOf, type Wallet } from './universe.ts'
+import type { PoolBalances } from './venues/pool.ts'
 
 /**
  * The swap of the `position`-th stranger of a slot: a wallet that nobody tracks. It depends on the
@@ -13,10 +13,10 @@ import type { PoolAccount } from './venues/pool.ts'
  */
 export function strangerAction(
   universe: Universe,
-  pools: ReadonlyMap<string, PoolAccount>,
+  pools: ReadonlyMap<string, PoolBalances>,
   slot: number,
   position: number,
-): Action {
+): MarketAction {
   const random = createRandom(universe.seed, 'stranger', slot, position)
   const index = random.below(universe.strangers.length)
   const key = universe.strangers[index]!
@@ -24,7 +24,7 @@ export function strangerAction(
   const ledger = new DeskLedger(pools, new Set())
   ledger.slot = slot
   ledger.grant(key, 50_000_000_000n + BigInt(random.uint32()), null)
-  const usdc = { mint: USDC, owner: key, amount: 10_000_000_000n }
+  const usdc = { mint: USDC_TOKEN, owner: key, amount: 10_000_000_000n }
   ledger.grant(usdcAccountOf(key), 2_039_280n, usdc)
   const scene = { universe, ledger, slot, time: blockTimeOf(slot), random }
   const side = random.chance(0.5) ? 'buy' : 'sell'
@@ -34,7 +34,7 @@ export function strangerAction(
     ledger.grant(account, 2_039_280n, { mint: coin.mint, owner: key, amount: held * 2n })
   }
   const spent = 1_000_000 + random.below(1_000_000_000)
-  const amount = side === 'sell' ? held : BigInt(coin.quote === USDC ? spent : spent * 2)
+  const amount = side === 'sell' ? held : BigInt(coin.quote === USDC_TOKEN ? spent : spent * 2)
   return swapOnVenue(scene, strangerWallet(key), coin, side, amount, random.chance(0.1))
 }
 

@@ -1,5 +1,11 @@
 import { hash32, type Random } from '../random.ts'
-import { CURTAIN, type EpisodePlan, type Habits, type Plot, plotByChance } from './episode.ts'
+import {
+  drawStoryPlan,
+  type EpisodePlan,
+  type Habits,
+  STORIES_END,
+  type StoryPlan,
+} from './episode.ts'
 import { ageOf, type Coin, type CoinLife, priceAt, type Wallet } from './universe.ts'
 
 /** Slots of an hour. */
@@ -12,7 +18,7 @@ export const CALM_HABITS: Habits = { plot: plotOfTemperament, gifts: 0.01, away:
  * Habits of a market whose wallets differ. Some buy before prices rise, others always buy late, and
  * one of each desk trades short-lived coins all day. Young coins are in demand.
  */
-function plotOfTemperament(plan: EpisodePlan, random: Random): Plot {
+function plotOfTemperament(plan: EpisodePlan, random: Random): StoryPlan {
   const { universe, desk, scale } = plan
   const wallet = pickWeighted(desk.wallets, random, (candidate) =>
     scale.byTheMinute
@@ -45,11 +51,11 @@ export function lifeOfTemperament(seed: number, index: number): CoinLife | null 
   }
 }
 
-function plotOf(plan: EpisodePlan, wallet: Wallet, random: Random): Plot {
+function plotOf(plan: EpisodePlan, wallet: Wallet, random: Random): StoryPlan {
   const { desk, scale, start } = plan
-  if (!scale.byTheMinute) return { ...plotByChance(plan, random), wallet }
-  const begin = random.between(0, CURTAIN - 0.3)
-  const length = random.between(0.25, CURTAIN - begin)
+  if (!scale.byTheMinute) return { ...drawStoryPlan(plan, random), wallet }
+  const begin = random.between(0, STORIES_END - 0.3)
+  const length = random.between(0.25, STORIES_END - begin)
   const slot = start + Math.floor((begin + length * BUYING) * scale.slots)
   const coin = pickWeighted(desk.coins[scale.index]!, random, (one) => demand(one, slot))
   return { wallet, coin, begin, length, moments: 6 }
@@ -71,9 +77,9 @@ function demand({ life }: Coin, slot: number): number {
  * Logarithms of the ratio of the price at the sale, or at the end of the episode, to the price at
  * the purchase.
  */
-function gain({ start, scale }: EpisodePlan, { coin, begin, length }: Plot): number {
+function gain({ start, scale }: EpisodePlan, { coin, begin, length }: StoryPlan): number {
   const price = (share: number) => Math.log(priceAt(coin, start + Math.floor(share * scale.slots)))
-  return (price(begin + length * SELLING) + price(CURTAIN)) / 2 - price(begin + length * BUYING)
+  return (price(begin + length * SELLING) + price(STORIES_END)) / 2 - price(begin + length * BUYING)
 }
 
 /** Skill of a wallet: above zero it buys before prices rise, below zero it buys late. */

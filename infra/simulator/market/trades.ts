@@ -1,4 +1,4 @@
-import { bytes } from './bytes.ts'
+import { byteWriter } from './byte-writer.ts'
 import { associatedTokenAccount, derivedKey, type Key, wellKnown } from './key.ts'
 import {
   closeAccount,
@@ -9,13 +9,19 @@ import {
   syncNative,
   transferSol,
   transferToken,
-  WSOL,
+  WSOL_TOKEN,
   wsolAccount,
 } from './native.ts'
 import { SYSTEM, TOKEN, TOKEN_ACCOUNT_RENT, USDC_MINT, WSOL_MINT } from './programs.ts'
-import { type Action, begin, finish, type Scene, tip } from './scene.ts'
 import {
-  type Meta,
+  addTip,
+  beginTransaction,
+  finishTransaction,
+  type MarketAction,
+  type MarketScene,
+} from './scene.ts'
+import {
+  type AccountMeta,
   type Mint,
   readonly,
   signer,
@@ -25,7 +31,7 @@ import {
 } from './transaction-builder.ts'
 import type { Intent } from './truth.ts'
 import { type Coin, priceAt, type Wallet } from './universe.ts'
-import type { Fill, PlannedSwap } from './venues/pool.ts'
+import type { PlannedSwap, SwapFill } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 
 /** Fee of a trading terminal beside a swap against SOL: 1% (rule B13a). */
@@ -42,14 +48,14 @@ const PRIVATE_PROGRAM = derivedKey(0, 'private-program')
  * sell. A sale of everything closes the account.
  */
 export function swapOnVenue(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
   side: 'buy' | 'sell',
   amount: bigint,
   refuse = false,
-): Action {
-  const tx = begin(scene, wallet.key)
+): MarketAction {
+  const tx = beginTransaction(scene, wallet.key)
   const base =
     side === 'buy'
       ? createAssociatedAccount(tx, wallet.key, wallet.key, coin.mint)
@@ -66,7 +72,7 @@ export function swapOnVenue(
   purse.close()
   if (all) closeAccount(tx, base, wallet.key, wallet.key)
   const feeLamports = takeFees(tx, scene, wallet.key, coin.quote, plan.fill.quote)
-  const draft = finish(tx, scene, [venue.table(coin)])
+  const draft = finishTransaction(tx, scene, [venue.table(coin)])
   if (draft.failure !== null) return { draft, intents: [] }
   const program = { program: coin.venue, programId: plan.program }
   return {
@@ -81,7 +87,7 @@ export function swapOnVenue(
  */
 function takeFees(
   tx: TransactionBuilder,
-  scene: Scene,
+  scene: MarketScene,
   trader: Key,
   quote: Mint,
   quoteAmount: bigint,
@@ -89,7 +95,7 @@ function takeFees(
   const charged = quote.key === WSOL_MINT && scene.random.chance(0.2)
   const fee = charged ? (quoteAmount * TERMINAL_FEE_PERCENT) / 100n : 0n
   if (fee > 0n) transferSol(tx, trader, TERMINAL, fee)
-  if (scene.random.chance(0.3)) tip(tx, scene, trader)
+  if (scene.random.chance(0.3)) addTip(tx, scene, trader)
   return fee
 }
 
@@ -97,7 +103,7 @@ function swap(
   wallet: Wallet,
   side: 'buy' | 'sell',
   mint: Mint,
-  fill: Fill,
+  fill: SwapFill,
   quote: Mint,
   by: { readonly program: string; readonly programId: Key },
   feeLamports = 0n,
@@ -131,7 +137,7 @@ interface Purse {
  */
 function openPurse(
   tx: TransactionBuilder,
-  scene: Scene,
+  scene: MarketScene,
   trader: Key,
   quote: Mint,
   amount: bigint,
@@ -149,7 +155,7 @@ function openPurse(
     )
     return { account, close: () => closeAccount(tx, account, trader, trader) }
   }
-  const account = createAssociatedAccount(tx, trader, trader, WSOL)
+  const account = createAssociatedAccount(tx, trader, trader, WSOL_TOKEN)
   const missing = amount - (kept?.amount ?? 0n)
   if (missing > 0n) {
     transferSol(tx, trader, account, missing)
@@ -165,21 +171,21 @@ function openPurse(
 
 /** Trades SOL for USDC or back on the price pool: a conversion, no event (rule B8). */
 export function convert(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   side: 'buy' | 'sell',
   amount: bigint,
-): Action {
+): MarketAction {
   const coin = scene.universe.pricePool
-  const tx = begin(scene, wallet.key)
-  const purse = openPurse(tx, scene, wallet.key, WSOL, side === 'sell' ? amount : 0n)
+  const tx = beginTransaction(scene, wallet.key)
+  const purse = openPurse(tx, scene, wallet.key, WSOL_TOKEN, side === 'sell' ? amount : 0n)
   const quote = associatedTokenAccount(wallet.key, USDC_MINT, TOKEN)
   const { slot, time } = scene
   const venue = VENUES[coin.venue]
   const order = { coin, side, trader: wallet.key, base: purse.account, quote, amount, slot, time }
   venue.plan(order).record(tx)
   purse.close()
-  return { draft: finish(tx, scene, [venue.table(coin)]), intents: [] }
+  return { draft: finishTransaction(tx, scene, [venue.table(coin)]), intents: [] }
 }
 
 /** Jupiter's numbers of the venues in a route plan; some are followed by a direction. */
@@ -196,22 +202,22 @@ const ROUTE_STEPS: Readonly<Record<string, number>> = {
  * it is one swap against USDC. A sale of everything closes the account.
  */
 export function routeOverSol(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
   side: 'buy' | 'sell',
   amount: bigint,
-): Action {
+): MarketAction {
   const { slot, time, universe, ledger } = scene
   const trader = wallet.key
-  const tx = begin(scene, trader)
+  const tx = beginTransaction(scene, trader)
   const usdc = associatedTokenAccount(trader, USDC_MINT, TOKEN)
   const base =
     side === 'buy'
       ? createAssociatedAccount(tx, trader, trader, coin.mint)
       : associatedTokenAccount(trader, coin.mint.key, coin.mint.program)
   const all = side === 'sell' && ledger.tokenAccount(base)!.amount === amount
-  const middle = openPurse(tx, scene, trader, WSOL, 0n)
+  const middle = openPurse(tx, scene, trader, WSOL_TOKEN, 0n)
   const outer = { coin: universe.pricePool, trader, base: middle.account, quote: usdc, slot, time }
   const inner = { coin, trader, base, quote: middle.account, slot, time }
   const hop = (order: typeof outer, direction: 'buy' | 'sell', given: bigint) =>
@@ -235,8 +241,8 @@ export function routeOverSol(
   })
   middle.close()
   if (all) closeAccount(tx, base, trader, trader)
-  if (scene.random.chance(0.3)) tip(tx, scene, trader)
-  const draft = finish(tx, scene, [
+  if (scene.random.chance(0.3)) addTip(tx, scene, trader)
+  const draft = finishTransaction(tx, scene, [
     VENUES[coin.venue].table(coin),
     VENUES[universe.pricePool.venue].table(universe.pricePool),
   ])
@@ -246,19 +252,27 @@ export function routeOverSol(
   const by = { program, programId: JUPITER }
   return {
     draft,
-    intents: [swap(wallet, side, coin.mint, fill, { ...WSOL, key: USDC_MINT, decimals: 6 }, by)],
+    intents: [
+      swap(wallet, side, coin.mint, fill, { ...WSOL_TOKEN, key: USDC_MINT, decimals: 6 }, by),
+    ],
   }
 }
 
 /** Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed in between (rule B7). */
-export function rotate(scene: Scene, wallet: Wallet, from: Coin, to: Coin, amount: bigint): Action {
+export function rotate(
+  scene: MarketScene,
+  wallet: Wallet,
+  from: Coin,
+  to: Coin,
+  amount: bigint,
+): MarketAction {
   const { slot, time, ledger } = scene
   const trader = wallet.key
-  const tx = begin(scene, trader)
+  const tx = beginTransaction(scene, trader)
   const target = createAssociatedAccount(tx, trader, trader, to.mint)
   const source = associatedTokenAccount(trader, from.mint.key, from.mint.program)
   const all = ledger.tokenAccount(source)!.amount === amount
-  const middle = openPurse(tx, scene, trader, WSOL, 0n)
+  const middle = openPurse(tx, scene, trader, WSOL_TOKEN, 0n)
   const shared = { trader, quote: middle.account, slot, time }
   const sale = VENUES[from.venue].plan({
     ...shared,
@@ -286,14 +300,17 @@ export function rotate(scene: Scene, wallet: Wallet, from: Coin, to: Coin, amoun
   })
   middle.close()
   if (all) closeAccount(tx, source, trader, trader)
-  const draft = finish(tx, scene, [VENUES[from.venue].table(from), VENUES[to.venue].table(to)])
+  const draft = finishTransaction(tx, scene, [
+    VENUES[from.venue].table(from),
+    VENUES[to.venue].table(to),
+  ])
   const program = from.venue === to.venue ? from.venue : 'jupiter'
   const by = { program, programId: JUPITER }
   return {
     draft,
     intents: [
-      swap(wallet, 'sell', from.mint, sale.fill, WSOL, by),
-      swap(wallet, 'buy', to.mint, purchase.fill, WSOL, by),
+      swap(wallet, 'sell', from.mint, sale.fill, WSOL_TOKEN, by),
+      swap(wallet, 'buy', to.mint, purchase.fill, WSOL_TOKEN, by),
     ],
   }
 }
@@ -314,7 +331,7 @@ function recordRoute(
     readonly amounts: readonly bigint[]
   },
 ): void {
-  const data = bytes(80).hex('e517cb977ae3ad2a').u32(route.hops.length)
+  const data = byteWriter(80).hex('e517cb977ae3ad2a').u32(route.hops.length)
   route.venues.forEach((venue, index) => {
     data.u8(ROUTE_STEPS[venue]!)
     if (venue === 'orca_whirlpool') data.bool(index === 0)
@@ -325,7 +342,7 @@ function recordRoute(
   })
   const got = route.amounts.at(-1)!
   data.u64(route.amounts[0]!).u64(got).u16(50).u8(0)
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     readonly(TOKEN),
     signer(route.trader),
     writable(route.source),
@@ -345,7 +362,7 @@ function recordRoute(
       tx.log('Instruction: Route')
       route.hops.forEach((hop, index) => {
         hop.record(tx)
-        const event = bytes(128)
+        const event = byteWriter(128)
           .hex('e445a52e51cb9a1d40c6cde8260871e2')
           .key(hop.program)
           .key(route.mints[index]!)
@@ -355,7 +372,7 @@ function recordRoute(
           .done()
         tx.call(JUPITER, [readonly(JUPITER_EVENTS)], event, undefined, 106)
       })
-      tx.logReturn(JUPITER, bytes(8).u64(got).done())
+      tx.logReturn(JUPITER, byteWriter(8).u64(got).done())
     },
     9_000,
   )
@@ -367,12 +384,12 @@ function recordRoute(
  * mainnet: u64 in, u64 out, i64 expiry, u16 fee, u8; 12 accounts.
  */
 export function fillRequest(
-  scene: Scene,
+  scene: MarketScene,
   taker: Wallet,
   maker: Wallet,
   coin: Coin,
   amount: bigint,
-): Action {
+): MarketAction {
   const lamports = BigInt(Math.max(1, Math.round(Number(amount) * priceAt(coin, scene.slot))))
   const { mint } = coin
   const from = associatedTokenAccount(taker.key, mint.key, mint.program)
@@ -380,9 +397,9 @@ export function fillRequest(
   const makerSol = wsolAccount(maker.key)
   const passing = derivedKey(0, `rfq/${taker.key.address}/${scene.slot}`)
   scene.ledger.grant(passing, 0n, null)
-  const tx = begin(scene, maker.key)
+  const tx = beginTransaction(scene, maker.key)
   createAssociatedAccount(tx, maker.key, maker.key, mint)
-  const data = bytes(35)
+  const data = byteWriter(35)
     .hex('a860b7a35c0a28a0')
     .u64(amount)
     .u64(lamports)
@@ -390,7 +407,7 @@ export function fillRequest(
     .u16(10)
     .u8(0)
     .done()
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     writableSigner(taker.key),
     writableSigner(maker.key),
     writable(from),
@@ -412,7 +429,7 @@ export function fillRequest(
       tx.log('Instruction: Fill')
       transferToken(tx, from, to, taker.key, amount)
       createAccount(tx, maker.key, passing, TOKEN_ACCOUNT_RENT, 165, TOKEN, false)
-      initializeAccount3(tx, passing, maker.key, WSOL)
+      initializeAccount3(tx, passing, maker.key, WSOL_TOKEN)
       transferToken(tx, makerSol, passing, maker.key, lamports)
       closeAccount(tx, passing, maker.key, maker.key)
       transferSol(tx, maker.key, taker.key, lamports)
@@ -422,8 +439,11 @@ export function fillRequest(
   const fill = { base: amount, quote: lamports }
   const by = { program: 'jupiter_rfq', programId: JUPITER_RFQ }
   return {
-    draft: finish(tx, scene),
-    intents: [swap(taker, 'sell', mint, fill, WSOL, by), swap(maker, 'buy', mint, fill, WSOL, by)],
+    draft: finishTransaction(tx, scene),
+    intents: [
+      swap(taker, 'sell', mint, fill, WSOL_TOKEN, by),
+      swap(maker, 'buy', mint, fill, WSOL_TOKEN, by),
+    ],
   }
 }
 
@@ -431,12 +451,12 @@ export function fillRequest(
  * A swap by an unpublished program: tokens one way and SOL the other, without known instructions.
  */
 export function swapInPrivate(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
   side: 'buy' | 'sell',
   amount: bigint,
-): Action {
+): MarketAction {
   const price = priceAt(coin, scene.slot)
   const fill =
     side === 'buy'
@@ -450,11 +470,11 @@ export function swapInPrivate(
     owner: book.key,
     amount: fill.base * 9n,
   })
-  const tx = begin(scene, trader)
+  const tx = beginTransaction(scene, trader)
   const base = createAssociatedAccount(tx, trader, trader, coin.mint)
   const all = side === 'sell' && scene.ledger.tokenAccount(base)!.amount === amount
-  const data = bytes(24).hex('5157d1fe6a22b3c4').u64(fill.base).u64(fill.quote).done()
-  const accounts: Meta[] = [
+  const data = byteWriter(24).hex('5157d1fe6a22b3c4').u64(fill.base).u64(fill.quote).done()
+  const accounts: AccountMeta[] = [
     writableSigner(trader),
     writableSigner(book.key),
     writable(base),
@@ -480,5 +500,8 @@ export function swapInPrivate(
   )
   if (all) closeAccount(tx, base, trader, trader)
   const by = { program: 'unknown', programId: PRIVATE_PROGRAM }
-  return { draft: finish(tx, scene), intents: [swap(wallet, side, coin.mint, fill, WSOL, by)] }
+  return {
+    draft: finishTransaction(tx, scene),
+    intents: [swap(wallet, side, coin.mint, fill, WSOL_TOKEN, by)],
+  }
 }

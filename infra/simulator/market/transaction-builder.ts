@@ -20,22 +20,26 @@ export interface TokenAccount {
 /**
  * Balances before a transaction. Lamports of tracked wallets may be relative to an unknown base.
  */
-export interface Ledger {
+export interface LedgerBalances {
   lamports(account: Key): bigint
   tokenAccount(account: Key): TokenAccount | null
 }
 
 /** An account in an instruction. */
-export interface Meta {
+export interface AccountMeta {
   readonly key: Key
   readonly signer: boolean
   readonly writable: boolean
 }
 
-export const readonly = (key: Key): Meta => ({ key, signer: false, writable: false })
-export const writable = (key: Key): Meta => ({ key, signer: false, writable: true })
-export const signer = (key: Key): Meta => ({ key, signer: true, writable: false })
-export const writableSigner = (key: Key): Meta => ({ key, signer: true, writable: true })
+/** A readonly account of an instruction. */
+export const readonly = (key: Key): AccountMeta => ({ key, signer: false, writable: false })
+/** A writable account of an instruction. */
+export const writable = (key: Key): AccountMeta => ({ key, signer: false, writable: true })
+/** A signing, readonly account of an instruction. */
+export const signer = (key: Key): AccountMeta => ({ key, signer: true, writable: false })
+/** A signing, writable account of an instruction. */
+export const writableSigner = (key: Key): AccountMeta => ({ key, signer: true, writable: true })
 
 /** An address lookup table: keys by index. */
 export interface LookupTable {
@@ -49,6 +53,7 @@ export interface DraftBalance {
   readonly token: TokenAccount
 }
 
+/** An instruction; programs and accounts by index. */
 export interface DraftInstruction {
   readonly program: number
   readonly accounts: Uint8Array
@@ -83,7 +88,7 @@ export interface Draft {
   readonly computeUnits: number
   readonly fee: bigint
   /** The error; null for a successful transaction. */
-  readonly failure: Failure | null
+  readonly failure: InstructionFailure | null
   readonly pre: readonly bigint[]
   readonly post: readonly bigint[]
   readonly preTokens: readonly DraftBalance[]
@@ -96,7 +101,7 @@ export interface Draft {
 }
 
 /** The error `InstructionError(instruction, Custom(code))`. */
-export interface Failure {
+export interface InstructionFailure {
   readonly instruction: number
   readonly code: number
 }
@@ -135,7 +140,7 @@ class InstructionFailed extends Error {
  */
 export class TransactionBuilder {
   readonly payer: Key
-  readonly #ledger: Ledger
+  readonly #ledger: LedgerBalances
   readonly #entries = new Map<string, Entry>()
   readonly #top: Recorded[] = []
   readonly #inner = new Map<number, Recorded[]>()
@@ -144,9 +149,9 @@ export class TransactionBuilder {
   #computeUnits = 0
   #unitLimit = 200_000
   #unitPrice = 0n
-  #failure: Failure | null = null
+  #failure: InstructionFailure | null = null
 
-  constructor(payer: Key, ledger: Ledger) {
+  constructor(payer: Key, ledger: LedgerBalances) {
     this.payer = payer
     this.#ledger = ledger
     const entry = this.#entry(payer)
@@ -174,7 +179,7 @@ export class TransactionBuilder {
    */
   call(
     program: Key,
-    accounts: readonly Meta[],
+    accounts: readonly AccountMeta[],
     data: Uint8Array,
     body?: () => void,
     units = 0,

@@ -6,7 +6,7 @@ type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
 
 /** The place of a draft in the chain. */
-export interface Place {
+export interface TransactionContext {
   readonly index: number
   readonly signatures: readonly Buffer[]
   readonly recentBlockhash: Uint8Array
@@ -17,7 +17,10 @@ export interface Place {
 }
 
 /** The transaction of a draft at its place, as Yellowstone sends it. */
-export function transactionInfo(draft: Draft, place: Place): SubscribeUpdateTransactionInfo {
+export function transactionInfo(
+  draft: Draft,
+  place: TransactionContext,
+): SubscribeUpdateTransactionInfo {
   const bases = draft.keys.map((key) => place.base(key))
   const lamports = (amounts: readonly bigint[]) =>
     amounts.map((amount, index) => String(amount + bases[index]!))
@@ -89,7 +92,11 @@ function customError(failure: { instruction: number; code: number }): Buffer {
   return bytes
 }
 
-function tokenBalance(draft: Draft, balance: DraftBalance, place: Place): TokenBalance {
+function tokenBalance(
+  draft: Draft,
+  balance: DraftBalance,
+  place: TransactionContext,
+): TokenBalance {
   const { mint, owner } = balance.token
   const amount = balance.token.amount + place.tokenBase(draft.keys[balance.account]!)
   const text = uiAmount(amount, mint.decimals)

@@ -6,11 +6,17 @@ import {
   transferSol,
   transferToken,
   transferTokenChecked,
-  WSOL,
+  WSOL_TOKEN,
   wsolAccount,
 } from './native.ts'
 import { TOKEN, USDC_MINT } from './programs.ts'
-import { type Action, begin, finish, type Scene, stranger } from './scene.ts'
+import {
+  beginTransaction,
+  finishTransaction,
+  type MarketAction,
+  type MarketScene,
+  pickStranger,
+} from './scene.ts'
 import { type Mint, TransactionBuilder } from './transaction-builder.ts'
 import type { Intent } from './truth.ts'
 import type { Wallet } from './universe.ts'
@@ -20,27 +26,32 @@ import type { Wallet } from './universe.ts'
  * 5,000 lamports.
  */
 export function moveSol(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   direction: 'in' | 'out',
   lamports: bigint,
-): Action {
-  const other = stranger(scene, lamports)
+): MarketAction {
+  const other = pickStranger(scene, lamports)
   const [from, to] = direction === 'in' ? [other, wallet.key] : [wallet.key, other]
   const tx = new TransactionBuilder(from, scene.ledger)
   transferSol(tx, from, to, lamports)
   return {
-    draft: finish(tx, scene),
+    draft: finishTransaction(tx, scene),
     intents: [{ kind: 'sol_transfer', wallet: wallet.number, direction, lamports }],
   }
 }
 
 /** Sends SOL from one tracked wallet to another. */
-export function handSol(scene: Scene, from: Wallet, to: Wallet, lamports: bigint): Action {
-  const tx = begin(scene, from.key)
+export function handSol(
+  scene: MarketScene,
+  from: Wallet,
+  to: Wallet,
+  lamports: bigint,
+): MarketAction {
+  const tx = beginTransaction(scene, from.key)
   transferSol(tx, from.key, to.key, lamports)
   return {
-    draft: finish(tx, scene),
+    draft: finishTransaction(tx, scene),
     intents: [
       { kind: 'sol_transfer', wallet: from.number, direction: 'out', lamports },
       { kind: 'sol_transfer', wallet: to.number, direction: 'in', lamports },
@@ -52,19 +63,24 @@ export function handSol(scene: Scene, from: Wallet, to: Wallet, lamports: bigint
  * Receives a token from a stranger. The transaction names only the token accounts when the wallet's
  * account already exists.
  */
-export function receiveToken(scene: Scene, wallet: Wallet, mint: Mint, amount: bigint): Action {
-  const other = stranger(scene, 0n)
+export function receiveToken(
+  scene: MarketScene,
+  wallet: Wallet,
+  mint: Mint,
+  amount: bigint,
+): MarketAction {
+  const other = pickStranger(scene, 0n)
   const source = associatedTokenAccount(other, mint.key, mint.program)
   scene.ledger.grant(source, 2_039_280n, { mint, owner: other, amount: amount * 3n })
   const target = associatedTokenAccount(wallet.key, mint.key, mint.program)
-  const tx = begin(scene, other)
+  const tx = beginTransaction(scene, other)
   if (scene.ledger.tokenAccount(target) === null) {
     createAssociatedAccount(tx, other, wallet.key, mint)
   }
   // Token-2022 requires `TransferChecked`; with SPL Token both forms are common.
   const checked = mint.program !== TOKEN || scene.random.chance(0.5)
   ;(checked ? transferTokenChecked : transferToken)(tx, source, target, other, amount)
-  return { draft: finish(tx, scene), intents: tokenTransfer(wallet, 'in', mint, amount) }
+  return { draft: finishTransaction(tx, scene), intents: tokenTransfer(wallet, 'in', mint, amount) }
 }
 
 /**
@@ -72,16 +88,16 @@ export function receiveToken(scene: Scene, wallet: Wallet, mint: Mint, amount: b
  * account, unless that account must stay.
  */
 export function sendToken(
-  scene: Scene,
+  scene: MarketScene,
   wallet: Wallet,
   mint: Mint,
   amount: bigint,
   to: Wallet | null,
-): Action {
+): MarketAction {
   const receiver = to?.key ?? scene.random.pick(scene.universe.strangers)
   const source = associatedTokenAccount(wallet.key, mint.key, mint.program)
   const all = scene.ledger.tokenAccount(source)!.amount === amount && mint.key !== USDC_MINT
-  const tx = begin(scene, wallet.key)
+  const tx = beginTransaction(scene, wallet.key)
   const target = createAssociatedAccount(tx, wallet.key, receiver, mint)
   transferTokenChecked(tx, source, target, wallet.key, amount)
   if (all) closeAccount(tx, source, wallet.key, wallet.key)
@@ -89,7 +105,7 @@ export function sendToken(
     ...tokenTransfer(wallet, 'out', mint, amount),
     ...(to === null ? [] : tokenTransfer(to, 'in', mint, amount)),
   ]
-  return { draft: finish(tx, scene), intents }
+  return { draft: finishTransaction(tx, scene), intents }
 }
 
 /** A quote coin gives no token transfer (rule B12). */
@@ -104,17 +120,17 @@ function tokenTransfer(
 }
 
 /** Closes a token account: its rent and wrapped SOL return to the wallet; nothing is traded. */
-export function closeHolding(scene: Scene, wallet: Wallet, account: Key): Action {
-  const tx = begin(scene, wallet.key)
+export function closeHolding(scene: MarketScene, wallet: Wallet, account: Key): MarketAction {
+  const tx = beginTransaction(scene, wallet.key)
   closeAccount(tx, account, wallet.key, wallet.key)
-  return { draft: finish(tx, scene), intents: [] }
+  return { draft: finishTransaction(tx, scene), intents: [] }
 }
 
 /** Wraps SOL and keeps it wrapped, which is no event (rule B3). */
-export function wrapSol(scene: Scene, wallet: Wallet, lamports: bigint): Action {
-  const tx = begin(scene, wallet.key)
-  createAssociatedAccount(tx, wallet.key, wallet.key, WSOL)
+export function wrapSol(scene: MarketScene, wallet: Wallet, lamports: bigint): MarketAction {
+  const tx = beginTransaction(scene, wallet.key)
+  createAssociatedAccount(tx, wallet.key, wallet.key, WSOL_TOKEN)
   transferSol(tx, wallet.key, wsolAccount(wallet.key), lamports)
   syncNative(tx, wsolAccount(wallet.key))
-  return { draft: finish(tx, scene), intents: [] }
+  return { draft: finishTransaction(tx, scene), intents: [] }
 }

@@ -6,7 +6,7 @@ import {
   derivedSigner,
   type Key,
 } from './key.ts'
-import { WSOL } from './native.ts'
+import { WSOL_TOKEN } from './native.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT } from './programs.ts'
 import type { Mint } from './transaction-builder.ts'
 
@@ -20,11 +20,11 @@ export type VenueName =
   | 'meteora_dlmm'
 
 /** USD Coin on mainnet. */
-export const USDC: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
+export const USDC_TOKEN: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
 
 /** The associated USDC account of a wallet. */
 export function usdcAccountOf(wallet: Key): Key {
-  return associatedTokenAccount(wallet, USDC.key, USDC.program)
+  return associatedTokenAccount(wallet, USDC_TOKEN.key, USDC_TOKEN.program)
 }
 
 /** A coin of the market, with its one pool. */
@@ -63,6 +63,7 @@ export interface Universe {
   readonly pricePool: Coin
 }
 
+/** A wallet that trades. */
 export interface Wallet {
   readonly number: number
   readonly key: Key
@@ -148,11 +149,11 @@ function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
   random.below(144) // drawn even if unused, so that later draws do not change
   const { name, symbol } = coinName(seed, index)
   const supply = 1_000_000_000n * 10n ** BigInt(decimals)
-  const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC : WSOL
+  const quote = !pump && venue !== 'raydium_amm' && random.chance(0.35) ? USDC_TOKEN : WSOL_TOKEN
   // Market value in SOL: a bonding curve ends near 410, pools begin there.
   const marketSol =
     venue === 'pumpfun' ? random.between(120, 155) : 400 * Math.exp(random.between(0, 4))
-  const quotePerSol = quote === WSOL ? 1e9 : SOL_USD * 1e6
+  const quotePerSol = quote === WSOL_TOKEN ? 1e9 : SOL_USD * 1e6
   return {
     index,
     mint: {
@@ -175,12 +176,12 @@ function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
 function createPricePool(seed: number): Coin {
   return {
     index: -1,
-    mint: WSOL,
+    mint: WSOL_TOKEN,
     name: 'Wrapped SOL',
     symbol: 'SOL',
     supply: 600_000_000_000_000_000n,
     venue: 'orca_whirlpool',
-    quote: USDC,
+    quote: USDC_TOKEN,
     basePrice: (SOL_USD * 1e6) / 1e9,
     depth: 20_000_000e6,
     life: null,

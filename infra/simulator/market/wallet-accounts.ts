@@ -5,7 +5,7 @@ import type { Episodes } from './episodes.ts'
 import type { Key } from './key.ts'
 import { SYSTEM, TOKEN_ACCOUNT_RENT } from './programs.ts'
 import type { TokenAccount } from './transaction-builder.ts'
-import { type Universe, USDC, usdcAccountOf, type Wallet } from './universe.ts'
+import { type Universe, USDC_TOKEN, usdcAccountOf, type Wallet } from './universe.ts'
 
 /** Accounts of tracked wallets, as a slot left them. */
 export interface WalletAccounts {
@@ -52,7 +52,7 @@ export function createWalletAccounts(market: {
         }
       }
       const others = [...found.values()].filter((account) => account !== null)
-      const token = { mint: USDC, owner: wallet.key, amount }
+      const token = { mint: USDC_TOKEN, owner: wallet.key, amount }
       return [ownedAccount(usdc, TOKEN_ACCOUNT_RENT, token), ...others]
     },
   }

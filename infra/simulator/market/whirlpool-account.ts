@@ -1,11 +1,11 @@
 import type { SubscribeUpdateAccount } from '@triton-one/yellowstone-grpc'
-import { bytes } from './bytes.ts'
+import { byteWriter } from './byte-writer.ts'
 import { wellKnown } from './key.ts'
 import type { Coin } from './universe.ts'
 import { priceAt } from './universe.ts'
 
 /** Orca's Whirlpool program. */
-export const WHIRLPOOL = wellKnown('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc')
+export const WHIRLPOOL_PROGRAM = wellKnown('whirLbMiicVdio4qvUfM5KAg6Ct8VwpYzGff3uctyCc')
 const CONFIG = wellKnown('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
 
 /** Square root of the raw price (B for A) times 2^64, as Whirlpool stores it. */
@@ -27,7 +27,7 @@ export function whirlpoolData(pool: Coin, slot: number, time: number): Buffer {
     { mint: pool.quote.key, vault: pool.key('vault-quote') },
   ]
   const [a, b] = first ? sides : sides.reverse()
-  return bytes(653)
+  return byteWriter(653)
     .hex('3f95d10ce1806309')
     .key(CONFIG)
     .u8(255)
@@ -57,7 +57,7 @@ export function priceAccountUpdate(pool: Coin, slot: number, time: number): Subs
     account: {
       pubkey: pool.key('pool').bytes,
       lamports: '5435760',
-      owner: WHIRLPOOL.bytes,
+      owner: WHIRLPOOL_PROGRAM.bytes,
       executable: false,
       rentEpoch: '18446744073709551615',
       data: whirlpoolData(pool, slot, time),

@@ -19,7 +19,7 @@ import { createAssociated, mintTo } from './token-instructions.ts'
  * A transaction that was refused. `reason` is the error as RPC writes it; null when the transaction
  * cannot be read.
  */
-export class Refused extends Error {
+export class TransactionRefused extends Error {
   readonly reason: TransactionErrorJson | null
   readonly logs: readonly string[]
   constructor(message: string, reason: TransactionErrorJson | null, logs: readonly string[] = []) {
@@ -82,7 +82,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     const tx = readWire(wire)
     const { message, signatures } = tx
     if (message.addressTableLookups.length > 0)
-      throw new Refused('address lookup tables are not known here', null)
+      throw new TransactionRefused('address lookup tables are not known here', null)
     const keys = message.staticAccountKeys
     const parts = {
       messageBytes: message.serialize(),
@@ -92,46 +92,14 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
       const tried = svm.simulateTransaction(parts)
       if (tried instanceof FailedTransactionMetadata) throw refusal(tried)
     }
-    const before = balancesOf(keys)
+    const before = balancesOf(svm, keys)
     const done = svm.sendTransaction(parts)
-    const after = balancesOf(keys)
+    const after = balancesOf(svm, keys)
     if (!(done instanceof FailedTransactionMetadata)) return infoOf(tx, done, null, before, after)
     // A transaction that never ran (bad signature, unfunded payer) is in no block; one that failed
     // has paid its fee.
     if (after.lamports[0] === before.lamports[0]) throw refusal(done)
     return infoOf(tx, done.meta(), done, before, after)
-  }
-
-  function balancesOf(keys: readonly PublicKey[]): Balances {
-    const tokens = keys.flatMap((key, accountIndex): TokenBalance[] => {
-      const found = svm.getAccount(kit(key))
-      const account = found.exists ? readTokenAccount(found) : null
-      return account === null ? [] : [tokenBalance(account, accountIndex)]
-    })
-    return { lamports: keys.map((key) => BigInt(svm.getBalance(kit(key)) ?? 0n)), tokens }
-  }
-
-  /**
-   * Reads a token account: 32 mint, 32 owner, u64 amount, ..., u8 state at 108; with extensions, u8
-   * account type at 165 (2: token account).
-   */
-  function readTokenAccount(found: SvmAccount): OwnedTokenAccount | null {
-    const { address, lamports } = found
-    const program: string = found.programAddress
-    if (program !== TOKEN.address && program !== TOKEN_2022.address) return null
-    const data = Buffer.from(found.data)
-    if (data.length < 165 || (data.length > 165 && data[165] !== 2) || data[108] === 0) return null
-    const mint = new PublicKey(data.subarray(0, 32))
-    const mintAccount = svm.getAccount(kit(mint))
-    return {
-      address,
-      program,
-      lamports,
-      mint: mint.toBase58(),
-      owner: new PublicKey(data.subarray(32, 64)).toBase58(),
-      amount: data.readBigUInt64LE(64),
-      decimals: mintAccount.exists ? (mintAccount.data[44] ?? 0) : 0,
-    }
   }
 
   function bySelf(...instructions: readonly TransactionInstruction[]) {
@@ -161,7 +129,7 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
     tokenAccounts(owner) {
       return [TOKEN, TOKEN_2022].flatMap((program) =>
         svm.getProgramAccounts(kit(new PublicKey(program.bytes))).flatMap((found) => {
-          const account = readTokenAccount(found)
+          const account = readTokenAccount(svm, found)
           return account?.owner === owner ? [account] : []
         }),
       )
@@ -180,18 +148,54 @@ interface Balances {
 
 type SvmAccount = ReturnType<LiteSVM['getProgramAccounts']>[number]
 
+function balancesOf(svm: LiteSVM, keys: readonly PublicKey[]): Balances {
+  const tokens = keys.flatMap((key, accountIndex): TokenBalance[] => {
+    const found = svm.getAccount(kit(key))
+    const account = found.exists ? readTokenAccount(svm, found) : null
+    return account === null ? [] : [tokenBalance(account, accountIndex)]
+  })
+  return { lamports: keys.map((key) => BigInt(svm.getBalance(kit(key)) ?? 0n)), tokens }
+}
+
+/**
+ * Reads a token account: 32 mint, 32 owner, u64 amount, ..., u8 state at 108; with extensions, u8
+ * account type at 165 (2: token account). Returns null for any other account.
+ */
+function readTokenAccount(svm: LiteSVM, found: SvmAccount): OwnedTokenAccount | null {
+  const { address, lamports } = found
+  const program: string = found.programAddress
+  if (program !== TOKEN.address && program !== TOKEN_2022.address) return null
+  const data = Buffer.from(found.data)
+  if (data.length < 165 || (data.length > 165 && data[165] !== 2) || data[108] === 0) return null
+  const mint = new PublicKey(data.subarray(0, 32))
+  const mintAccount = svm.getAccount(kit(mint))
+  return {
+    address,
+    program,
+    lamports,
+    mint: mint.toBase58(),
+    owner: new PublicKey(data.subarray(32, 64)).toBase58(),
+    amount: data.readBigUInt64LE(64),
+    decimals: mintAccount.exists ? (mintAccount.data[44] ?? 0) : 0,
+  }
+}
+
 function readWire(wire: Uint8Array): VersionedTransaction {
   try {
     return VersionedTransaction.deserialize(wire)
   } catch {
-    throw new Refused('failed to deserialize the transaction', null)
+    throw new TransactionRefused('failed to deserialize the transaction', null)
   }
 }
 
-function refusal(failed: Failed): Refused {
+function refusal(failed: Failed): TransactionRefused {
   const reason = errorJson(failed)
   const why = typeof reason === 'string' ? reason : JSON.stringify(reason)
-  return new Refused(`Transaction simulation failed: ${why}`, reason, failed.meta().logs())
+  return new TransactionRefused(
+    `Transaction simulation failed: ${why}`,
+    reason,
+    failed.meta().logs(),
+  )
 }
 
 function infoOf(

@@ -2,13 +2,13 @@ import type { PublicKey } from '@solana/web3.js'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { Address } from '../../../pipeline/domain/address.ts'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import type { Chain, Mentioned } from '../chain.ts'
+import type { SimulatedChain, TransactionMention } from '../chain.ts'
 import { keysOf } from '../grpc/updates.ts'
 import { type Key, keyId } from '../market/key.ts'
 import { type Bank, openBank } from './bank.ts'
 
 /** Takes transactions over RPC: each is executed at once, and is in the block of the next slot. */
-export interface Payments {
+export interface SimulatedPayments {
   /** Executes a signed transaction; returns its signature, base58. Rejects with `Refused`. */
   send(wire: Uint8Array, options: { readonly keepFailed: boolean }): Promise<string>
   airdrop(to: PublicKey, lamports: bigint): Promise<string>
@@ -20,8 +20,8 @@ export interface Payments {
 /** A chain with payments. */
 export interface PaidChain {
   /** The base chain; transactions that were sent come last in its blocks. */
-  readonly chain: Chain
-  readonly payments: Payments
+  readonly chain: SimulatedChain
+  readonly payments: SimulatedPayments
 }
 
 /** A transaction that was sent. */
@@ -30,13 +30,52 @@ interface Sent {
   readonly named: ReadonlySet<string>
 }
 
+/** The transactions that were sent, by their places in the chain. */
+class SentTransactions {
+  readonly #bySlot = new Map<number, Sent[]>()
+  readonly #places = new Map<string, { readonly slot: number; readonly index: number }>()
+
+  /** Puts a transaction into a slot, after `before` transactions of the base chain. */
+  add(info: SubscribeUpdateTransactionInfo, slot: number, before: number): void {
+    const sent = this.#bySlot.get(slot) ?? []
+    this.#bySlot.set(slot, sent)
+    const index = before + sent.length
+    const placed = { ...info, index: String(index) }
+    sent.push({ info: placed, named: keysOf(placed).named })
+    this.#places.set(keyId(info.signature), { slot, index })
+  }
+
+  find(signature: Uint8Array) {
+    return this.#places.get(keyId(signature))
+  }
+
+  /** The sent transactions of a slot, in order. */
+  in(slot: number): readonly SubscribeUpdateTransactionInfo[] {
+    return (this.#bySlot.get(slot) ?? []).map(({ info }) => info)
+  }
+
+  at(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined {
+    return this.in(slot).find((info) => info.index === String(index))
+  }
+
+  /** Those that name a key, in slots `from` down to `last`, newest first. */
+  *mentionsDown(id: string, from: number, last: number): Generator<TransactionMention> {
+    for (const slot of [...this.#bySlot.keys()].sort((a, b) => b - a)) {
+      if (slot > from || slot < last) continue
+      for (const { info, named } of [...(this.#bySlot.get(slot) ?? [])].reverse())
+        if (named.has(id))
+          yield { slot, index: Number(info.index), failed: info.meta?.err !== undefined }
+    }
+  }
+}
+
 /**
  * Adds the transactions that clients send to a chain. They do not depend on the seed and are lost
  * when the process ends. `newest` returns the newest slot. The bank takes 90 MB of memory and is
  * opened at the first payment.
  */
 export function createPaidChain(
-  base: Chain,
+  base: SimulatedChain,
   options: {
     readonly faucetSecret: Uint8Array
     readonly newest: () => number
@@ -48,8 +87,7 @@ export function createPaidChain(
 ): PaidChain {
   const known = new Set<string>(options.known)
   const strangers = new Set([...options.strangers].map(({ id }) => id))
-  const slots = new Map<number, Sent[]>()
-  const places = new Map<string, { readonly slot: number; readonly index: number }>()
+  const sent = new SentTransactions()
   let opening: Promise<Bank> | undefined
   let opened: Bank | undefined
 
@@ -63,12 +101,7 @@ export function createPaidChain(
     const after = options.newest() + 1
     const slot = base.nextProduced(after, Number.MAX_SAFE_INTEGER)
     if (slot === null) throw new Error('a chain goes on for ever')
-    const sent = slots.get(slot) ?? []
-    slots.set(slot, sent)
-    const index = base.signatures(slot).length + sent.length
-    const placed = { ...info, index: String(index) }
-    sent.push({ info: placed, named: keysOf(placed).named })
-    places.set(keyId(info.signature), { slot, index })
+    sent.add(info, slot, base.signatures(slot).length)
     // A key that held nothing before its first payment is not in the base chain.
     info.transaction?.message?.accountKeys.forEach((key, at) => {
       const isNew = info.meta?.preBalances[at] === '0' && info.meta.postBalances[at] !== '0'
@@ -77,13 +110,13 @@ export function createPaidChain(
     return encodeBase58(info.signature)
   }
 
-  const payments: Payments = {
+  const payments: SimulatedPayments = {
     bank,
     async send(wire, how) {
       const { execute } = await bank()
       // Sending a transaction again has no effect. Its first signature follows the signature count.
-      const known = places.has(keyId(wire.subarray(1, 65)))
-      return known ? encodeBase58(wire.subarray(1, 65)) : place(execute(wire, how))
+      const signature = wire.subarray(1, 65)
+      return sent.find(signature) ? encodeBase58(signature) : place(execute(wire, how))
     },
     async airdrop(to, lamports) {
       return place((await bank()).airdrop(to, lamports))
@@ -93,43 +126,30 @@ export function createPaidChain(
     },
   }
 
-  const sentAt = (slot: number, index: number) =>
-    slots.get(slot)?.find(({ info }) => info.index === String(index))
-
-  /** Sent transactions that name a key, in slots `from` down to `last`, newest first. */
-  function* sentDown(id: string, from: number, last: number): Generator<Mentioned> {
-    for (const slot of [...slots.keys()].sort((a, b) => b - a)) {
-      if (slot > from || slot < last) continue
-      for (const { info, named } of [...(slots.get(slot) ?? [])].reverse())
-        if (named.has(id))
-          yield { slot, index: Number(info.index), failed: info.meta?.err !== undefined }
-    }
-  }
-
-  const chain: Chain = {
+  const chain: SimulatedChain = {
     ...base,
     block(slot) {
       const block = base.block(slot)
-      const sent = base.kind(slot) === 'produced' ? slots.get(slot) : undefined
-      if (sent === undefined) return block
-      return { ...block, transactions: [...block.transactions, ...sent.map(({ info }) => info)] }
+      const added = base.kind(slot) === 'produced' ? sent.in(slot) : []
+      if (added.length === 0) return block
+      return { ...block, transactions: [...block.transactions, ...added] }
     },
-    find: (signature) => places.get(keyId(signature)) ?? base.find(signature),
-    transaction: (slot, index) => sentAt(slot, index)?.info ?? base.transaction(slot, index),
-    signature: (slot, index) => sentAt(slot, index)?.info.signature ?? base.signature(slot, index),
+    find: (signature) => sent.find(signature) ?? base.find(signature),
+    transaction: (slot, index) => sent.at(slot, index) ?? base.transaction(slot, index),
+    signature: (slot, index) => sent.at(slot, index)?.signature ?? base.signature(slot, index),
     signatures: (slot) => [
       ...base.signatures(slot),
-      ...(slots.get(slot) ?? []).map(({ info }) => info.signature),
+      ...sent.in(slot).map(({ signature }) => signature),
     ],
     *mentionsDown(id, from, last) {
       // Within a slot, sent transactions come last, and so are the newest.
-      const sent = [...sentDown(id, from, last)]
+      const added = [...sent.mentionsDown(id, from, last)]
       for (const found of strangers.has(id) ? [] : base.mentionsDown(id, from, last)) {
-        while (found !== null && sent[0] !== undefined && sent[0].slot >= found.slot)
-          yield sent.shift() ?? null
+        while (found !== null && added[0] !== undefined && added[0].slot >= found.slot)
+          yield added.shift() ?? null
         yield found
       }
-      yield* sent
+      yield* added
     },
     account: (address, slot) => base.account(address, slot) ?? opened?.account(address) ?? null,
     tokenAccounts: (owner, slot) => [

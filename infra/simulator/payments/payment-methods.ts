@@ -2,14 +2,14 @@ import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
 import type { RpcMethods } from '../rpc/parameters.ts'
 import { RpcError, RpcErrorCode } from '../rpc/rpc-error.ts'
-import { Refused } from './bank.ts'
-import type { Payments } from './paid-chain.ts'
+import { TransactionRefused } from './bank.ts'
+import type { SimulatedPayments } from './paid-chain.ts'
 
 /**
  * RPC methods for payments: `sendTransaction`, `requestAirdrop` of SOL as test clusters have it,
  * and the simulator's own `requestUsdtAirdrop [owner, raw amount]`.
  */
-export function paymentMethods(payments: Payments): RpcMethods {
+export function paymentMethods(payments: SimulatedPayments): RpcMethods {
   return {
     sendTransaction([text, config]) {
       const { encoding = 'base58', skipPreflight = false } = record(config)
@@ -34,7 +34,7 @@ async function told(sent: Promise<string>): Promise<string> {
   try {
     return await sent
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof TransactionRefused)) throw error
     const { message, reason: err, logs } = error
     if (err === null) throw new RpcError(RpcErrorCode.invalidParams, message)
     throw new RpcError(RpcErrorCode.preflightFailure, message, { err, logs })

@@ -1,7 +1,7 @@
 import test from 'ava'
 import { startSimulator } from '../simulator.ts'
 import { callRpc } from '../testing/client.ts'
-import { createPayer, USDT } from '../testing/payer.ts'
+import { createPayer, USDT_PUBKEY } from '../testing/payer.ts'
 import { transfer } from './token-instructions.ts'
 
 const START = 405_000_000
@@ -25,7 +25,7 @@ interface Balance {
   readonly uiTokenAmount: { readonly amount: string }
 }
 
-test('what somebody signed and sent is executed, and in the next block for everybody', async (t) => {
+test('a signed transaction is executed, and is in the next block for all clients', async (t) => {
   const clock = { kind: 'manual', startSlot: START } as const
   const simulator = await startSimulator({ clock, wallets: 5, coins: 40, othersPerSlot: 2 })
   t.teardown(() => simulator.close())
@@ -46,7 +46,7 @@ test('what somebody signed and sent is executed, and in the next block for every
   t.deepEqual([err, fee], [null, 5000])
   t.true(innerInstructions.length > 0)
   const usdt = ({ owner, mint, uiTokenAmount }: Balance) => [owner, mint, uiTokenAmount.amount]
-  const mint = USDT.toBase58()
+  const mint = USDT_PUBKEY.toBase58()
   t.deepEqual(told.meta.preTokenBalances.map(usdt), [[payer.address, mint, '10000000']])
   t.deepEqual(
     told.meta.postTokenBalances.map(usdt).toSorted(),

@@ -1,7 +1,7 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
 import type { Block } from '../block.ts'
-import type { Chain, OwnedTokenAccount } from '../chain.ts'
+import type { OwnedTokenAccount, SimulatedChain } from '../chain.ts'
 import type { ChainShape } from '../chain-shape.ts'
 import { keysOf } from '../grpc/updates.ts'
 import { keyId } from '../market/key.ts'
@@ -17,7 +17,7 @@ import {
 import type { RecordedBlock } from './load.ts'
 
 /** A chain of recorded blocks; empty blocks follow the last one without end. */
-export interface RecordedChain extends Chain {
+export interface RecordedChain extends SimulatedChain {
   /** The slot before the first one that is played. */
   readonly before: number
   /** The last slot that holds recorded transactions. */
@@ -105,7 +105,7 @@ function createSlotNumbers(
   entries: readonly RecordedEntry[],
   produced: readonly RecordedEntry[],
   shape: ChainShape,
-): Pick<Chain, 'kind' | 'parent' | 'step' | 'nextProduced'> {
+): Pick<SimulatedChain, 'kind' | 'parent' | 'step' | 'nextProduced'> {
   const bySlot = new Map(entries.map((entry) => [entry.slot, entry]))
   const start = entries[0]!
   const first = produced[0]!

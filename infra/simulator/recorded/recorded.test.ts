@@ -6,7 +6,7 @@ import { SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
 import { jsonFromInfo } from '../rpc/transaction-json.ts'
 import { startSimulator } from '../simulator.ts'
-import { callRpc, collect, connect, NOTHING } from '../testing/client.ts'
+import { callRpc, collect, connectYellowstone, EMPTY_REQUEST } from '../testing/client.ts'
 import { loadBlocks } from './load.ts'
 
 const FILES = ['254170887', '432104870'].map((slot) =>
@@ -16,7 +16,7 @@ const withCorpus = FILES.every((file) => existsSync(file))
 const corpusTest = withCorpus ? test : test.skip
 const why = withCorpus ? '' : ' (skipped: ../shared/corpus is absent)'
 const EVERYTHING = {
-  ...NOTHING,
+  ...EMPTY_REQUEST,
   slots: { slots: { filterByCommitment: true } },
   blocksMeta: { metas: {} },
   transactions: { all: { accountInclude: [], accountExclude: [], accountRequired: [] } },
@@ -51,7 +51,7 @@ corpusTest(
   async (t) => {
     const simulator = await startSimulator({ ...manual, recorded: { files: FILES } })
     t.is(simulator.wallets.length, 100)
-    const stream = await collect(await (await connect(simulator)).subscribe(EVERYTHING))
+    const stream = await collect(await (await connectYellowstone(simulator)).subscribe(EVERYTHING))
     simulator.advance(5)
     await stream.until((update) => update.slot?.slot === '432104872')
     const metas = stream.updates.flatMap(({ blockMeta }) =>
@@ -97,7 +97,7 @@ corpusTest(
       leadIn: 2,
     }
     const simulator = await startSimulator({ ...manual, recorded })
-    const stream = await collect(await (await connect(simulator)).subscribe(EVERYTHING))
+    const stream = await collect(await (await connectYellowstone(simulator)).subscribe(EVERYTHING))
     simulator.advance(8)
     await stream.until((update) => update.slot?.slot === '1004')
     const metas = stream.updates.flatMap(({ blockMeta }) =>
@@ -130,7 +130,7 @@ corpusTest(
   async (t) => {
     const simulator = await startSimulator({ recorded: { files: FILES } })
     t.is(simulator.slot, 254_170_886)
-    const client = await connect(simulator)
+    const client = await connectYellowstone(simulator)
     const stream = await collect(await client.subscribe({ ...EVERYTHING, fromSlot: '432104870' }))
     await stream.until((update) => update.slot?.slot === '432104870')
     t.is(stream.updates.filter((update) => update.transaction !== undefined).length, 1_194)

@@ -1,10 +1,10 @@
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { Block } from '../block.ts'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { LedgerView } from './ledger-view.ts'
 import { configOf, type RpcConfig, type RpcMethods, requireNumber } from './parameters.ts'
 import { RpcError, RpcErrorCode } from './rpc-error.ts'
-import { encodeTransaction } from './transaction-methods.ts'
+import { encodeRpcTransaction } from './transaction-methods.ts'
 
 const MOST_SLOTS = 500_000
 
@@ -41,7 +41,7 @@ export function blockMethods(view: LedgerView): RpcMethods {
   }
 }
 
-function blockJson(block: Block, config: RpcConfig, chain: Chain): unknown {
+function blockJson(block: Block, config: RpcConfig, chain: SimulatedChain): unknown {
   const details = config.transactionDetails ?? 'full'
   const head = {
     blockHeight: block.height,
@@ -57,6 +57,6 @@ function blockJson(block: Block, config: RpcConfig, chain: Chain): unknown {
   }
   return {
     ...head,
-    transactions: block.transactions.map((info) => encodeTransaction(info, config)),
+    transactions: block.transactions.map((info) => encodeRpcTransaction(info, config)),
   }
 }

@@ -1,5 +1,5 @@
 import type { Block } from '../block.ts'
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import type { RpcConfig } from './parameters.ts'
 import { RpcError, RpcErrorCode } from './rpc-error.ts'
 
@@ -15,7 +15,7 @@ export interface RpcWindow {
 
 /** A chain as an RPC node sees it: up to a commitment, and back to its oldest slot. */
 export interface LedgerView {
-  readonly chain: Chain
+  readonly chain: SimulatedChain
   readonly window: RpcWindow
   /** The newest slot at the configured commitment; `finalized` by default. */
   newest(config: RpcConfig): number
@@ -36,7 +36,7 @@ export interface LedgerView {
 }
 
 /** Creates the view; errors have the texts of agave. */
-export function createLedgerView(chain: Chain, window: RpcWindow): LedgerView {
+export function createLedgerView(chain: SimulatedChain, window: RpcWindow): LedgerView {
   const newest = ({ commitment }: RpcConfig): number => {
     if (commitment === 'processed') return window.processed()
     return commitment === 'confirmed' ? window.confirmed() : window.finalized()

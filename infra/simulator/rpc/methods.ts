@@ -1,4 +1,4 @@
-import type { Chain } from '../chain.ts'
+import type { SimulatedChain } from '../chain.ts'
 import { accountMethods } from './account-methods.ts'
 import { blockMethods } from './block-methods.ts'
 import { createLedgerView, type RpcWindow } from './ledger-view.ts'
@@ -11,7 +11,7 @@ import { transactionMethods } from './transaction-methods.ts'
  * `tellsIndex`: `getTransaction` answers `transactionIndex`, as nodes of 2026 do.
  */
 export function createRpcMethods(
-  chain: Chain,
+  chain: SimulatedChain,
   window: RpcWindow,
   { tellsIndex = false }: { readonly tellsIndex?: boolean } = {},
 ): RpcMethods {

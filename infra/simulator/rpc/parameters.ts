@@ -29,14 +29,14 @@ export function requireText(value: unknown): string {
 }
 
 /** The 32 bytes of a base58 address; throws `invalidParams` for anything else. */
-export function decodeAddress(value: unknown): Uint8Array {
+export function requireAddress(value: unknown): Uint8Array {
   const bytes = bs58.decodeUnsafe(requireText(value))
   if (bytes?.length !== 32) throw new RpcError(RpcErrorCode.invalidParams, 'Invalid param: Invalid')
   return bytes
 }
 
 /** The 64 bytes of a base58 signature; throws `invalidParams` for anything else. */
-export function decodeSignature(value: unknown): Uint8Array {
+export function requireSignature(value: unknown): Uint8Array {
   const bytes = bs58.decodeUnsafe(requireText(value))
   if (bytes?.length !== 64) throw new RpcError(RpcErrorCode.invalidParams, 'Invalid param: Invalid')
   return bytes

@@ -33,7 +33,7 @@ interface SignatureInfo {
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-test('getBlock gives what the stream gives, in every encoding and detail', async (t) => {
+test('getBlock and the stream have the same transactions, in every encoding and detail', async (t) => {
   const simulator = await start(t)
   const slot = START - 40
   const block = simulator.market.block(slot)
@@ -71,7 +71,7 @@ test('getBlock gives what the stream gives, in every encoding and detail', async
   t.is(await callRpc(simulator, 'getBlockTime', slot), block.time)
 })
 
-test('blocks that cannot be had are refused with the codes of a node', async (t) => {
+test('unavailable blocks are refused with the codes of a node', async (t) => {
   const simulator = await start(t, { historySlots: 100, trouble: { skippedSlots: true } })
   const produced = (await callRpc(
     simulator,
@@ -269,7 +269,7 @@ test('accounts: mints, their metadata, the price pool, wallets and their token a
   t.like(tokenAmount, { decimals: 6 })
 })
 
-test('in trouble some answers are 429 with Retry-After, and none is wrong', async (t) => {
+test('with trouble, some answers are 429 with Retry-After, and none is wrong', async (t) => {
   const simulator = await start(t, { trouble: { rateLimitedRpc: true } })
   const answers: unknown[] = []
   for (let i = 0; i < 60; i += 1) answers.push(await callRpc(simulator, 'getSlot', CONFIRMED))
@@ -279,7 +279,7 @@ test('in trouble some answers are 429 with Retry-After, and none is wrong', asyn
   t.true(answers.filter((answer) => typeof answer === 'number').every((slot) => slot === START - 1))
 })
 
-test('a page of any origin may ask, as a wallet in a browser does', async (t) => {
+test('pages of any origin may call, as a wallet in a browser does', async (t) => {
   const { rpcUrl } = await start(t)
   const origin = { origin: 'http://dashboard.example' }
   const asked = { ...origin, 'access-control-request-method': 'POST' }

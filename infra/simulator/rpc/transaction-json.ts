@@ -28,6 +28,7 @@ export interface TransactionJson {
   readonly meta: MetaJson
 }
 
+/** An instruction in RPC JSON. */
 export interface InstructionJson {
   readonly programIdIndex: number
   readonly accounts: readonly number[]
@@ -60,6 +61,7 @@ interface MetaJson {
   readonly costUnits?: number | null
 }
 
+/** A token balance in RPC JSON. */
 export interface TokenBalanceJson {
   readonly accountIndex: number
   readonly mint: string

@@ -1,16 +1,16 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
-import type { Mentioned } from '../chain.ts'
+import type { TransactionMention } from '../chain.ts'
 import { keyId } from '../market/key.ts'
 import type { LedgerView } from './ledger-view.ts'
 import {
   configOf,
-  decodeAddress,
-  decodeSignature,
   type RpcConfig,
   type RpcMethods,
+  requireAddress,
   requireNumber,
+  requireSignature,
 } from './parameters.ts'
 import { RpcError, RpcErrorCode } from './rpc-error.ts'
 import { decodeTransactionError } from './transaction-error.ts'
@@ -30,7 +30,7 @@ export function transactionMethods(view: LedgerView, tellsIndex: boolean): RpcMe
   return {
     getTransaction([signature, config]) {
       const parsed = typeof config === 'string' ? { encoding: config } : configOf(config)
-      const place = chain.find(decodeSignature(signature))
+      const place = chain.find(requireSignature(signature))
       if (place === null || place.slot > newest(parsed) || place.slot < window.first()) return null
       if (chain.kind(place.slot) !== 'produced') return null
       const info = chain.transaction(place.slot, place.index)
@@ -39,16 +39,16 @@ export function transactionMethods(view: LedgerView, tellsIndex: boolean): RpcMe
         slot: place.slot,
         blockTime: chain.block(place.slot).time,
         ...(tellsIndex && { transactionIndex: place.index }),
-        ...encodeTransaction(info, parsed),
+        ...encodeRpcTransaction(info, parsed),
       }
     },
     getSignaturesForAddress: ([address, config]) =>
-      listSignatures(view, decodeAddress(address), configOf(config)),
+      listSignatures(view, requireAddress(address), configOf(config)),
     getSignatureStatuses([signatures]) {
       const list: readonly unknown[] = Array.isArray(signatures) ? signatures : []
       return {
         context: view.context({ commitment: 'processed' }),
-        value: list.map((signature) => signatureStatus(view, decodeSignature(signature))),
+        value: list.map((signature) => signatureStatus(view, requireSignature(signature))),
       }
     },
   }
@@ -62,7 +62,7 @@ async function listSignatures(view: LedgerView, address: Uint8Array, config: Rpc
   }
   view.requireContext(config)
   const placeOf = (signature: unknown) =>
-    signature == null ? undefined : view.find(decodeSignature(signature))
+    signature == null ? undefined : view.find(requireSignature(signature))
   const before = placeOf(config.before)
   const until = placeOf(config.until)
   // A node that does not know `before` lists nothing; one that does not know `until` ignores it.
@@ -85,7 +85,10 @@ async function listSignatures(view: LedgerView, address: Uint8Array, config: Rpc
   return result
 }
 
-function signatureJson({ chain, statusOf }: LedgerView, { slot, index, failed }: Mentioned) {
+function signatureJson(
+  { chain, statusOf }: LedgerView,
+  { slot, index, failed }: TransactionMention,
+) {
   const info = failed ? chain.transaction(slot, index) : undefined
   return {
     signature: encodeBase58(chain.signature(slot, index)),
@@ -122,7 +125,10 @@ function errorOf(info: SubscribeUpdateTransactionInfo): unknown {
  * A transaction in the configured encoding: `json`, `base64` or `base58`. Throws
  * `unsupportedVersion` for version 0 without `maxSupportedTransactionVersion`.
  */
-export function encodeTransaction(info: SubscribeUpdateTransactionInfo, config: RpcConfig): object {
+export function encodeRpcTransaction(
+  info: SubscribeUpdateTransactionInfo,
+  config: RpcConfig,
+): object {
   const json = jsonFromInfo(info)
   const accepted = config.maxSupportedTransactionVersion
   if (json.version !== 'legacy' && accepted === undefined) {

@@ -13,7 +13,7 @@ const Client = yellowstone as unknown as typeof yellowstone.default
 type Client = InstanceType<typeof Client>
 
 /** A connected Yellowstone client. */
-export async function connect(
+export async function connectYellowstone(
   simulator: Pick<Simulator, 'endpoint'>,
   xToken?: string,
 ): Promise<Client> {
@@ -26,7 +26,7 @@ export async function connect(
 }
 
 /** A request without any filter. */
-export const NOTHING: SubscribeRequest = {
+export const EMPTY_REQUEST: SubscribeRequest = {
   accounts: {},
   slots: {},
   transactions: {},
@@ -46,7 +46,7 @@ export function followWallets(
   simulator: Pick<Simulator, 'wallets' | 'solPricePool'>,
 ): SubscribeRequest {
   return {
-    ...NOTHING,
+    ...EMPTY_REQUEST,
     accounts: { price: { account: [simulator.solPricePool], owner: [], filters: [] } },
     slots: { slots: { filterByCommitment: true } },
     blocksMeta: { metas: {} },
@@ -110,7 +110,7 @@ export async function collect(stream: Duplex): Promise<Collected> {
     async pong() {
       pings += 1
       const id = pings
-      stream.write({ ...NOTHING, ping: { id } })
+      stream.write({ ...EMPTY_REQUEST, ping: { id } })
       await collected.until((update) => update.pong?.id === id)
       const index = updates.findIndex((update) => update.pong?.id === id)
       updates.splice(index, 1)

@@ -18,7 +18,7 @@ import type { Simulator } from '../simulator.ts'
 import { callRpc } from './client.ts'
 
 /** The mint of USDT. */
-export const USDT = new PublicKey(USDT_MINT.bytes)
+export const USDT_PUBKEY = new PublicKey(USDT_MINT.bytes)
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
 
 /** A customer with a key pair, who signs transactions and sends them over RPC, as a wallet does. */
@@ -73,17 +73,21 @@ export async function createPayer(
     return String(await ask('sendTransaction', wire, { encoding: 'base64', skipPreflight }))
   }
 
-  const usdtAccount = associatedAccount(publicKey, USDT)
+  const usdtAccount = associatedAccount(publicKey, USDT_PUBKEY)
   return {
     key,
     address: publicKey.toBase58(),
     usdt: usdtAccount,
     send,
     async pay(owner, amount) {
-      const { account, instruction } = createAssociated(publicKey, new PublicKey(owner), USDT)
+      const { account, instruction } = createAssociated(
+        publicKey,
+        new PublicKey(owner),
+        USDT_PUBKEY,
+      )
       return send([instruction, transfer(usdtAccount, account, publicKey, amount)])
     },
-    async openAccount(owner, { mint = USDT, program = TOKEN_PROGRAM, space = 165 } = {}) {
+    async openAccount(owner, { mint = USDT_PUBKEY, program = TOKEN_PROGRAM, space = 165 } = {}) {
       const account = Keypair.generate()
       const create = SystemProgram.createAccount({
         fromPubkey: publicKey,

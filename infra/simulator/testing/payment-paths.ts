@@ -12,7 +12,7 @@ import {
 } from '../payments/token-instructions.ts'
 import type { Simulator } from '../simulator.ts'
 import { forwarderProgram } from './forwarder-program.ts'
-import { createPayer, type Payer, rentOf, USDT } from './payer.ts'
+import { createPayer, type Payer, rentOf, USDT_PUBKEY } from './payer.ts'
 
 /** A way in which USDT reaches, or seems to reach, the payment address of credits. */
 export interface PaymentPath {
@@ -21,11 +21,13 @@ export interface PaymentPath {
    * Sends the transactions; returns the customer, and the amount received from him by each
    * transaction, in raw units.
    */
-  run(stage: Stage): Promise<{ readonly customer: Payer; readonly arrived: readonly bigint[] }>
+  run(
+    stage: PaymentStage,
+  ): Promise<{ readonly customer: Payer; readonly arrived: readonly bigint[] }>
 }
 
 /** Where payments are tested. */
-export interface Stage {
+export interface PaymentStage {
   readonly simulator: Simulator
   /** The payment address of credits, and its associated account, which is open. */
   readonly owner: PublicKey
@@ -39,10 +41,10 @@ export interface Stage {
 const USDT_PER_CUSTOMER = 1_000_000_000n
 
 /** Opens the payment address's account and loads the program, for a simulator with this seed. */
-export async function createStage(simulator: Simulator, seed = 1): Promise<Stage> {
+export async function createPaymentStage(simulator: Simulator, seed = 1): Promise<PaymentStage> {
   const owner = new PublicKey(simulator.paymentAddresses.credits)
   const opener = await createPayer(simulator, 0n)
-  const { account, instruction } = createAssociated(opener.key.publicKey, owner, USDT)
+  const { account, instruction } = createAssociated(opener.key.publicKey, owner, USDT_PUBKEY)
   await opener.send([instruction])
   const forwarder = Keypair.generate().publicKey
   const bank = await simulator.payments.bank()
@@ -61,7 +63,9 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
   }),
   path('`transferChecked`', async ({ account }, customer) => {
     const { publicKey } = customer.key
-    await customer.send([transferChecked(customer.usdt, USDT, account, publicKey, 3_000_000n, 6)])
+    await customer.send([
+      transferChecked(customer.usdt, USDT_PUBKEY, account, publicKey, 3_000_000n, 6),
+    ])
     return [3_000_000n]
   }),
   path('inside another program', async ({ account, forwarder }, customer) => {
@@ -119,7 +123,7 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
       space: 165,
       programId: TOKEN,
     })
-    const open = initializeAccount(account.publicKey, USDT, owner)
+    const open = initializeAccount(account.publicKey, USDT_PUBKEY, owner)
     await customer.send([create, open, from(customer, account.publicKey, 1_500_000n)], {
       signers: [account],
     })
@@ -230,7 +234,7 @@ export const PAYMENT_PATHS: readonly PaymentPath[] = [
 
 function path(
   title: string,
-  pay: (stage: Stage, customer: Payer) => Promise<readonly bigint[]>,
+  pay: (stage: PaymentStage, customer: Payer) => Promise<readonly bigint[]>,
 ): PaymentPath {
   return {
     title,
@@ -242,7 +246,7 @@ function path(
 }
 
 const TOKEN_2022_PROGRAM = new PublicKey(TOKEN_2022.bytes)
-const TOKEN = transfer(USDT, USDT, USDT, 0n).programId
+const TOKEN = transfer(USDT_PUBKEY, USDT_PUBKEY, USDT_PUBKEY, 0n).programId
 
 /** From the customer's associated account. */
 function from(customer: Payer, account: PublicKey, amount: bigint): TransactionInstruction {

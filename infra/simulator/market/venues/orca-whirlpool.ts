@@ -1,16 +1,24 @@
-import { bytes } from '../bytes.ts'
+import { byteWriter } from '../byte-writer.ts'
 import { transferToken } from '../native.ts'
 import { TOKEN } from '../programs.ts'
 import {
-  type Meta,
+  type AccountMeta,
   readonly,
   signer,
   type TransactionBuilder,
   writable,
 } from '../transaction-builder.ts'
 import { priceAt } from '../universe.ts'
-import { sqrtPriceX64, WHIRLPOOL } from '../whirlpool-account.ts'
-import { baseFirst, direction, feeOf, fillOf, poolVaults, tableOf, type Venue } from './pool.ts'
+import { sqrtPriceX64, WHIRLPOOL_PROGRAM } from '../whirlpool-account.ts'
+import {
+  direction,
+  feeOf,
+  fillOf,
+  isBaseFirst,
+  lookupTableOf,
+  poolVaults,
+  type Venue,
+} from './pool.ts'
 import { refuse } from './pumpfun.ts'
 
 const FEE_BPS = 30n
@@ -20,10 +28,10 @@ const AMOUNT_OUT_BELOW_MINIMUM = 6_036
  * Orca Whirlpool `swap` (u64 amount, u64 threshold, u128 price limit, bool exact in, bool a to b; 11 accounts): two SPL Token transfers and a
  * `Traded` event in the logs. Source: the program's IDL.
  */
-export const orcaWhirlpool: Venue = {
+export const orcaWhirlpoolVenue: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
   table: (coin) =>
-    tableOf(coin, () => [
+    lookupTableOf(coin, () => [
       TOKEN,
       ...['pool', 'vault-base', 'vault-quote', 'ticks-1', 'ticks-2', 'ticks-3', 'oracle'].map(
         (name) => coin.key(name),
@@ -38,8 +46,8 @@ export const orcaWhirlpool: Venue = {
       [order.base, coin.key('vault-base')],
       [order.quote, coin.key('vault-quote')],
     ]
-    const [a, b] = baseFirst(coin) ? sides : sides.reverse()
-    const accounts: Meta[] = [
+    const [a, b] = isBaseFirst(coin) ? sides : sides.reverse()
+    const accounts: AccountMeta[] = [
       readonly(TOKEN),
       signer(trader),
       writable(coin.key('pool')),
@@ -52,8 +60,8 @@ export const orcaWhirlpool: Venue = {
       writable(coin.key('ticks-3')),
       writable(coin.key('oracle')),
     ]
-    const aToB = (order.side === 'sell') === baseFirst(coin)
-    const data = bytes(42)
+    const aToB = (order.side === 'sell') === isBaseFirst(coin)
+    const data = byteWriter(42)
       .hex('f8c69e91e17587c8')
       .u64(given)
       .u64((got * 99n) / 100n)
@@ -63,7 +71,7 @@ export const orcaWhirlpool: Venue = {
       .done()
     const record = (tx: TransactionBuilder) =>
       tx.call(
-        WHIRLPOOL,
+        WHIRLPOOL_PROGRAM,
         accounts,
         data,
         () => {
@@ -71,9 +79,11 @@ export const orcaWhirlpool: Venue = {
           if (order.refuse) refuse(tx, 'AmountOutBelowMinimum', AMOUNT_OUT_BELOW_MINIMUM)
           transferToken(tx, from, vaultIn, trader, given)
           transferToken(tx, vaultOut, to, coin.key('pool'), got)
-          const price = baseFirst(coin) ? priceAt(coin, order.slot) : 1 / priceAt(coin, order.slot)
+          const price = isBaseFirst(coin)
+            ? priceAt(coin, order.slot)
+            : 1 / priceAt(coin, order.slot)
           const fee = feeOf(given, FEE_BPS)
-          const event = bytes(160)
+          const event = byteWriter(160)
             .hex('e1ca49af932ba096')
             .key(coin.key('pool'))
             .bool(aToB)
@@ -90,6 +100,6 @@ export const orcaWhirlpool: Venue = {
         },
         38_000,
       )
-    return { program: WHIRLPOOL, accounts, fill, record }
+    return { program: WHIRLPOOL_PROGRAM, accounts, fill, record }
   },
 }

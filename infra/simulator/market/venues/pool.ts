@@ -2,8 +2,8 @@ import { derivedKey, type Key } from '../key.ts'
 import { tokenAccountRent } from '../native.ts'
 import { WSOL_MINT } from '../programs.ts'
 import type {
+  AccountMeta,
   LookupTable,
-  Meta,
   Mint,
   TokenAccount,
   TransactionBuilder,
@@ -28,7 +28,7 @@ export interface SwapOrder {
 }
 
 /** What the trader gave and got, in raw units, with all fees. */
-export interface Fill {
+export interface SwapFill {
   readonly base: bigint
   readonly quote: bigint
 }
@@ -38,14 +38,14 @@ export interface Fill {
  */
 export interface PlannedSwap {
   readonly program: Key
-  readonly accounts: readonly Meta[]
-  readonly fill: Fill
+  readonly accounts: readonly AccountMeta[]
+  readonly fill: SwapFill
   /** Records the instruction, top-level or called by a router. */
   record(tx: TransactionBuilder): void
 }
 
 /** Balances of a pool's account at a slot. */
-export interface PoolAccount {
+export interface PoolBalances {
   readonly key: Key
   lamports(slot: number): bigint
   token(slot: number): TokenAccount | null
@@ -54,7 +54,7 @@ export interface PoolAccount {
 /** A trading program; each has a file of its own. */
 export interface Venue {
   /** Accounts of a coin's pool whose balances appear in transactions. */
-  accounts(coin: Coin): readonly PoolAccount[]
+  accounts(coin: Coin): readonly PoolBalances[]
   /** The lookup table that its traders use. */
   table(coin: Coin): LookupTable
   plan(order: SwapOrder): PlannedSwap
@@ -77,7 +77,7 @@ export function constantProduct(
 }
 
 /** Input and output of an order on a constant-product pool, with its fee. */
-export function fillOf(order: SwapOrder, feeBps: bigint): Fill {
+export function fillOf(order: SwapOrder, feeBps: bigint): SwapFill {
   const reserves = reservesAt(order.coin, order.slot)
   return order.side === 'buy'
     ? {
@@ -96,7 +96,7 @@ export function vault(
   mint: Mint,
   owner: Key,
   amount: (slot: number) => bigint,
-): PoolAccount {
+): PoolBalances {
   const rent = tokenAccountRent(mint)
   return {
     key,
@@ -106,7 +106,7 @@ export function vault(
 }
 
 /** The two vaults that most pools have (`vault-base` and `vault-quote`), of an owner. */
-export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
+export function poolVaults(coin: Coin, owner: Key): PoolBalances[] {
   return [
     vault(coin.key('vault-base'), coin.mint, owner, (slot) => reservesAt(coin, slot).base),
     vault(coin.key('vault-quote'), coin.quote, owner, (slot) => reservesAt(coin, slot).quote),
@@ -114,7 +114,7 @@ export function poolVaults(coin: Coin, owner: Key): PoolAccount[] {
 }
 
 /** The lookup table of a pool: the keys that its swaps name. Created once. */
-export function tableOf(coin: Coin, entries: () => readonly Key[]): LookupTable {
+export function lookupTableOf(coin: Coin, entries: () => readonly Key[]): LookupTable {
   let table = tables.get(coin)
   if (table === undefined) {
     table = { key: derivedKey(0, `table/${coin.mint.key.address}`), entries: entries() }
@@ -128,7 +128,7 @@ const tables = new WeakMap<Coin, LookupTable>()
  * Whether the coin's mint comes before its quote's in byte order, by which symmetric pools order
  * their mints.
  */
-export function baseFirst(coin: Coin): boolean {
+export function isBaseFirst(coin: Coin): boolean {
   return Buffer.compare(coin.mint.key.bytes, coin.quote.key.bytes) < 0
 }
 

@@ -1,24 +1,25 @@
-import { bytes } from '../bytes.ts'
+import { byteWriter } from '../byte-writer.ts'
 import { associatedTokenAccount, derivedKey, type Key, wellKnown } from '../key.ts'
 import { transferSol, transferTokenChecked } from '../native.ts'
 import { SYSTEM } from '../programs.ts'
 import {
+  type AccountMeta,
   type LookupTable,
-  type Meta,
   readonly,
   type TransactionBuilder,
   writable,
   writableSigner,
 } from '../transaction-builder.ts'
 import { type Coin, priceAt } from '../universe.ts'
-import { feeOf, type PlannedSwap, type PoolAccount, type SwapOrder, type Venue } from './pool.ts'
+import { feeOf, type PlannedSwap, type PoolBalances, type SwapOrder, type Venue } from './pool.ts'
 
 /** pump.fun's bonding curve. */
-export const PUMPFUN = wellKnown('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P')
+export const PUMPFUN_PROGRAM = wellKnown('6EF8rrecthR5Dkzon8Nwu78hRvfCKubJ14M5uBEwF6P')
 const GLOBAL = wellKnown('4wTV1YmiEkRvAtNtsSGPtUrqRYQMe5SKy2uB4Jjaxnjf')
 const EVENT_AUTHORITY = wellKnown('Ce6TQqeHC9p8KetsN6JsjHK7UTZk7nasjjnr7XxXp9F1')
 const GLOBAL_VOLUME = wellKnown('Hq2wp8uJ9jCPsYgNHex8RtqdvMPfVGoYwjvF1ATiwn2Y')
 const FEE_CONFIG = wellKnown('8Wf5TiAheLUqBrKXeYg2JtAFFMWtKdG2BSFgqUcPVwTt')
+/** pump's fee program. */
 export const FEE_PROGRAM = wellKnown('pfeeUxB6jkeY1Hxd7CsFCAjcbHA9rWtchMGdZ6VojVZ')
 const FEE_RECIPIENT = wellKnown('G5UZAVbAf46s7cKWoyKu8kYTip9DGTpbLZ2qa9Aq69dP')
 const BUYBACK_RECIPIENT = wellKnown('5YxQFdt3Tr9zJLvkFccqXVUwhdTWJQc1fFg2YPbxvxeD')
@@ -40,11 +41,11 @@ const TOO_LITTLE_SOL_RECEIVED = 6_003
  * program, and a `TradeEvent` that is logged and emitted by a self-call. A buy pays by System
  * transfers; a sell credits the seller's lamports directly. Layouts: the program's IDL and mainnet.
  */
-export const pumpfun: Venue = {
+export const pumpfunVenue: Venue = {
   accounts(coin) {
     const curve = curveOf(coin)
     const vault = associatedTokenAccount(curve, coin.mint.key, coin.mint.program)
-    const fixed = (key: Key, lamports: bigint): PoolAccount => ({
+    const fixed = (key: Key, lamports: bigint): PoolBalances => ({
       key,
       lamports: () => lamports,
       token: () => null,
@@ -103,7 +104,7 @@ function buy(order: SwapOrder): PlannedSwap {
     realTokens: curve.realTokens - tokens,
   }
   const vault = associatedTokenAccount(curveOf(coin), coin.mint.key, coin.mint.program)
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     readonly(GLOBAL),
     writable(FEE_RECIPIENT),
     readonly(coin.mint.key),
@@ -115,7 +116,7 @@ function buy(order: SwapOrder): PlannedSwap {
     readonly(coin.mint.program),
     writable(creatorVault(coin)),
     readonly(EVENT_AUTHORITY),
-    readonly(PUMPFUN),
+    readonly(PUMPFUN_PROGRAM),
     readonly(GLOBAL_VOLUME),
     writable(userVolume(trader)),
     readonly(FEE_CONFIG),
@@ -123,19 +124,19 @@ function buy(order: SwapOrder): PlannedSwap {
     readonly(coin.key('curve-v2')),
     writable(BUYBACK_RECIPIENT),
   ]
-  const data = bytes(25)
+  const data = byteWriter(25)
     .hex('66063d1201daebea')
     .u64(tokens)
     .u64((order.amount * 101n) / 100n)
     .u8(0)
   const record = (tx: TransactionBuilder) =>
     tx.call(
-      PUMPFUN,
+      PUMPFUN_PROGRAM,
       accounts,
       data.done(),
       () => {
         tx.log('Instruction: Buy')
-        getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
+        getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, curve.virtualSol, sol)
         if (order.refuse) {
           refuse(tx, 'TooMuchSolRequired', TOO_MUCH_SOL_REQUIRED)
         }
@@ -149,7 +150,7 @@ function buy(order: SwapOrder): PlannedSwap {
       24_000,
     )
   return {
-    program: PUMPFUN,
+    program: PUMPFUN_PROGRAM,
     accounts,
     fill: { base: tokens, quote: sol + fee + creatorFee },
     record,
@@ -171,7 +172,7 @@ function sell(order: SwapOrder): PlannedSwap {
     realTokens: curve.realTokens + tokens,
   }
   const vault = associatedTokenAccount(curveOf(coin), coin.mint.key, coin.mint.program)
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     readonly(GLOBAL),
     writable(FEE_RECIPIENT),
     readonly(coin.mint.key),
@@ -183,24 +184,24 @@ function sell(order: SwapOrder): PlannedSwap {
     writable(creatorVault(coin)),
     readonly(coin.mint.program),
     readonly(EVENT_AUTHORITY),
-    readonly(PUMPFUN),
+    readonly(PUMPFUN_PROGRAM),
     readonly(FEE_CONFIG),
     readonly(FEE_PROGRAM),
     readonly(coin.key('curve-v2')),
     writable(BUYBACK_RECIPIENT),
   ]
-  const data = bytes(24)
+  const data = byteWriter(24)
     .hex('33e685a4017f83ad')
     .u64(tokens)
     .u64((sol * 9n) / 10n)
   const record = (tx: TransactionBuilder) =>
     tx.call(
-      PUMPFUN,
+      PUMPFUN_PROGRAM,
       accounts,
       data.done(),
       () => {
         tx.log('Instruction: Sell')
-        getFees(tx, FEE_CONFIG, PUMPFUN, curve.virtualSol, sol)
+        getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, curve.virtualSol, sol)
         if (order.refuse) {
           refuse(tx, 'TooLittleSolReceived', TOO_LITTLE_SOL_RECEIVED)
         }
@@ -214,7 +215,7 @@ function sell(order: SwapOrder): PlannedSwap {
       22_000,
     )
   return {
-    program: PUMPFUN,
+    program: PUMPFUN_PROGRAM,
     accounts,
     fill: { base: tokens, quote: sol - fee - creatorFee },
     record,
@@ -237,7 +238,7 @@ export function getFees(
   marketLamports: bigint,
   tradeLamports: bigint,
 ): void {
-  const data = bytes(34)
+  const data = byteWriter(34)
     .hex('e7257e55cf5b3f34')
     .bool(true)
     .u128(marketLamports * 10n)
@@ -249,7 +250,7 @@ export function getFees(
     data.done(),
     () => {
       tx.log('Instruction: GetFees')
-      tx.logReturn(FEE_PROGRAM, bytes(24).u64(0).u64(PROTOCOL_BPS).u64(CREATOR_BPS).done())
+      tx.logReturn(FEE_PROGRAM, byteWriter(24).u64(0).u64(PROTOCOL_BPS).u64(CREATOR_BPS).done())
     },
     3_302,
   )
@@ -272,7 +273,7 @@ interface Trade {
  */
 function emitTrade(tx: TransactionBuilder, order: SwapOrder, trade: Trade): void {
   const { coin } = order
-  const event = bytes(400)
+  const event = byteWriter(400)
     .hex('bddb7fd34ee661ee')
     .key(coin.mint.key)
     .u64(trade.sol)
@@ -306,7 +307,7 @@ function emitTrade(tx: TransactionBuilder, order: SwapOrder, trade: Trade): void
     .u64(trade.after.virtualSol)
     .u64(trade.after.realSol)
     .done()
-  emitEvent(tx, PUMPFUN, EVENT_AUTHORITY, event)
+  emitEvent(tx, PUMPFUN_PROGRAM, EVENT_AUTHORITY, event)
 }
 
 /** Anchor's `emit_cpi!`, with the same event as a log line if the program writes both. */
@@ -318,7 +319,7 @@ export function emitEvent(
   logged = true,
 ): void {
   if (logged) tx.logData(event)
-  const data = bytes(event.length + 8)
+  const data = byteWriter(event.length + 8)
     .hex('e445a52e51cb9a1d')
     .raw(event)
     .done()

@@ -1,9 +1,9 @@
-import { bytes } from '../bytes.ts'
+import { byteWriter } from '../byte-writer.ts'
 import { associatedTokenAccount, derivedKey, type Key, wellKnown } from '../key.ts'
-import { transferTokenChecked, WSOL } from '../native.ts'
+import { transferTokenChecked, WSOL_TOKEN } from '../native.ts'
 import { ASSOCIATED_TOKEN, SYSTEM, TOKEN } from '../programs.ts'
 import {
-  type Meta,
+  type AccountMeta,
   readonly,
   type TransactionBuilder,
   writable,
@@ -12,17 +12,17 @@ import {
 import { reservesAt } from '../universe.ts'
 import {
   feeOf,
+  lookupTableOf,
   type PlannedSwap,
   poolVaults,
   type SwapOrder,
-  tableOf,
   type Venue,
   vault,
 } from './pool.ts'
 import { emitEvent, FEE_PROGRAM, getFees, refuse } from './pumpfun.ts'
 
 /** PumpSwap, pump.fun's constant-product pools. */
-export const PUMPSWAP = wellKnown('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
+export const PUMPSWAP_PROGRAM = wellKnown('pAMMBay6oceH9fJKBRHGP5D4bD4sWpmSwMn52FMfXEA')
 const GLOBAL_CONFIG = wellKnown('ADyA8hdefvWN2dbGGWFotbzWxrAvLW83WG6QCVXvJKqw')
 const EVENT_AUTHORITY = wellKnown('GS4CU59F31iL7aR2Q8zVS8DRrcRnXX1yjQ66TqNVQnaR')
 const GLOBAL_VOLUME = wellKnown('C2aFPdENg4A2HQsmrd5rTw5TaYBX5Ku887cWjbFKtZpw')
@@ -40,15 +40,20 @@ const EXCEEDED_SLIPPAGE = 6_004
  * taken on the quote side and paid to the protocol, the coin's creator and the buyback; `BuyEvent`
  * or `SellEvent` is logged and emitted by a self-call. Layouts: the program's IDL and mainnet.
  */
-export const pumpswap: Venue = {
+export const pumpswapVenue: Venue = {
   accounts: (coin) => [
     ...poolVaults(coin, coin.key('pool')),
-    vault(protocolAccount(), WSOL, FEE_RECIPIENT, () => 1_716_091_254_392n),
-    vault(buybackAccount(), WSOL, BUYBACK_RECIPIENT, () => 321_765_691n),
-    vault(coin.key('creator-account'), WSOL, coin.key('creator-authority'), () => 16_793_172_269n),
+    vault(protocolAccount(), WSOL_TOKEN, FEE_RECIPIENT, () => 1_716_091_254_392n),
+    vault(buybackAccount(), WSOL_TOKEN, BUYBACK_RECIPIENT, () => 321_765_691n),
+    vault(
+      coin.key('creator-account'),
+      WSOL_TOKEN,
+      coin.key('creator-authority'),
+      () => 16_793_172_269n,
+    ),
   ],
   table: (coin) =>
-    tableOf(coin, () => [
+    lookupTableOf(coin, () => [
       GLOBAL_CONFIG,
       EVENT_AUTHORITY,
       GLOBAL_VOLUME,
@@ -79,7 +84,7 @@ function buy(order: SwapOrder): PlannedSwap {
   const lpFee = feeOf(rough, LP_BPS)
   const net = toPool - lpFee
   const base = (reserves.base * net) / (reserves.quote + net)
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     ...commonAccounts(order),
     readonly(GLOBAL_VOLUME),
     writable(derivedKey(0, `swap-volume/${order.trader.address}`)),
@@ -91,22 +96,22 @@ function buy(order: SwapOrder): PlannedSwap {
   ]
   const least = (base * 99n) / 100n
   const data = exact
-    ? bytes(25).hex('c62e1552b4d9e870').u64(total).u64(least).u8(0)
-    : bytes(25)
+    ? byteWriter(25).hex('c62e1552b4d9e870').u64(total).u64(least).u8(0)
+    : byteWriter(25)
         .hex('66063d1201daebea')
         .u64(base)
         .u64((total * 102n) / 100n)
         .u8(0)
   const record = (tx: TransactionBuilder) =>
     tx.call(
-      PUMPSWAP,
+      PUMPSWAP_PROGRAM,
       accounts,
       data.done(),
       () => {
         const userBase = tx.token(order.base)!.amount
         const userQuote = tx.token(order.quote)!.amount
         tx.log(`Instruction: ${exact ? 'BuyExactQuoteIn' : 'Buy'}`)
-        getFees(tx, FEE_CONFIG, PUMPSWAP, reserves.quote, net)
+        getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, net)
         if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
         transferTokenChecked(tx, coin.key('vault-base'), order.base, coin.key('pool'), base)
         transferTokenChecked(tx, order.quote, coin.key('vault-quote'), order.trader, toPool)
@@ -119,7 +124,7 @@ function buy(order: SwapOrder): PlannedSwap {
         )
         transferTokenChecked(tx, order.quote, coin.key('creator-account'), order.trader, creatorFee)
         transferTokenChecked(tx, order.quote, buybackAccount(), order.trader, protocolFee / 2n)
-        const event = bytes(480)
+        const event = byteWriter(480)
           .hex('67f4521f2cf57777')
           .u64(order.time)
           .u64(base)
@@ -150,11 +155,11 @@ function buy(order: SwapOrder): PlannedSwap {
           .u64(5_000)
           .u64(protocolFee / 2n)
           .done()
-        emitEvent(tx, PUMPSWAP, EVENT_AUTHORITY, event)
+        emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
       },
       38_000,
     )
-  return { program: PUMPSWAP, accounts, fill: { base, quote: total }, record }
+  return { program: PUMPSWAP_PROGRAM, accounts, fill: { base, quote: total }, record }
 }
 
 function sell(order: SwapOrder): PlannedSwap {
@@ -167,7 +172,7 @@ function sell(order: SwapOrder): PlannedSwap {
   const creatorFee = feeOf(gross, CREATOR_BPS)
   const fromPool = gross - lpFee
   const quote = fromPool - protocolFee - creatorFee
-  const accounts: Meta[] = [
+  const accounts: AccountMeta[] = [
     ...commonAccounts(order),
     readonly(FEE_CONFIG),
     readonly(FEE_PROGRAM),
@@ -176,17 +181,17 @@ function sell(order: SwapOrder): PlannedSwap {
     writable(buybackAccount()),
   ]
   const least = (quote * 97n) / 100n
-  const data = bytes(24).hex('33e685a4017f83ad').u64(base).u64(least).done()
+  const data = byteWriter(24).hex('33e685a4017f83ad').u64(base).u64(least).done()
   const record = (tx: TransactionBuilder) =>
     tx.call(
-      PUMPSWAP,
+      PUMPSWAP_PROGRAM,
       accounts,
       data,
       () => {
         const userBase = tx.token(order.base)!.amount
         const userQuote = tx.token(order.quote)!.amount
         tx.log('Instruction: Sell')
-        getFees(tx, FEE_CONFIG, PUMPSWAP, reserves.quote, gross)
+        getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, gross)
         if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
         const pool = coin.key('pool')
         transferTokenChecked(tx, order.base, coin.key('vault-base'), order.trader, base)
@@ -206,7 +211,7 @@ function sell(order: SwapOrder): PlannedSwap {
           creatorFee,
         )
         transferTokenChecked(tx, coin.key('vault-quote'), buybackAccount(), pool, protocolFee / 2n)
-        const event = bytes(400)
+        const event = byteWriter(400)
           .hex('3e2f370aa503dc2a')
           .u64(order.time)
           .u64(base)
@@ -230,15 +235,15 @@ function sell(order: SwapOrder): PlannedSwap {
           .u64(5_000)
           .u64(protocolFee / 2n)
           .done()
-        emitEvent(tx, PUMPSWAP, EVENT_AUTHORITY, event)
+        emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
       },
       36_000,
     )
-  return { program: PUMPSWAP, accounts, fill: { base, quote }, record }
+  return { program: PUMPSWAP_PROGRAM, accounts, fill: { base, quote }, record }
 }
 
 /** The first 19 accounts of all three instructions. */
-function commonAccounts(order: SwapOrder): Meta[] {
+function commonAccounts(order: SwapOrder): AccountMeta[] {
   const { coin } = order
   return [
     writable(coin.key('pool')),
@@ -257,7 +262,7 @@ function commonAccounts(order: SwapOrder): Meta[] {
     readonly(SYSTEM),
     readonly(ASSOCIATED_TOKEN),
     readonly(EVENT_AUTHORITY),
-    readonly(PUMPSWAP),
+    readonly(PUMPSWAP_PROGRAM),
     writable(coin.key('creator-account')),
     readonly(coin.key('creator-authority')),
   ]
@@ -279,9 +284,9 @@ function eventKeys(order: SwapOrder): Buffer {
 }
 
 function protocolAccount(): Key {
-  return associatedTokenAccount(FEE_RECIPIENT, WSOL.key, TOKEN)
+  return associatedTokenAccount(FEE_RECIPIENT, WSOL_TOKEN.key, TOKEN)
 }
 
 function buybackAccount(): Key {
-  return associatedTokenAccount(BUYBACK_RECIPIENT, WSOL.key, TOKEN)
+  return associatedTokenAccount(BUYBACK_RECIPIENT, WSOL_TOKEN.key, TOKEN)
 }

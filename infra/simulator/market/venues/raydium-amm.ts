@@ -1,19 +1,19 @@
-import { bytes } from '../bytes.ts'
+import { byteWriter } from '../byte-writer.ts'
 import { wellKnown } from '../key.ts'
 import { transferToken } from '../native.ts'
 import { TOKEN } from '../programs.ts'
 import {
-  type Meta,
+  type AccountMeta,
   readonly,
   signer,
   type TransactionBuilder,
   writable,
 } from '../transaction-builder.ts'
 import { reservesAt } from '../universe.ts'
-import { direction, fillOf, poolVaults, tableOf, type Venue } from './pool.ts'
+import { direction, fillOf, lookupTableOf, poolVaults, type Venue } from './pool.ts'
 
 /** Raydium AMM v4. */
-export const RAYDIUM_AMM = wellKnown('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8')
+export const RAYDIUM_AMM_PROGRAM = wellKnown('675kPX9MHTjS2zt1qfr1NYHuzeLXfQM9H24wFSUt1Mp8')
 const AUTHORITY = wellKnown('5Q544fKrFoe6tsEbD7S8EmxGTJYAKtTVhAW5Q5pge4j1')
 const OPENBOOK = wellKnown('srmqPvymJeFKQ4zGQed1GFppgkRHL9kaELCbyksJtPX')
 const FEE_BPS = 25n
@@ -23,10 +23,10 @@ const EXCEEDED_SLIPPAGE = 30
  * Raydium AMM v4 `swap_base_in` (9: u64 amount in, u64 minimum out), with 18 accounts or, without the target orders, 17. Two SPL Token transfers
  * and a `ray_log` line. Source: raydium-amm, `instruction.rs` and `log.rs`.
  */
-export const raydiumAmm: Venue = {
+export const raydiumAmmVenue: Venue = {
   accounts: (coin) => poolVaults(coin, AUTHORITY),
   table: (coin) =>
-    tableOf(coin, () => [
+    lookupTableOf(coin, () => [
       TOKEN,
       AUTHORITY,
       OPENBOOK,
@@ -49,10 +49,17 @@ export const raydiumAmm: Venue = {
     const { from, to, vaultIn, vaultOut } = direction(order)
     const [given, got] = order.side === 'buy' ? [fill.quote, fill.base] : [fill.base, fill.quote]
     const least = (got * 95n) / 100n
-    const market: Meta[] = ['market', 'bids', 'asks', 'event-queue', 'market-base', 'market-quote']
+    const market: AccountMeta[] = [
+      'market',
+      'bids',
+      'asks',
+      'event-queue',
+      'market-base',
+      'market-quote',
+    ]
       .map((name) => writable(coin.key(name)))
       .concat(readonly(coin.key('market-signer')))
-    const accounts: Meta[] = [
+    const accounts: AccountMeta[] = [
       readonly(TOKEN),
       writable(coin.key('pool')),
       readonly(AUTHORITY),
@@ -66,10 +73,10 @@ export const raydiumAmm: Venue = {
       writable(to),
       signer(trader),
     ]
-    const data = bytes(17).u8(9).u64(given).u64(least).done()
+    const data = byteWriter(17).u8(9).u64(given).u64(least).done()
     const record = (tx: TransactionBuilder) =>
       tx.call(
-        RAYDIUM_AMM,
+        RAYDIUM_AMM_PROGRAM,
         accounts,
         data,
         () => {
@@ -79,7 +86,7 @@ export const raydiumAmm: Venue = {
           }
           const reserves = reservesAt(coin, slot)
           // 3: swap base in; direction 1 gives quote for coin, 2 coin for quote.
-          const line = bytes(57)
+          const line = byteWriter(57)
             .u8(3)
             .u64(given)
             .u64(least)
@@ -95,6 +102,6 @@ export const raydiumAmm: Venue = {
         },
         20_000,
       )
-    return { program: RAYDIUM_AMM, accounts, fill, record }
+    return { program: RAYDIUM_AMM_PROGRAM, accounts, fill, record }
   },
 }

@@ -1,18 +1,18 @@
 import type { VenueName } from '../universe.ts'
-import { meteoraDlmm } from './meteora-dlmm.ts'
-import { orcaWhirlpool } from './orca-whirlpool.ts'
+import { meteoraDlmmVenue } from './meteora-dlmm.ts'
+import { orcaWhirlpoolVenue } from './orca-whirlpool.ts'
 import type { Venue } from './pool.ts'
-import { pumpfun } from './pumpfun.ts'
-import { pumpswap } from './pumpswap.ts'
-import { raydiumAmm } from './raydium-amm.ts'
-import { raydiumClmm } from './raydium-clmm.ts'
+import { pumpfunVenue } from './pumpfun.ts'
+import { pumpswapVenue } from './pumpswap.ts'
+import { raydiumAmmVenue } from './raydium-amm.ts'
+import { raydiumClmmVenue } from './raydium-clmm.ts'
 
 /** The venues of the market. */
 export const VENUES: Readonly<Record<VenueName, Venue>> = {
-  pumpfun,
-  pumpswap,
-  raydium_amm: raydiumAmm,
-  raydium_clmm: raydiumClmm,
-  orca_whirlpool: orcaWhirlpool,
-  meteora_dlmm: meteoraDlmm,
+  pumpfun: pumpfunVenue,
+  pumpswap: pumpswapVenue,
+  raydium_amm: raydiumAmmVenue,
+  raydium_clmm: raydiumClmmVenue,
+  orca_whirlpool: orcaWhirlpoolVenue,
+  meteora_dlmm: meteoraDlmmVenue,
 }

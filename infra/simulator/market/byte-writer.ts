@@ -21,7 +21,7 @@ export interface ByteWriter {
 }
 
 /** A writer for records of up to `capacity` bytes. */
-export function bytes(capacity = 512): ByteWriter {
+export function byteWriter(capacity = 512): ByteWriter {
   const buffer = Buffer.allocUnsafe(capacity)
   let at = 0
   const writer: ByteWriter = {
