@@ -13,7 +13,7 @@ import type { Stores } from './stores.ts'
  */
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
-  { store, log, money, turns }: Stores,
+  { store, log, ledger, accounts, turns }: Stores,
   history: Pick<WalletHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
   const openBackfills = async () => {
@@ -29,8 +29,8 @@ export function startOperatorSocket(
           store,
           log: async () => log,
           backfills: openBackfills,
-          ledger: money.ledger,
-          accounts: money.accounts,
+          ledger,
+          accounts,
           turns,
           prices: pricesOf(config.billing),
           readerUrl: config.readerUrl,
