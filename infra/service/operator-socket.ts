@@ -3,7 +3,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceContext } from './context.ts'
-import type { WalletHistory } from './history.ts'
+import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { Stores } from './stores.ts'
 
@@ -14,7 +14,7 @@ import type { Stores } from './stores.ts'
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
   { store, log, ledger, accounts, turns }: Stores,
-  history: Pick<WalletHistory, 'backfills'> | null,
+  history: Pick<TrackedHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
   const openBackfills = async () => {
     if (history) return history.backfills

@@ -5,12 +5,13 @@ import bs58 from 'bs58'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { askOperator } from '../operator/socket.ts'
 import { killServers, startServers, stopServers } from '../servers/servers.ts'
+import type { ServerName } from '../servers/state.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import type { Deployment } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
 import type { Query } from './compare.ts'
 import { STILL_MS, within } from './patience.ts'
-import type { Part, ScriptStep, ServerName } from './script.ts'
+import type { Part, ScriptStep } from './script.ts'
 
 export interface DeployedOptions {
   readonly simulator: Simulator

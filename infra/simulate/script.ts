@@ -1,9 +1,9 @@
+import type { ServerName } from '../servers/state.ts'
 import { createRandom, type Random } from '../simulator/random.ts'
 import type { Role } from '../whole-service/deployment.ts'
 
 /** A process of the service: `all` is the one process of an embedded deployment. */
 export type Part = Role | 'all'
-export type ServerName = 'kafka' | 'clickhouse' | 'redis'
 
 /** One action on the service, at a slot of the market counted from its beginning. */
 export type ScriptStep = {
