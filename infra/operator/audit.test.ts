@@ -9,7 +9,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import { loadDataConfig } from '../service/config.ts'
-import { createMoney, openMeter } from '../service/money.ts'
+import { createCreditSystem, openMeter } from '../service/credit-system.ts'
 import type { RecordedAction } from './audit-log.ts'
 import { currentCaller, decodeCaller, encodeCaller } from './caller.ts'
 import { helpOf, runCommand } from './commands.ts'
@@ -36,7 +36,7 @@ test.before(async () => {
   const meter = await openMeter({ kind: 'memory' }, logger)
   const used = { store, caller: ANN, confirmAboveCredits: 100_000 }
   // The commands below use no other parts.
-  parts = { ...used, ...createMoney(store, meter, logger, null) } as unknown as OperatorParts
+  parts = { ...used, ...createCreditSystem(store, meter, logger, null) } as unknown as OperatorParts
 })
 test.after.always(() => opened.drop())
 

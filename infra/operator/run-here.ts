@@ -13,7 +13,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { type Backfills, createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import type { DataConfig } from '../service/config.ts'
-import { createMoney, openLimitsRedis, openMeter } from '../service/money.ts'
+import { createCreditSystem, openLimitsRedis, openMeter } from '../service/credit-system.ts'
 import { type OpenParts, openInOrder } from '../service/open-parts.ts'
 import { currentCaller } from './caller.ts'
 import type { CommandResult } from './command.ts'
@@ -49,7 +49,7 @@ async function openOperatorParts(
   const meter = parts.add(await openMeter(config.meter, logger))
   const redis = await openLimitsRedis(config.meter, logger)
   if (redis) parts.add({ close: async () => redis.disconnect() })
-  const { ledger, accounts } = createMoney(store, meter, logger, redis)
+  const { ledger, accounts } = createCreditSystem(store, meter, logger, redis)
   const log = parts.add(openOnce(() => openLog(config, store, logger, onBug)))
   const readLog = async () => (await log.get()).log
   const backfills = parts.add(openOnce(() => openBackfills(config, store, readLog, logger)))

@@ -56,7 +56,7 @@ export async function serveApi(
   },
 ): Promise<RunningApi> {
   const { config, logger, registry, readiness, onStage } = context
-  const { store, log, redis, money } = stores
+  const { store, log, redis, credits, accounts } = stores
   const { secrets, payments } = parts
   const simulator = config.source.kind === 'simulator' ? parts.source : null
   const api = await createApiWithFeed({
@@ -64,8 +64,8 @@ export async function serveApi(
     redisUrl: config.meter.kind === 'redis' ? config.meter.url : null,
     store,
     log,
-    credits: money.credits,
-    accounts: money.accounts,
+    credits,
+    accounts,
     redis,
     perturb: createPerturb(config.privacySalt),
     logger,
@@ -79,7 +79,7 @@ export async function serveApi(
   return {
     lines:
       simulator && config.store.kind === 'chdb'
-        ? demoLines(url, await demoApiKey(config.dataDir, money.accounts))
+        ? demoLines(url, await demoApiKey(config.dataDir, accounts))
         : [`url=${url}`],
     reload: reloadJwtKeys(context, (keys) => api.replaceJwtKeys(keys)),
     close: () => api.close(),

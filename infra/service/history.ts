@@ -11,7 +11,7 @@ import type { Source, WalletList } from './source.ts'
 import type { Stores } from './stores.ts'
 
 /** The history of the tracked wallets, and how it is fetched. */
-export interface WalletHistory extends ServicePart {
+export interface TrackedHistory extends ServicePart {
   /** Where the transactions come from. */
   readonly source: Source
   readonly backfills: Backfills
@@ -25,7 +25,7 @@ export function openHistory(
   { config, logger, ingestMetrics, fail }: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   source: Source,
-): WalletHistory {
+): TrackedHistory {
   const backfills = createBackfills({
     store,
     log,

@@ -5,7 +5,7 @@ import { readPoolPrices } from '../../pipeline/store/read-pool-prices.ts'
 import { readStorageMarker } from '../../pipeline/store/read-storage-marker.ts'
 import { type Ingest, startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import type { ServiceContext } from './context.ts'
-import type { WalletHistory } from './history.ts'
+import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { PaymentWatch } from './payments.ts'
 import { type Reload, reloadFile } from './reload.ts'
@@ -29,7 +29,7 @@ export async function startIngestion(
   context: ServiceContext,
   { store, log }: Pick<Stores, 'store' | 'log'>,
   parts: {
-    readonly history: WalletHistory
+    readonly history: TrackedHistory
     readonly payments: PaymentWatch | null
     readonly solPrices: readonly SolPrice[]
     readonly pricesStored: Promise<void> | undefined
@@ -84,7 +84,7 @@ function requireSealed(ingest: Pick<Ingest, 'status'>): void {
 
 function reloadWallets(
   { logger }: Pick<ServiceContext, 'logger'>,
-  { source, track, autoBackfill }: WalletHistory,
+  { source, track, autoBackfill }: TrackedHistory,
   ingest: Ingest,
 ): Reload {
   let followed = source.wallets.addresses.length

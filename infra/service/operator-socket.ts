@@ -3,7 +3,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { runCommand } from '../operator/commands.ts'
 import { serveOperator } from '../operator/socket.ts'
 import type { ServiceContext } from './context.ts'
-import type { WalletHistory } from './history.ts'
+import type { TrackedHistory } from './history.ts'
 import type { ServicePart } from './open-parts.ts'
 import type { Stores } from './stores.ts'
 
@@ -13,8 +13,8 @@ import type { Stores } from './stores.ts'
  */
 export function startOperatorSocket(
   { config, logger }: Pick<ServiceContext, 'config' | 'logger'>,
-  { store, log, money, turns }: Stores,
-  history: Pick<WalletHistory, 'backfills'> | null,
+  { store, log, ledger, accounts, turns }: Stores,
+  history: Pick<TrackedHistory, 'backfills'> | null,
 ): Promise<ServicePart> {
   const openBackfills = async () => {
     if (history) return history.backfills
@@ -29,8 +29,8 @@ export function startOperatorSocket(
           store,
           log: async () => log,
           backfills: openBackfills,
-          ledger: money.ledger,
-          accounts: money.accounts,
+          ledger,
+          accounts,
           turns,
           prices: pricesOf(config.billing),
           readerUrl: config.readerUrl,

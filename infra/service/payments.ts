@@ -58,9 +58,8 @@ export function openPayments(
 /** Redeems payments for accounts. */
 export function createBilling(
   { terms, deposits }: Pick<PaymentWatch, 'terms' | 'deposits'>,
-  { store, money, turns }: Pick<Stores, 'store' | 'money' | 'turns'>,
+  { store, ledger, credits, accounts, turns }: Stores,
 ): Billing {
-  const { ledger, credits, accounts } = money
   return new Billing({
     store,
     ledger,

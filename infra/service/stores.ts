@@ -1,4 +1,3 @@
-import type { Meter } from '../../api/credits/meter.ts'
 import type { Redis } from '../../api/redis-connection.ts'
 import { createTurns, type Turns } from '../../api/turns.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
@@ -9,17 +8,20 @@ import { createStore } from '../../pipeline/store/create-store.ts'
 import { createSchemaCheck, migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { ServiceContext } from './context.ts'
-import { createMoney, type Money, openLimitsRedis, openMeter } from './money.ts'
+import {
+  type CreditSystem,
+  createCreditSystem,
+  openLimitsRedis,
+  openMeter,
+} from './credit-system.ts'
 import { openInOrder, type ServicePart } from './open-parts.ts'
 
 /** Everything that keeps data: the meter, the log and the store, with accounts and credits. */
-export interface Stores extends ServicePart {
+export interface Stores extends ServicePart, CreditSystem {
   readonly log: EventLog
   readonly store: Store
-  readonly meter: Meter
   /** The connection for rate limits and account locks; null without Redis. */
   readonly redis: Redis | null
-  readonly money: Money
   /** Lets one change at a time happen to an account. */
   readonly turns: Turns
 }
@@ -45,7 +47,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
   const { meter, log, store, redis } = opened
   return {
     ...opened,
-    money: createMoney(store, meter, logger, redis),
+    ...createCreditSystem(store, meter, logger, redis),
     turns: createTurns(redis),
     ready: {
       store: () => store.ping(),

@@ -11,7 +11,7 @@ import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
-import { createMoney, openLimitsRedis, openMeter } from '../../service/money.ts'
+import { createCreditSystem, openLimitsRedis, openMeter } from '../../service/credit-system.ts'
 import { print } from '../kit/figures.ts'
 import { lastSlot, openLiveEdge, seed, storeMarker } from './seed.ts'
 
@@ -40,7 +40,7 @@ print(`seeded=${((performance.now() - started) / 1000).toFixed(1)}`)
 
 const meter = await openMeter(config.meter, logger)
 const redis = await openLimitsRedis(config.meter, logger)
-const { credits, accounts } = createMoney(store, meter, logger, redis)
+const { credits, accounts } = createCreditSystem(store, meter, logger, redis)
 const log = createMemoryLog({ logger, registry })
 const secretKey = Buffer.alloc(32, 1)
 const cursors = createCursorCodec(secretKey)

@@ -14,7 +14,7 @@ import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
-import { createMoney, openMeter } from '../../service/money.ts'
+import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
 /**
@@ -109,7 +109,7 @@ async function startFeed() {
   const store = await createStore(config.store)
   await migrate(store)
   const meter = await openMeter(config.meter, logger)
-  const { credits, ledger } = createMoney(store, meter, logger, null)
+  const { credits, ledger } = createCreditSystem(store, meter, logger, null)
   for (const account of ACCOUNTS)
     await ledger.add({ account, key: 'bench', credits: 1e12, cause: 'grant', reason: '' })
   credits.start()

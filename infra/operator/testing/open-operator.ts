@@ -9,7 +9,7 @@ import { readEnv } from '../../../pipeline/runtime/env.ts'
 import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
-import { createMoney, openMeter } from '../../service/money.ts'
+import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
 import type { CommandResult } from '../command.ts'
 import { runCommand } from '../commands.ts'
 import type { OperatorParts } from '../parts.ts'
@@ -45,7 +45,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     confirmAboveCredits: 100_000,
     prices: pricesOf(readEnv(billingEnv, {})),
     turns: createTurns(null),
-    ...createMoney(store, meter, logger, null),
+    ...createCreditSystem(store, meter, logger, null),
   }
   const run = (...args: string[]) => runCommand(args, parts, () => {})
   return {

@@ -12,7 +12,7 @@ import { createTimelyStore } from '../../pipeline/store/timely-store.ts'
 import type { ServiceConfig } from './config.ts'
 
 /** Accounts and their credits, over one store and one meter. */
-export interface Money {
+export interface CreditSystem {
   readonly meter: Meter
   readonly ledger: Ledger
   readonly credits: Credits
@@ -43,12 +43,12 @@ export async function openLimitsRedis(
  * Makes ledger, credits and accounts over a store and a meter, which the caller closes. Processes
  * lock accounts through `redis`; null when there is one process.
  */
-export function createMoney(
+export function createCreditSystem(
   store: Store,
   meter: Meter,
   logger: Logger,
   redis: Redis | null,
-): Money {
+): CreditSystem {
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const accounts = new Accounts({
