@@ -5,7 +5,7 @@ import type { TradeItem } from '../items/trade.ts'
 import type { WatchlistItem } from '../items/watchlist.ts'
 import type {
   Channel,
-  LastWord,
+  CloseReason,
   MessageFault,
   ServerMessage,
   ViewChannel,
@@ -72,7 +72,7 @@ export type Notice =
 /** Why the feed is over for this client: coming back as it is would not help. */
 export class FeedEnded extends Error {
   readonly code:
-    | LastWord
+    | CloseReason
     | Exclude<MessageFault, 'rate_limited'>
     | 'unauthorized'
     | 'insufficient_credits'
@@ -188,7 +188,7 @@ const FINAL = {
   token_expired: 'the token has expired: log in again',
   token_revoked: 'the token was taken back by a logout: log in again',
   pro_expired: 'Pro has ended for this wallet: pay for it again',
-} as const satisfies Partial<Record<LastWord, string>>
+} as const satisfies Partial<Record<CloseReason, string>>
 
 function isFinal(type: string): type is keyof typeof FINAL {
   return Object.hasOwn(FINAL, type)

@@ -3,20 +3,17 @@ import type { QueryParams, Store } from '../../pipeline/store/store.ts'
 import { endOfSlot, lateBefore } from '../cursor.ts'
 import { fund, startFeed } from '../testing/start-feed.ts'
 import { memoryViews } from '../testing/view-source.ts'
-import { Connection } from './connection.ts'
-import type { Transport } from './conversation.ts'
 import type { CreditBlock } from './credit-block.ts'
-import type { Wanted } from './history.ts'
+import type { PageRequest } from './history-page.ts'
+import type { Transport } from './protocol-handler.ts'
 import type { Relay } from './relay.ts'
+import { TradeConnection } from './trade-connection.ts'
 import { ViewConnection } from './view-connection.ts'
 import { encodeView, endOfTick } from './view-position.ts'
 import type { ViewReader, ViewRelay } from './view-relay.ts'
 import type { ViewSource } from './view-rows.ts'
 
-/*
- * What one client may make the feed do: one page of history at a time, and so many messages a
- * minute.
- */
+/* Limits of one client: one page of history at a time, and a number of messages per minute. */
 
 /** Reads that end when the test says so. */
 function held() {
@@ -146,7 +143,7 @@ test('a connection takes so many messages and pings a minute; one more is told a
   let now = 0
   const service = await startFeed({ messagesPerMinute: 3, now: () => now })
   await fund(service.meter, 'alice', 1000)
-  const told = {
+  const rateLimited = {
     type: 'error',
     code: 'rate_limited',
     message: 'A connection takes at most 3 messages a minute.',
@@ -159,19 +156,19 @@ test('a connection takes so many messages and pings a minute; one more is told a
     }
     client.socket.ping()
     t.deepEqual(await client.fence(), [])
-    client.socket.pong() // that no ping asked for
+    client.socket.pong() // unsolicited
     client.send('not JSON')
-    t.deepEqual(await client.take(1), [told], 'whatever the message is')
+    t.deepEqual(await client.take(1), [rateLimited], 'whatever the message is')
     t.is(await client.closed, 1008)
   }
   await service.close()
 })
 
-/** A client's end that takes everything. */
+/** The transport of a client that reads at once. */
 const TRANSPORT: Transport = {
   write() {},
-  hold() {},
-  flush() {},
+  cork() {},
+  uncork() {},
   ping() {},
   close() {},
   terminate() {},
@@ -185,14 +182,14 @@ const COMMON = {
 }
 
 test('a connection asks for one page, and for what its newest subscription wants by the time of its turn', (t) => {
-  const asked: (() => Wanted | null)[] = []
+  const requests: (() => PageRequest | null)[] = []
   const positions = [1, 2, 3].map((slot) => ({ key: endOfSlot(slot), late: null }))
-  const connection = new Connection(
+  const connection = new TradeConnection(
     {
       ...COMMON,
       account: 'alice',
       isTracked: () => true,
-      // Of the relay only what a client behind its window meets.
+      // A part of a relay: what is called for a client whose position is older than the window.
       relay: {
         window: { covers: () => false },
         cursor: '',
@@ -200,8 +197,8 @@ test('a connection asks for one page, and for what its newest subscription wants
       } as unknown as Relay,
       history: {
         hasMore: () => true,
-        page: (_account, wanted) => {
-          asked.push(wanted)
+        page: (_account, currentRequest) => {
+          requests.push(currentRequest)
           return new Promise(() => {})
         },
       },
@@ -213,25 +210,25 @@ test('a connection asks for one page, and for what its newest subscription wants
     connection.receive(JSON.stringify({ action: 'subscribe', channels: ['trades'], after }), 100)
   const everything = { wallets: null, mints: null }
   t.deepEqual(
-    asked.map((wanted) => wanted()),
+    requests.map((currentRequest) => currentRequest()),
     [{ from: positions[2], filter: everything }],
   )
   connection.end('restarting')
-  t.is(asked[0]?.(), null)
+  t.is(requests[0]?.(), null)
 })
 
 test('a dashboard asks for one page at a time', (t) => {
-  const asked: ViewReader[] = []
+  const readers: ViewReader[] = []
   const relay = {
     newest: 100,
     encode: () => '',
     decode: (text: string) => endOfTick(Number(text)),
     isReached: () => false,
     page(_position: unknown, _seconds: number, reader: ViewReader) {
-      asked.push(reader)
+      readers.push(reader)
       return new Promise(() => {})
     },
-  } as unknown as ViewRelay // what a client behind its newest tick meets
+  } as unknown as ViewRelay // the part that is called for a client that catches up
   const ever = { expiresAt: Number.POSITIVE_INFINITY, proUntil: Number.POSITIVE_INFINITY }
   const viewer = {
     wallet: 'alice',
@@ -246,12 +243,12 @@ test('a dashboard asks for one page at a time', (t) => {
     connection.receive(JSON.stringify({ action: 'subscribe', channels: ['signals'], after }), 100)
   subscribe('10')
   t.deepEqual(
-    asked.map((reader) => reader.isStale()),
+    readers.map((reader) => reader.isStale()),
     [false],
   )
   for (const after of ['20', '30']) subscribe(after)
   t.deepEqual(
-    asked.map((reader) => reader.isStale()),
+    readers.map((reader) => reader.isStale()),
     [true],
   )
 })

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type WebSocket, WebSocketServer } from 'ws'
+import type { WebSocket } from 'ws'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import { type Perturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
@@ -13,58 +12,76 @@ import type { Feed } from '../api.ts'
 import { type AccountChannel, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Account } from '../credits/meter.ts'
 import type { CursorCodec } from '../cursor.ts'
-import { ApiError, problem } from '../errors.ts'
 import { type PublishedSwap, tradeItem } from '../items/trade.ts'
 import type { Upgrade, Viewer } from '../middleware/upgrade.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import { Connection, passingOf } from './connection.ts'
-import type { EndReason, MessageLimit } from './conversation.ts'
-import { type BlockOptions, type BlockSource, CreditBlock } from './credit-block.ts'
-import { createTradeHistory, type TradeHistory } from './history.ts'
+import { ConnectionRegistry } from './connection-registry.ts'
+import {
+  type BlockHooks,
+  type BlockOptions,
+  type BlockSource,
+  CreditBlock,
+} from './credit-block.ts'
+import { MissedRevocations, type RevokedKey } from './missed-revocations.ts'
+import { OpenSockets } from './open-sockets.ts'
+import type { EndReason, MessageLimit } from './protocol-handler.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
-import { Seats } from './seats.ts'
 import { createFeedMetrics, type FeedMetrics } from './telemetry.ts'
+import { createTradeBatch } from './trade-batch.ts'
+import { TradeConnection } from './trade-connection.ts'
+import { createTradeHistory, type TradeHistory } from './trade-history.ts'
 import { createTransport } from './transport.ts'
+import { createUpgradeServer, refuseUpgrade } from './upgrade-server.ts'
 import { ViewConnection } from './view-connection.ts'
 import { ViewRelay } from './view-relay.ts'
 import { createViewSource, type ViewSource } from './view-rows.ts'
 
+/** What the feed works with. */
 export interface FeedDeps {
   readonly log: EventLog
   readonly cursors: CursorCodec
   readonly credits: BlockSource
-  /** What other processes do with an account; by default there are none. */
+  /** Events of accounts from other processes; by default this is the only process. */
   readonly channel?: AccountChannel
-  /** Accounts whose key was revoked since a time (unix milliseconds), and when. */
-  readonly revokedSince?: (unixMs: number) => Promise<readonly { account: Account; at: number }[]>
-  /** How many feed connections one key may have, and how many the dashboards of one wallet; a newer one closes the oldest (rule F6). */
+  /** Reads the keys revoked since a time (unix milliseconds). */
+  readonly revokedSince?: (unixMs: number) => Promise<readonly RevokedKey[]>
+  /**
+   * How many connections one key may have, and how many the dashboards of one wallet. A newer one
+   * closes the oldest (rule F6).
+   */
   readonly connectionsPerKey: number
-  /** How far back a client may resume (rule F4); default 24. */
+  /** How old a position may be that a client resumes from (rule F4); default 24. */
   readonly retentionHours?: number | undefined
-  /** Messages that a client may send on a connection in a minute; 0, the default: no limit. */
+  /** Messages that a client may send on a connection per minute; 0, the default: no limit. */
   readonly messagesPerMinute?: number | undefined
   readonly logger: Logger
   readonly registry: Registry
-  /** How what is sent differs from what happened (rule I2); null: it does not. */
+  /** Perturbation of served trades (rule I2); null: none. */
   readonly perturb?: Perturb | null
-  /** Told when a slot is `merged` and `written`. */
+  /** Called when a slot is `merged` and `written`. */
   readonly onStage?: OnStage | undefined
-  /** What the channels `watchlist` and `signals` say; by default what is stored. */
+  /** Creates the source of `watchlist` and `signals`; by default it reads the store. */
   readonly views?: (store: Store) => ViewSource
 }
 
+/** Timers, clocks and bounds of the feed; each has a default. */
 export interface FeedOptions {
+  /** Bounds of the relay. */
   readonly relay?: RelayOptions
-  /** Runs something again and again until what it gives is called; the feed's pulses, of 30 s and of 1 s. */
+  /** Starts a timer and returns what stops it. The feed has timers of 30 s and of 1 s. */
   readonly every?: (ms: number, run: () => void) => () => void
+  /** Clock and pauses of credit blocks. */
   readonly block?: BlockOptions
-  /** How long a client may take to answer a close. */
+  /** How long a client may take to answer a close when the feed stops, in milliseconds. */
   readonly closeMs?: number
-  /** Unix milliseconds by the wall clock, by which tokens and Pro end. */
+  /** Unix milliseconds by the wall clock, for the end of tokens and Pro. */
   readonly now?: () => number
 }
 
-/** The live feed of `GET /ws` (rules of section F): connections over one relay of the log. Nothing in it can be lost. */
+/**
+ * Creates the live feed of `GET /ws` (section F of the rules): trade connections over one relay of
+ * the log, and dashboard connections over one view relay. It has no state that must be kept.
+ */
 export function createFeed(deps: FeedDeps, options: FeedOptions = {}): Feed {
   return new LiveFeed(deps, options)
 }
@@ -74,22 +91,20 @@ class LiveFeed implements Feed {
   readonly #options: Required<FeedOptions>
   readonly #metrics: FeedMetrics
   readonly #messageLimit: MessageLimit
-  readonly #server = new WebSocketServer(SERVER_OPTIONS)
-  readonly #traders: Seats<Connection>
-  readonly #viewers: Seats<ViewConnection>
-  /** Open sockets, closing ones too. */
-  readonly #sockets = new Set<WebSocket>()
-  /** What connections that ended still have to book. */
-  readonly #booking = new Set<Promise<void>>()
+  readonly #server = createUpgradeServer()
+  readonly #sockets: OpenSockets
+  readonly #traders: ConnectionRegistry<TradeConnection>
+  readonly #viewers: ConnectionRegistry<ViewConnection>
+  readonly #missedRevocations: MissedRevocations
+  /** Work of closed connections: booking credits, telling other processes. None of it rejects. */
+  readonly #closing = new Set<Promise<void>>()
   #relay: Relay | null = null
   #history: TradeHistory | null = null
-  #views: ViewRelay | null = null
+  #viewRelay: ViewRelay | null = null
   #storage: StorageView = { walletCount: () => 0, stored: () => null }
-  /** Whether the engine's newest tick is being asked for; never rejects. */
-  #looking: Promise<void> = Promise.resolve()
-  /** Since when keys may have been revoked without this process having heard of it (unix milliseconds); null: it knows. */
-  #unheardSince: number | null = null
-  #stopPulse: () => void = () => {}
+  /** The last poll of the view relay. Never rejects. */
+  #viewPoll: Promise<void> = Promise.resolve()
+  #stopTimers: () => void = () => {}
   #isStopping = false
 
   constructor(deps: FeedDeps, options: FeedOptions) {
@@ -103,22 +118,39 @@ class LiveFeed implements Feed {
       ...options,
     }
     this.#metrics = createFeedMetrics(deps.registry)
+    this.#sockets = new OpenSockets(this.#metrics)
     this.#messageLimit = { perMinute: deps.messagesPerMinute ?? 0, now: this.#options.now }
-    const { channel = createMemoryChannel(), connectionsPerKey } = deps
-    this.#traders = new Seats(channel, connectionsPerKey)
-    this.#viewers = new Seats(channel, connectionsPerKey)
+    const { channel = createMemoryChannel(), connectionsPerKey, revokedSince, logger } = deps
+    this.#traders = new ConnectionRegistry(channel, connectionsPerKey)
+    this.#viewers = new ConnectionRegistry(channel, connectionsPerKey)
+    this.#missedRevocations = new MissedRevocations({
+      revokedSince,
+      onRevoked: (revoked) => this.#endRevoked(revoked),
+      logger,
+    })
+    this.#listenTo(channel)
+  }
+
+  #listenTo(channel: AccountChannel): void {
     channel.listen({
       onSuperseded: (_account, name) => {
-        this.#traders.onSuperseded(name)
-        this.#viewers.onSuperseded(name)
+        this.#traders.endSuperseded(name)
+        this.#viewers.endSuperseded(name)
       },
       onRotated: (account) => this.endAll(account, 'key_rotated'),
-      onLoggedOut: (tokenId) => this.#logOut((connection) => connection.tokenId === tokenId),
+      onLoggedOut: (tokenId) =>
+        this.#endViewers('token_revoked', (connection) => connection.tokenId === tokenId),
       onLoggedOutEverywhere: (wallet, generation) =>
-        this.#logOut((connection) => connection.isBefore(wallet, generation)),
-      onBack: (sinceMs) => this.#comeBack(sinceMs),
+        this.#endViewers('token_revoked', (connection) =>
+          connection.hasTokenBefore(wallet, generation),
+        ),
+      onBack: (sinceMs) => {
+        this.#traders.announceAll()
+        this.#viewers.announceAll()
+        this.checkTokens()
+        this.#missedRevocations.onReconnect(sinceMs)
+      },
     })
-    this.#server.on('wsClientError', (_error, socket) => refuse(socket, 'upgrade_required'))
   }
 
   async start(
@@ -127,13 +159,19 @@ class LiveFeed implements Feed {
     storeOf: (account: Account) => Store = () => store,
   ): Promise<void> {
     this.#storage = storage
-    const { log, cursors, retentionHours = 24, perturb = null } = this.#deps
+    await this.#startRelay(store, storeOf)
+    await this.#startViewRelay(store)
+    this.#startTimers()
+  }
+
+  async #startRelay(store: Store, storeOf: (account: Account) => Store): Promise<void> {
+    const { log, cursors, retentionHours = DEFAULT_RETENTION_HOURS, perturb = null } = this.#deps
     const render = (swap: PublishedSwap & EventKey) =>
       JSON.stringify(tradeItem(serveSwap(swap, perturb)))
     const history = createTradeHistory({
       store,
       storeOf,
-      position: storage,
+      position: this.#storage,
       cursors,
       epoch: log.epoch,
       retentionHours,
@@ -145,25 +183,32 @@ class LiveFeed implements Feed {
       this.#options.relay,
     )
     this.#relay.listen((entries) => {
-      const passing = passingOf(entries)
-      for (const connection of this.#traders.all()) connection.offer(passing)
+      const batch = createTradeBatch(entries)
+      for (const connection of this.#traders.active()) connection.deliver(batch)
     })
+  }
+
+  async #startViewRelay(store: Store): Promise<void> {
+    const { cursors, retentionHours = DEFAULT_RETENTION_HOURS, logger } = this.#deps
     const source = this.#deps.views?.(store) ?? createViewSource(store)
-    const views = new ViewRelay({ source, cursors, retentionHours, logger: this.#deps.logger })
-    await views.poll()
-    this.#views = views
+    const viewRelay = new ViewRelay({ source, cursors, retentionHours, logger })
+    await viewRelay.poll()
+    this.#viewRelay = viewRelay
+  }
+
+  #startTimers(): void {
     const { every } = this.#options
-    const stopBeat = every(BEAT_MS, () => {
-      for (const connection of this.#traders.all()) connection.beat()
-      for (const connection of this.#viewers.all()) connection.beat()
+    const stopHeartbeats = every(HEARTBEAT_MS, () => {
+      for (const connection of this.#traders.active()) connection.heartbeat()
+      for (const connection of this.#viewers.active()) connection.heartbeat()
     })
     const stopSeconds = every(SECOND_MS, () => {
-      for (const connection of this.#viewers.all()) connection.checkAccess()
-      this.#endRevoked()
-      this.#looking = views.poll()
+      for (const connection of this.#viewers.active()) connection.checkAccess()
+      this.#missedRevocations.retry()
+      this.#viewPoll = this.#viewRelay?.poll() ?? this.#viewPoll
     })
-    this.#stopPulse = () => {
-      stopBeat()
+    this.#stopTimers = () => {
+      stopHeartbeats()
       stopSeconds()
     }
   }
@@ -173,7 +218,7 @@ class LiveFeed implements Feed {
     return marker && { slot: marker.slot, blockTime: marker.blockTime }
   }
 
-  /** Trades are written to the sockets in the same turn in which their slot passes. */
+  /** Equal to `sealed`: trades are written to the sockets synchronously when a slot is published. */
   sent() {
     return this.sealed()
   }
@@ -185,138 +230,117 @@ class LiveFeed implements Feed {
   accept({ request, socket, head }: Upgrade, account: Account, left: number): void {
     const [relay, history] = [this.#relay, this.#history]
     if (relay === null || history === null || this.#isStopping) {
-      refuse(socket, 'unavailable')
+      refuseUpgrade(socket, 'unavailable')
       return
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#open({ relay, history }, webSocket, socket, account, left),
+      this.#openTrades({ relay, history }, webSocket, socket, account, left),
     )
   }
 
   acceptViewer({ request, socket, head }: Upgrade, viewer: Viewer): void {
-    const relay = this.#views
+    const relay = this.#viewRelay
     if (relay === null || this.#isStopping) {
-      refuse(socket, 'unavailable')
+      refuseUpgrade(socket, 'unavailable')
       return
     }
     this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-      this.#openView(relay, webSocket, socket, viewer),
+      this.#openViews(relay, webSocket, socket, viewer),
     )
   }
 
-  /** Ends an account's connections, as when its key was rotated (rule F6). */
+  /** Ends an account's trade connections, as when its key was rotated (rule F6). */
   endAll(account: Account, reason: EndReason): void {
     this.#traders.endAll(account, reason)
   }
 
   checkTokens(): void {
-    for (const connection of this.#viewers.all()) connection.checkToken()
+    for (const connection of this.#viewers.active()) connection.checkToken()
   }
 
-  #logOut(isMeant: (connection: ViewConnection) => boolean): void {
-    for (const connection of this.#viewers.all())
-      if (isMeant(connection)) connection.end('token_revoked')
+  #endViewers(reason: EndReason, isMeant: (connection: ViewConnection) => boolean): void {
+    for (const connection of this.#viewers.active()) if (isMeant(connection)) connection.end(reason)
   }
 
-  /** Other processes hear of this one again: what it has, and which keys and tokens were revoked meanwhile. */
-  #comeBack(sinceMs: number): void {
-    this.#traders.comeBack()
-    this.#viewers.comeBack()
-    this.checkTokens()
-    this.#unheardSince = Math.min(sinceMs, this.#unheardSince ?? sinceMs)
-    this.#endRevoked(() => this.#deps.logger.warn('revoked keys cannot be read, trying again'))
-  }
-
-  /** Ends what came with a key that was revoked unheard; what cannot be read now is asked for again, each second. */
-  #endRevoked(onFailure: () => void = () => {}): void {
-    const since = this.#unheardSince
-    if (since === null) return
-    this.#unheardSince = null
-    this.#deps.revokedSince?.(since - CLOCK_SKEW_MS).then(
-      (revoked) => {
-        for (const { account, at } of revoked)
-          for (const seat of this.#traders.seated())
-            if (seat.account === account && seat.openedAt < at) seat.connection.end('key_rotated')
-      },
-      () => {
-        this.#unheardSince = Math.min(since, this.#unheardSince ?? since)
-        onFailure()
-      },
-    )
+  /** Ends the account's connections that were opened before its key was revoked. */
+  #endRevoked({ account, at }: RevokedKey): void {
+    for (const registered of this.#traders.registered())
+      if (registered.account === account && registered.openedAt < at)
+        registered.connection.end('key_rotated')
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
-    this.#stopPulse()
-    for (const connection of [...this.#traders.all(), ...this.#viewers.all()])
+    this.#stopTimers()
+    for (const connection of [...this.#traders.active(), ...this.#viewers.active()])
       connection.end('restarting')
-    const closed = this.#allClosed()
-    const timer = setTimeout(
-      () => {
-        for (const socket of this.#sockets) socket.terminate()
-      },
-      Math.min(this.#options.closeMs, graceMs / 2),
-    )
-    await closed
-    clearTimeout(timer)
-    const overdue = new AbortController()
-    await Promise.race([
-      Promise.all(this.#booking),
-      new Promise((resolve) => {
-        const timeout = setTimeout(resolve, graceMs / 2)
-        overdue.signal.addEventListener('abort', () => clearTimeout(timeout))
-      }),
-    ])
-    overdue.abort()
+    await this.#sockets.drain(Math.min(this.#options.closeMs, graceMs / 2))
+    await this.#drainClosing(graceMs / 2)
     await this.#relay?.close()
-    await this.#looking
+    await this.#viewPoll
   }
 
-  #open(
+  /** Waits for the work of closed connections, at most `timeoutMs`. */
+  async #drainClosing(timeoutMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const overdue = new Promise((resolve) => {
+      timer = setTimeout(resolve, timeoutMs)
+    })
+    await Promise.race([Promise.all(this.#closing), overdue])
+    clearTimeout(timer)
+  }
+
+  #openTrades(
     parts: { readonly relay: Relay; readonly history: TradeHistory },
     webSocket: WebSocket,
     socket: Duplex,
     account: Account,
     left: number,
   ): void {
-    let held = 0
-    for (const other of this.#traders.of(account)) held += other.heldCredits
-    const { credits } = this.#deps
     const name = randomUUID()
-    const attached = this.#attach(webSocket)
-    const connection: Connection = new Connection(
+    const openSocket = this.#sockets.add(webSocket)
+    let reserved = 0
+    for (const other of this.#traders.activeOf(account)) reserved += other.heldCredits
+    const connection: TradeConnection = new TradeConnection(
       {
+        relay: parts.relay,
+        history: parts.history,
         transport: createTransport(webSocket, socket),
         limit: this.#messageLimit,
         account,
-        ...parts,
         isTracked: (wallet) => wallet <= this.#storage.walletCount(),
-        creditBlock: (hooks) =>
-          new CreditBlock(
-            { source: credits, account, connection: name, left, hooks },
-            this.#options.block,
-          ),
+        creditBlock: (hooks) => this.#createCreditBlock(account, name, left, hooks),
         onSent: (trades) => this.#metrics.messages.inc(trades),
         onEnd: (reason) => {
-          attached.ended = reason
-          this.#traders.forget(account, connection)
+          openSocket.setEndReason(reason)
+          this.#traders.deactivate(account, connection)
         },
       },
-      left + held,
+      left + reserved,
     )
-    this.#traders.take(account, name, connection)
-    attached.follow(connection, () => {
-      this.#traders.forget(account, connection)
-      this.#book(this.#traders.leave(name))
-      this.#book(connection.closed())
+    this.#traders.add(account, name, connection)
+    openSocket.bind(connection, () => {
+      this.#traders.deactivate(account, connection)
+      this.#track(this.#traders.remove(name))
+      this.#track(connection.onSocketClosed())
     })
   }
 
-  #openView(relay: ViewRelay, webSocket: WebSocket, socket: Duplex, viewer: Viewer): void {
-    // Connections of a dashboard are counted apart from those of the account's key.
+  #createCreditBlock(
+    account: Account,
+    connection: string,
+    left: number,
+    hooks: BlockHooks,
+  ): CreditBlock {
+    const source = this.#deps.credits
+    return new CreditBlock({ source, account, connection, left, hooks }, this.#options.block)
+  }
+
+  #openViews(relay: ViewRelay, webSocket: WebSocket, socket: Duplex, viewer: Viewer): void {
+    // The limit of connections applies to a wallet's dashboards and to its key separately.
     const account = `dashboard:${viewer.wallet}`
     const name = randomUUID()
-    const attached = this.#attach(webSocket)
+    const openSocket = this.#sockets.add(webSocket)
     const connection: ViewConnection = new ViewConnection({
       transport: createTransport(webSocket, socket),
       limit: this.#messageLimit,
@@ -325,102 +349,35 @@ class LiveFeed implements Feed {
       now: this.#options.now,
       onSent: (messages) => this.#metrics.viewMessages.inc(messages),
       onEnd: (reason) => {
-        attached.ended = reason
-        this.#viewers.forget(account, connection)
+        openSocket.setEndReason(reason)
+        this.#viewers.deactivate(account, connection)
       },
     })
-    this.#viewers.take(account, name, connection)
-    const unlisten = relay.listen((batch) => connection.offer(batch))
-    connection.checkToken() // it may have been taken back before this connection could hear of it
-    attached.follow(connection, () => {
+    this.#viewers.add(account, name, connection)
+    const unlisten = relay.listen((batch) => connection.deliver(batch))
+    connection.checkToken() // it may have been revoked before this connection was registered
+    openSocket.bind(connection, () => {
       unlisten()
-      this.#viewers.forget(account, connection)
-      this.#book(this.#viewers.leave(name))
-      connection.gone()
+      this.#viewers.deactivate(account, connection)
+      this.#track(this.#viewers.remove(name))
+      connection.onSocketClosed()
     })
   }
 
-  /** A socket that is open from now on; what comes over it goes to the connection that follows it, until it is closed. */
-  #attach(webSocket: WebSocket) {
-    this.#sockets.add(webSocket)
-    this.#metrics.connections.set(this.#sockets.size)
-    const attached = {
-      ended: null as EndReason | 'protocol_error' | null,
-      follow: (connection: Connection | ViewConnection, onClosed: () => void) => {
-        webSocket.on('message', (data: Buffer, isBinary) =>
-          connection.receive(isBinary ? null : data.toString(), data.length),
-        )
-        webSocket.on('ping', () => connection.onPing())
-        webSocket.on('pong', () => connection.onPong())
-        webSocket.on('error', () => {
-          attached.ended ??= 'protocol_error' // which is answered with the close code that says it
-        })
-        webSocket.on('close', () => {
-          this.#sockets.delete(webSocket)
-          onClosed()
-          this.#metrics.connections.set(this.#sockets.size)
-          this.#metrics.closes.inc({ reason: attached.ended ?? 'client' })
-        })
-      },
-    }
-    return attached
-  }
-
-  #book(booked: Promise<void>): void {
-    const done = booked.finally(() => this.#booking.delete(done))
-    this.#booking.add(done)
-  }
-
-  #allClosed(): Promise<void> {
-    return new Promise((resolve) => {
-      const check = () => {
-        if (this.#sockets.size === 0) resolve()
-      }
-      for (const socket of this.#sockets) socket.on('close', check)
-      check()
-    })
+  #track(work: Promise<void>): void {
+    const done = work.finally(() => this.#closing.delete(done))
+    this.#closing.add(done)
   }
 }
 
-/** How far clocks of processes may be apart. */
-const CLOCK_SKEW_MS = 5000
-
-/** What the feed wants to know of storage. */
+/** What the feed reads of the storage position. */
 type StorageView = Pick<StoragePosition, 'walletCount' | 'stored'>
 
-/** How long a client has to answer a close; what it sends until then is still parsed. */
-const CLOSE_MS = 2000
-/** A message is refused with a word up to this size, beyond it without. */
-const MAX_FRAME_BYTES = 16_384
-const BEAT_MS = 30_000
+const DEFAULT_RETENTION_HOURS = 24
+const HEARTBEAT_MS = 30_000
 const SECOND_MS = 1000
 
 function everyMs(ms: number, run: () => void): () => void {
   const timer = setInterval(run, ms)
   return () => clearInterval(timer)
-}
-
-/** Answers what asked to speak WebSocket and then did not (RFC 6455 4.2), or came too late. */
-function refuse(socket: Duplex, code: 'upgrade_required' | 'unavailable'): void {
-  const error = new ApiError(code)
-  const body = JSON.stringify(problem(error, randomUUID()))
-  const fields = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
-    'Connection: close',
-    'Sec-WebSocket-Version: 13',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-  ]
-  socket.end(`${fields.join('\r\n')}\r\n\r\n${body}`)
-}
-
-/** `closeTimeout` of ws 8.19 is not in its types yet. */
-const SERVER_OPTIONS = {
-  noServer: true,
-  clientTracking: false,
-  perMessageDeflate: false,
-  maxPayload: MAX_FRAME_BYTES,
-  closeTimeout: CLOSE_MS,
-  handleProtocols: (offered: Set<string>): string | false =>
-    offered.has('bearer') ? 'bearer' : false,
 }

@@ -1,5 +1,6 @@
 /**
- * One WebSocket text message as its bytes on the wire (RFC 6455 5.2): final, not masked, not compressed. The same bytes go to everybody, so a message is framed once.
+ * Encodes a text message as a WebSocket frame (RFC 6455 5.2): final, not masked, not compressed. A
+ * message is framed once for all connections.
  *
  * Layout: u8 0x81 | u8 length below 126, or 126 and u16, or 127 and u64, big endian | UTF-8 text
  */
@@ -20,7 +21,7 @@ export function frameText(text: string): Buffer {
   return frame
 }
 
-/** The text of a frame of `frameText`. */
+/** Decodes a frame made by `frameText`. */
 export function textOf(frame: Buffer): string {
   const length = frame[1] ?? 0
   return frame.toString('utf8', length < 126 ? 2 : length === 126 ? 4 : 10)

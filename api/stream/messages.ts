@@ -3,16 +3,22 @@ import { SignalItem } from '../items/signal.ts'
 import { TradeItem } from '../items/trade.ts'
 import { WatchlistItem } from '../items/watchlist.ts'
 
-/** What may be subscribed to; an API key has `trades` alone, a dashboard token of a wallet with Pro the other two (rule F1). */
+/**
+ * The channels of the feed. An API key may subscribe to `trades`. A dashboard token of a wallet with
+ * Pro may subscribe to the other two (rule F1).
+ */
 export const CHANNELS = ['trades', 'watchlist', 'signals'] as const
+/** Schema of a channel's name. */
 export const Channel = z.enum(CHANNELS)
+/** A channel of the feed. */
 export type Channel = z.infer<typeof Channel>
 
-/** The channels that are not metered, in the order in which one tick is told. */
+/** The free channels, in the order in which the messages of one tick are sent. */
 export const VIEW_CHANNELS = ['watchlist', 'signals'] as const
+/** A free channel. */
 export type ViewChannel = (typeof VIEW_CHANNELS)[number]
 
-/** What a client may be told is wrong with a message; where several hold, the first in this order (rule F2). */
+/** Codes of `error` messages. Where several apply, the first in this order is sent (rule F2). */
 export const MessageFault = z.enum([
   'rate_limited',
   'invalid_message',
@@ -22,6 +28,7 @@ export const MessageFault = z.enum([
   'wallet_not_found',
   'invalid_cursor',
 ])
+/** A code of an `error` message. */
 export type MessageFault = z.infer<typeof MessageFault>
 
 const Channels = z.array(Channel).min(1).max(8)
@@ -35,7 +42,7 @@ const Mints = z
   .max(100)
 const Cursor = z.string().describe('Opaque position; give it as `after` to go on from there')
 
-/** Asks for channels, or replaces what was asked for. Other fields are ignored. */
+/** Subscribes to channels, or replaces the subscription. Other fields are ignored. */
 export const SubscribeMessage = z
   .object({
     action: z.literal('subscribe'),
@@ -52,20 +59,27 @@ export const SubscribeMessage = z
       'Asks for `trades` (with an API key), or for `watchlist` and `signals` (with a dashboard token), or replaces the filter',
   })
 
+/** Ends the subscription to channels. */
 export const UnsubscribeMessage = z
   .object({ action: z.literal('unsubscribe'), channels: Channels })
   .meta({ id: 'Unsubscribe', description: 'Ends what was subscribed to' })
 
+/** Asks for a `pong` message. */
 export const PingMessage = z
   .object({ action: z.literal('ping') })
   .meta({ id: 'Ping', description: 'Asks for a `pong`' })
 
-/** What a client may send (rule F2): JSON text of at most 4096 bytes. How it is read, with the code for what is wrong, is in `protocol.ts`. */
+/**
+ * Schemas of what a client may send (rule F2): JSON text of at most 4096 bytes. They document the
+ * protocol; `protocol.ts` parses messages and finds the code for a bad one.
+ */
 export const CLIENT_MESSAGES = [SubscribeMessage, UnsubscribeMessage, PingMessage] as const
+/** Schema of a client's message. */
 export const ClientText = z.discriminatedUnion('action', CLIENT_MESSAGES)
+/** A client's message. */
 export type ClientText = z.infer<typeof ClientText>
 
-/** A trade: `data` is what `GET /trades` gives for it (rule F3). */
+/** A trade; `data` is the item that `GET /trades` serves for it (rule F3). */
 export const TradeMessage = z
   .strictObject({
     channel: z.literal('trades'),
@@ -78,9 +92,10 @@ export const TradeMessage = z
   })
   .meta({ id: 'TradeMessage', description: 'A trade; costs 1 credit' })
 
+/** A trade, as sent on the feed. */
 export type TradeMessage = z.infer<typeof TradeMessage>
 
-/** A listed token as of a tick (rules of section G), and how it came to be told. */
+/** A token on the trending watchlist as of a tick (section G of the rules). */
 export const WatchlistMessage = z
   .strictObject({
     channel: z.literal('watchlist'),
@@ -101,7 +116,7 @@ export const WatchlistMessage = z
       'A token on the trending watchlist, as `GET /me/watchlists/trending` gives it; free',
   })
 
-/** A token left the list (rule G1). */
+/** A token left the trending watchlist (rule G1). */
 export const LeftMessage = z
   .strictObject({
     channel: z.literal('watchlist'),
@@ -111,6 +126,7 @@ export const LeftMessage = z
   })
   .meta({ id: 'LeftMessage', description: 'A token left the trending watchlist; free' })
 
+/** A signal fired. */
 export const SignalMessage = z
   .strictObject({
     channel: z.literal('signals'),
@@ -126,6 +142,7 @@ export const SignalMessage = z
     description: 'A filter strategy fired, as `GET /me/signals/filter` gives it; free',
   })
 
+/** The snapshot of a subscription is complete; changes follow. */
 export const SnapshotCompleteMessage = z
   .strictObject({
     type: z.literal('snapshot_complete'),
@@ -137,6 +154,7 @@ export const SnapshotCompleteMessage = z
       'Every message of the snapshot of `watchlist` and `signals` was sent: what is not in it is not on the list',
   })
 
+/** Confirms a subscription. */
 export const SubscribedMessage = z
   .strictObject({
     type: z.literal('subscribed'),
@@ -149,10 +167,12 @@ export const SubscribedMessage = z
   })
   .meta({ id: 'Subscribed', description: 'A subscribe was taken; null for a filter not given' })
 
+/** Confirms the end of a subscription. */
 export const UnsubscribedMessage = z
   .strictObject({ type: z.literal('unsubscribed'), channels: z.array(Channel) })
   .meta({ id: 'Unsubscribed', description: 'An unsubscribe was taken' })
 
+/** Trades before `oldest` are not on the feed. */
 export const GapMessage = z
   .strictObject({
     type: z.literal('gap'),
@@ -164,10 +184,12 @@ export const GapMessage = z
       'Trades before `oldest` are out of reach of the feed; `GET /trades` may have them. On `watchlist` and `signals` a snapshot follows',
   })
 
+/** Warns once that a tenth of the balance at connect is left (rule F5). */
 export const BalanceLowMessage = z
   .strictObject({ type: z.literal('balance_low'), balance_credits: z.int() })
   .meta({ id: 'BalanceLow', description: 'A tenth of the balance at connect is left; told once' })
 
+/** Answers a bad message. */
 export const ErrorMessage = z
   .strictObject({ type: z.literal('error'), code: MessageFault, message: z.string() })
   .meta({
@@ -176,15 +198,17 @@ export const ErrorMessage = z
       'A bad message; the connection stays, three in a row end it (1008). `rate_limited`: more messages and protocol pings in a minute than a connection may send; the connection ends (1008), come back with `after`',
   })
 
+/** Answers a `ping` message. */
 export const PongMessage = z
   .strictObject({ type: z.literal('pong') })
   .meta({ id: 'Pong', description: 'Answers `ping`' })
 
+/** Heartbeat. */
 export const BeatMessage = z
   .strictObject({ type: z.literal('ping') })
   .meta({ id: 'Beat', description: 'Each 30 s while subscribed; needs no answer' })
 
-/** The last word before the service closes a connection, with the close code that goes with it (rules F5-F7). */
+/** Close codes by the reason that the service sends before it closes a connection (rules F5-F7). */
 export const CLOSE_CODES = {
   balance_exhausted: 1008,
   superseded: 1008,
@@ -196,8 +220,10 @@ export const CLOSE_CODES = {
   slow_reader: 1013,
   unavailable: 1013,
 } as const
-export type LastWord = keyof typeof CLOSE_CODES
+/** Why the service closes a connection, as its last message says. */
+export type CloseReason = keyof typeof CLOSE_CODES
 
+/** Says why the service closes the connection. */
 export const LastMessage = z
   .strictObject({
     type: z.enum([
@@ -210,7 +236,7 @@ export const LastMessage = z
       'restarting',
       'slow_reader',
       'unavailable',
-    ] satisfies LastWord[]),
+    ] satisfies CloseReason[]),
   })
   .meta({
     id: 'LastMessage',
@@ -218,11 +244,14 @@ export const LastMessage = z
       'Why the connection is closed: 1008 for balance_exhausted, superseded, key_rotated, token_expired, token_revoked, pro_expired; 1012 for restarting; 1013 for slow_reader, unavailable',
   })
 
+/** A token on the watchlist, as sent on the feed. */
 export type WatchlistMessage = z.infer<typeof WatchlistMessage>
+/** A token that left the watchlist, as sent on the feed. */
 export type LeftMessage = z.infer<typeof LeftMessage>
+/** A signal, as sent on the feed. */
 export type SignalMessage = z.infer<typeof SignalMessage>
 
-/** What the service sends on the feed. */
+/** Schemas of what the service sends on the feed. */
 export const SERVER_MESSAGES = [
   TradeMessage,
   WatchlistMessage,
@@ -238,5 +267,7 @@ export const SERVER_MESSAGES = [
   BeatMessage,
   LastMessage,
 ] as const
+/** Schema of a message of the service. */
 export const ServerMessage = z.union(SERVER_MESSAGES)
+/** A message of the service. */
 export type ServerMessage = z.infer<typeof ServerMessage>

@@ -15,7 +15,7 @@ import {
 import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
-import { stepsToNow } from './catch-up.ts'
+import { catchUpSteps } from './catch-up-steps.ts'
 import { textOf } from './frame.ts'
 import { createRelay, type Relay, type RelayOptions } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
@@ -45,7 +45,7 @@ const message = (swap: Swap) => ({
 const read = (frame: Buffer): unknown => JSON.parse(textOf(frame))
 /** What somebody who comes from a position is sent. */
 const sinceThen = (relay: Relay, key = BEGINNING) =>
-  [...stepsToNow(relay, { key, late: null }, { wallets: null, mints: null })].flatMap(
+  [...catchUpSteps(relay, { key, late: null }, { wallets: null, mints: null })].flatMap(
     ({ frame }) => (frame === null ? [] : [read(frame)]),
   )
 

@@ -3,28 +3,29 @@ import type { StoredSlot } from '../storage-position.ts'
 
 /** How far back the feed goes (rule F4). */
 export interface Retention {
-  /** The newest slot with a swap that is too old to be sent; null when none is. */
+  /** The newest slot with a swap that is too old to be sent; null when no swap is. */
   floor(stored: StoredSlot): Promise<number | null>
 }
 
 /**
- * Measures age in block time from the newest stored slot. The floor is looked for once a minute, by halving: block times rise with slots, and each look reads one swap, so it
- * costs the same however much is stored.
+ * Creates the retention of a store. Age is block time before the newest stored slot. The floor is
+ * found by binary search, as block times rise with slots, and cached for a minute of block time.
+ * Each step of the search reads one swap.
  */
 export function createRetention(store: Store, hours: number): Retention {
-  let known: { readonly blockTime: number; readonly floor: Promise<number | null> } | null = null
+  let cached: { readonly blockTime: number; readonly floor: Promise<number | null> } | null = null
 
   async function find(stored: StoredSlot): Promise<number | null> {
     const cutoff = stored.blockTime - hours * 3600
-    const [oldest] = await store.query<Found>(FIRST, { from: 0 })
+    const [oldest] = await store.query<SwapTime>(FIRST, { from: 0 })
     if (oldest === undefined || oldest.block_time >= cutoff) return null
-    // A swap at or after `low` is too old, none after `high` is.
+    // Invariant: a swap at or after `low` is too old, and none after `high` is.
     let low = Number(oldest.slot)
     let high = stored.slot
     while (low < high) {
       const middle = Math.ceil((low + high) / 2)
-      const [found] = await store.query<Found>(FIRST, { from: middle })
-      if (found !== undefined && found.block_time < cutoff) low = Number(found.slot)
+      const [swap] = await store.query<SwapTime>(FIRST, { from: middle })
+      if (swap !== undefined && swap.block_time < cutoff) low = Number(swap.slot)
       else high = middle - 1
     }
     return low
@@ -32,21 +33,22 @@ export function createRetention(store: Store, hours: number): Retention {
 
   return {
     floor(stored) {
-      if (known === null || stored.blockTime - known.blockTime > RENEW_SECONDS) {
+      if (cached === null || stored.blockTime - cached.blockTime > RENEW_SECONDS) {
         const floor = find(stored)
-        known = { blockTime: stored.blockTime, floor }
+        cached = { blockTime: stored.blockTime, floor }
         floor.catch(() => {
-          known = null
+          cached = null
         })
       }
-      return known.floor
+      return cached.floor
     },
   }
 }
 
+/** How long a floor is cached, in seconds of block time. */
 const RENEW_SECONDS = 60
 
-interface Found {
+interface SwapTime {
   readonly slot: string
   readonly block_time: number
 }

@@ -4,7 +4,7 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import { compareEventKeys, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { LogRecord } from '../../pipeline/log/log.ts'
 import { aMarker, aSwap } from '../testing/a-swap.ts'
-import { type Merged, SlotMerger } from './slot-merger.ts'
+import { type MergerOutput, SlotMerger } from './slot-merger.ts'
 
 const PARTITIONS = 3
 
@@ -108,7 +108,7 @@ const aLog = fc
 function readAll(log: readonly Entry[][], steps: readonly (readonly [number, number, boolean])[]) {
   const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const next = log.map(() => 0)
-  const out: Merged[] = []
+  const out: MergerOutput[] = []
   const read = (partition: number, size: number, twice: boolean) => {
     const from = next[partition]!
     const records = log[partition]!.slice(from, from + size).map((entry, i) => ({
@@ -186,7 +186,7 @@ test('late swaps come out once, in one place in every process: behind the slot t
           t.deepEqual([one.mark.passedSlot, one.swap.slot <= passed], [passed, true])
       }
       // Within one passed slot each partition keeps its own order, and that is all that may differ.
-      const inOnePlace = (merged: readonly Merged[]) =>
+      const inOnePlace = (merged: readonly MergerOutput[]) =>
         merged
           .flatMap((one) => (one.kind === 'late' ? [one.mark] : []))
           .sort((a, b) => a.passedSlot - b.passedSlot || a.partition - b.partition)
@@ -228,7 +228,9 @@ test('what was read from the middle of the log is incomplete up to its first mar
   t.is(merger.incompleteTo, 6)
   const again = { kind: 'record', record: at(5, 0, 3), late: null, offset: 90n } as const
   const mark = { epoch: 0, passedSlot: 7, partition: 0, offset: 90 }
-  t.deepEqual(merger.doubtful({ partition: 0, records: [again] }), [{ swap: again.record, mark }])
+  t.deepEqual(merger.findSuspects({ partition: 0, records: [again] }), [
+    { swap: again.record, mark },
+  ])
   t.deepEqual(
     merger.read({ partition: 0, records: [again] }, new Set([eventKeyText(again.record)])),
     [],
@@ -254,7 +256,7 @@ test('what comes again for a remembered slot is known, for a forgotten one doubt
     ...entry,
   }))
   const mark = (offset: number) => ({ epoch: 3, passedSlot: 2, partition: 0, offset })
-  t.deepEqual(merger.doubtful({ partition: 0, records }), [{ swap: at(1), mark: mark(4) }])
+  t.deepEqual(merger.findSuspects({ partition: 0, records }), [{ swap: at(1), mark: mark(4) }])
   t.deepEqual(merger.read({ partition: 0, records }, new Set([eventKeyText(at(1))])), [
     { kind: 'late', swap: at(2, 1), mark: mark(6) },
   ])

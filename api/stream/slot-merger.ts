@@ -5,79 +5,96 @@ import { type LateMark, LateOrder } from '../../pipeline/log/late-order.ts'
 import type { LogBatch } from '../../pipeline/log/log.ts'
 
 /**
- * What comes out: a slot that every partition has passed, with its swaps in event-key order; before it, what was passed over if its parent never came; one swap of a
- * slot that came out before, which is late.
+ * An output of the merger. `slot`: every partition has passed it; its swaps are in event-key order.
+ * `gap`: skipped slots after `fromSlot` up to `toSlot`, before a slot whose parent never came.
+ * `late`: one swap of a slot that was released before.
  */
-export type Merged =
+export type MergerOutput =
   | { readonly kind: 'slot'; readonly marker: SlotMarker; readonly swaps: readonly Swap[] }
   | { readonly kind: 'gap'; readonly fromSlot: number; readonly toSlot: number }
   | { readonly kind: 'late'; readonly swap: Swap; readonly mark: LateMark }
 
-/** Where the log stood before the place where reading begins. */
+/** The state of the log before the place where reading starts. */
 export interface MergerStart {
+  /** Epoch of the log. */
   readonly epoch: number
-  /** Marker of the newest slot that every partition had passed. */
+  /** Marker of the newest slot that every partition had passed; null for none. */
   readonly newest?: SlotMarker | null
 }
 
 /**
- * Makes one order of the partitions of the log (rules F3, K1-K3): reads each partition in offset order, in whatever interleaving, and
- * lets a slot out once each partition has shown a marker of it or of a later one.
+ * Merges the partitions of the log into one order (rules F3, K1-K3). Each partition is read in offset
+ * order, in any interleaving. A slot is released once every partition has a marker of it or of a
+ * later slot.
  *
- * A slot may be on the log twice, in part or whole, after a crash: a swap is known by its event key, a repeated marker is nothing. A swap is late when its own
- * partition has shown its slot, or a later one, before; it comes out right after the slot that its partition had passed, or at once when that is out. So slots and late
- * swaps come out in one order in every process, but for late ones behind the same slot, which keep the order of their partition. History that was fetched (`backfill`) never comes out.
+ * After a crash a slot may be on the log twice, in part or whole: swaps are deduplicated by event key,
+ * and a repeated marker has no effect.
+ *
+ * A swap is late when its own partition had a marker of its slot, or of a later one, before it. It is
+ * released right after the slot that its partition had passed, or at once if that was released. So
+ * every process has one order of slots and late swaps. The exception is late swaps of different
+ * partitions after the same slot: only those of one partition are in order. Fetched history
+ * (`backfill`) is never released.
  */
 export class SlotMerger {
   readonly #order: LateOrder
   readonly #partitions: number
-  readonly #hasBegun: boolean[]
-  readonly #beganMidway: boolean[]
-  /** What is not out yet: markers by slot, swaps by slot and key, late ones in the order they came. */
+  /** By partition: whether a record was read, and whether the first one was not the log's first. */
+  readonly #hasStarted: boolean[]
+  readonly #startedMidway: boolean[]
+  /** Markers by slot that are not released. */
   readonly #markers = new Map<number, SlotMarker>()
+  /** Swaps that are not released, by slot and by key in the slot. */
   readonly #waiting = new Map<number, Map<string, Swap>>()
-  #late: Extract<Merged, { kind: 'late' }>[] = []
   #waitingSwaps = 0
-  /** Keys of what came out, by slot. */
-  readonly #known = new Map<number, Set<string>>()
-  /** Keys of the last late swaps that came out, whatever their slot. */
+  /** Late swaps that are not released, in the order in which they were read. */
+  #waitingLate: Extract<MergerOutput, { kind: 'late' }>[] = []
+  /** Keys of released swaps by slot, down to `#forgottenTo`. */
+  readonly #releasedKeys = new Map<number, Set<string>>()
+  /** Event keys of the newest late swaps read, of any slot; bounded. */
   readonly #lateKeys = new Set<string>()
   #forgottenTo = -1
   #incompleteTo = -1
   #newest: SlotMarker | null = null
-  /** Slot up to which everything is out, or lies before the place where reading began; null before the first. */
-  #reached: number | null = null
+  /** Slots up to here are released or lie before the place where reading started; null for none. */
+  #releasedTo: number | null = null
 
   constructor(partitions: number, { epoch, newest = null }: MergerStart) {
     this.#partitions = partitions
     this.#order = new LateOrder(epoch)
-    this.#hasBegun = Array.from({ length: partitions }, () => false)
-    this.#beganMidway = Array.from({ length: partitions }, () => false)
+    this.#hasStarted = Array.from({ length: partitions }, () => false)
+    this.#startedMidway = Array.from({ length: partitions }, () => false)
     if (newest !== null) this.beginAt(newest)
   }
 
-  /** Marker of the newest slot that came out; null before the first. */
+  /** Marker of the newest released slot; null before the first. */
   get newest(): SlotMarker | null {
     return this.#newest
   }
 
-  /** The newest slot of which a part may lie before the place where reading began; -1 when reading began with the log. */
+  /**
+   * The newest slot of which a part may lie before the place where reading started; -1 when reading
+   * started at the beginning of the log.
+   */
   get incompleteTo(): number {
     return this.#incompleteTo
   }
 
-  /** Swaps and markers held back: what memory is spent on while a partition is behind. */
+  /** Number of buffered swaps and markers: the memory used while a partition is behind. */
   get size(): number {
-    return this.#waitingSwaps + this.#markers.size + this.#late.length
+    return this.#waitingSwaps + this.#markers.size + this.#waitingLate.length
   }
 
-  /** Whether no other partition is further behind: reading on here is what lets slots out. */
+  /** Whether this partition is the furthest behind: only reading it releases slots. */
   isBehind(partition: number): boolean {
-    return (this.#order.passed(partition) ?? -1) <= this.#lowest()
+    return (this.#order.passed(partition) ?? -1) <= this.#lowestPassed()
   }
 
-  /** Late swaps of a batch that may have come out before: their slots are forgotten, or older than the place where reading began. */
-  doubtful({ partition, records }: LogBatch): { swap: Swap; mark: LateMark }[] {
+  /**
+   * Returns the late swaps of a batch that may have been released before. Their slots are forgotten,
+   * or older than the place where reading started.
+   */
+  findSuspects({ partition, records }: LogBatch): { swap: Swap; mark: LateMark }[] {
     const remembered = Math.max(this.#forgottenTo, this.#incompleteTo)
     const passed = this.#order.passed(partition)
     const order = new LateOrder(
@@ -94,54 +111,59 @@ export class SlotMerger {
     return found
   }
 
-  /** Reads the next records of a partition, or some again. `out` are the keys of swaps that came out before, of those that were `doubtful`. */
-  read({ partition, records }: LogBatch, out: ReadonlySet<string> = NONE): Merged[] {
-    const merged: Merged[] = []
+  /**
+   * Reads the next records of a partition, or repeated ones, and returns what they release.
+   * `duplicates`: event keys of those suspects of the batch that were released before.
+   */
+  read({ partition, records }: LogBatch, duplicates: ReadonlySet<string> = NONE): MergerOutput[] {
+    const outputs: MergerOutput[] = []
     for (const entry of records) {
-      if (!this.#hasBegun[partition]) {
-        this.#hasBegun[partition] = true
-        this.#beganMidway[partition] = entry.offset > 0n
+      if (!this.#hasStarted[partition]) {
+        this.#hasStarted[partition] = true
+        this.#startedMidway[partition] = entry.offset > 0n
       }
-      if (entry.kind === 'marker') this.#readMarker(partition, entry.marker, merged)
+      if (entry.kind === 'marker') this.#readMarker(partition, entry.marker, outputs)
       else if (
         entry.kind === 'record' &&
         entry.record.kind === 'swap' &&
         entry.late !== 'backfill'
       ) {
         const mark = this.#order.markOf(partition, entry)
-        if (mark === null) this.#keep(entry.record)
-        else if (!out.has(eventKeyText(entry.record))) this.#readLate(entry.record, mark, merged)
+        if (mark === null) this.#buffer(entry.record)
+        else if (!duplicates.has(eventKeyText(entry.record)))
+          this.#readLate(entry.record, mark, outputs)
       }
     }
-    return merged
+    return outputs
   }
 
-  /** Forgets which swaps of slots up to this one came out. */
+  /** Frees the keys of released swaps of slots up to this one. */
   forget(slot: number): void {
     if (slot <= this.#forgottenTo) return
     this.#forgottenTo = slot
-    for (const known of this.#known.keys()) if (known <= slot) this.#known.delete(known)
+    for (const known of this.#releasedKeys.keys())
+      if (known <= slot) this.#releasedKeys.delete(known)
   }
 
-  /** Takes a marker that every partition has, and nothing after it that was not read, for the place where reading began. */
+  /** Starts after a marker that every partition has and after which nothing is unread. */
   beginAt(marker: SlotMarker): void {
     for (let partition = 0; partition < this.#partitions; partition++)
       this.#order.pass(partition, marker.slot)
-    this.#reached ??= marker.slot
+    this.#releasedTo ??= marker.slot
     this.#incompleteTo = Math.max(this.#incompleteTo, marker.slot)
   }
 
-  #readMarker(partition: number, marker: SlotMarker, merged: Merged[]): void {
+  #readMarker(partition: number, marker: SlotMarker, outputs: MergerOutput[]): void {
     const before = this.#order.passed(partition)
-    if (before === null && this.#beganMidway[partition])
+    if (before === null && this.#startedMidway[partition])
       this.#incompleteTo = Math.max(this.#incompleteTo, marker.slot)
     if (before !== null && marker.slot <= before) return
     this.#order.pass(partition, marker.slot)
-    if (marker.slot > (this.#reached ?? -1)) this.#markers.set(marker.slot, marker)
-    this.#release(merged)
+    if (marker.slot > (this.#releasedTo ?? -1)) this.#markers.set(marker.slot, marker)
+    this.#release(outputs)
   }
 
-  #keep(swap: Swap): void {
+  #buffer(swap: Swap): void {
     const swaps = this.#waiting.get(swap.slot) ?? new Map<string, Swap>()
     this.#waiting.set(swap.slot, swaps)
     const key = keyInSlot(swap)
@@ -149,35 +171,38 @@ export class SlotMerger {
     swaps.set(key, swap)
   }
 
-  #readLate(swap: Swap, mark: LateMark, merged: Merged[]): void {
-    if (this.#waiting.get(swap.slot)?.has(keyInSlot(swap))) return // again, before its slot is out
+  #readLate(swap: Swap, mark: LateMark, outputs: MergerOutput[]): void {
+    if (this.#waiting.get(swap.slot)?.has(keyInSlot(swap))) return // a repetition; its slot is not released yet
     const key = eventKeyText(swap)
-    if (this.#lateKeys.has(key) || !this.#remember(swap.slot, keyInSlot(swap))) return
+    if (this.#lateKeys.has(key) || !this.#recordReleased(swap.slot, keyInSlot(swap))) return
     const [oldest] = this.#lateKeys
     if (this.#lateKeys.size >= MAX_LATE_KEYS && oldest !== undefined) this.#lateKeys.delete(oldest)
     this.#lateKeys.add(key)
     const late = { kind: 'late', swap, mark } as const
-    if (mark.passedSlot <= (this.#reached ?? -1)) merged.push(late)
-    else this.#late.push(late)
+    if (mark.passedSlot <= (this.#releasedTo ?? -1)) outputs.push(late)
+    else this.#waitingLate.push(late)
   }
 
-  #release(merged: Merged[]): void {
-    const lowest = this.#lowest()
+  #release(outputs: MergerOutput[]): void {
+    const lowest = this.#lowestPassed()
     const ready = [...this.#markers.values()].filter(({ slot }) => slot <= lowest)
     for (const marker of ready.sort((a, b) => a.slot - b.slot)) {
       this.#markers.delete(marker.slot)
-      const fromSlot = this.#reached ?? marker.parent
-      if (marker.parent > fromSlot) merged.push({ kind: 'gap', fromSlot, toSlot: marker.parent })
+      const fromSlot = this.#releasedTo ?? marker.parent
+      if (marker.parent > fromSlot) outputs.push({ kind: 'gap', fromSlot, toSlot: marker.parent })
       this.#newest = marker
-      this.#reached = marker.slot
-      merged.push({ kind: 'slot', marker, swaps: this.#take(marker.slot) })
-      if (this.#late.length === 0) continue
-      merged.push(...this.#late.filter(({ mark }) => mark.passedSlot <= marker.slot))
-      this.#late = this.#late.filter(({ mark }) => mark.passedSlot > marker.slot)
+      this.#releasedTo = marker.slot
+      outputs.push({ kind: 'slot', marker, swaps: this.#take(marker.slot) })
+      if (this.#waitingLate.length === 0) continue
+      outputs.push(...this.#waitingLate.filter(({ mark }) => mark.passedSlot <= marker.slot))
+      this.#waitingLate = this.#waitingLate.filter(({ mark }) => mark.passedSlot > marker.slot)
     }
   }
 
-  /** The swaps that wait for this slot, or for one before it that has no marker because it left the chain. */
+  /**
+   * Removes and returns the buffered swaps of this slot and of earlier ones. Earlier ones have no
+   * marker because their slot left the chain.
+   */
   #take(slot: number): Swap[] {
     const taken: Swap[] = []
     for (const [waiting, swaps] of this.#waiting) {
@@ -185,21 +210,22 @@ export class SlotMerger {
       this.#waiting.delete(waiting)
       this.#waitingSwaps -= swaps.size
       if (waiting < this.#incompleteTo) continue
-      for (const [key, swap] of swaps) if (this.#remember(waiting, key)) taken.push(swap)
+      for (const [key, swap] of swaps) if (this.#recordReleased(waiting, key)) taken.push(swap)
     }
     return taken.sort(compareEventKeys)
   }
 
-  /** False when it is known already. */
-  #remember(slot: number, key: string): boolean {
-    const keys = this.#known.get(slot) ?? new Set<string>()
-    if (slot > this.#forgottenTo) this.#known.set(slot, keys)
+  /** Records a released swap. False if it was recorded before. */
+  #recordReleased(slot: number, key: string): boolean {
+    const keys = this.#releasedKeys.get(slot) ?? new Set<string>()
+    if (slot > this.#forgottenTo) this.#releasedKeys.set(slot, keys)
     if (keys.has(key)) return false
     keys.add(key)
     return true
   }
 
-  #lowest(): number {
+  /** The newest slot that every partition has passed; -1 before the first. */
+  #lowestPassed(): number {
     let lowest = Number.POSITIVE_INFINITY
     for (let partition = 0; partition < this.#partitions; partition++)
       lowest = Math.min(lowest, this.#order.passed(partition) ?? -1)

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '../../pipeline/runtime/telemetry.ts'
 
-/** What the feed counts. */
+/** Creates the metrics of the feed. */
 export function createFeedMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -45,4 +45,5 @@ export function createFeedMetrics(registry: Registry) {
   }
 }
 
+/** The metrics of the feed. */
 export type FeedMetrics = ReturnType<typeof createFeedMetrics>

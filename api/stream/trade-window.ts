@@ -2,24 +2,24 @@ import { compareEventKeys, type EventKey } from '../../pipeline/domain/event-key
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import { type FeedPosition, hasCome, type LatePosition, lateBefore } from '../cursor.ts'
 
-/** A trade as the feed sends it, rendered once. */
+/** A trade of the feed, rendered once for all connections. */
 export interface FeedTrade {
   readonly kind: 'trade'
   readonly key: EventKey
   readonly mint: string
-  /** Its place among the late ones, when it came after its slot had been sent (rule K2). */
+  /** Its place among late trades if it came after its slot was sent (rule K2); null otherwise. */
   readonly mark: LateMark | null
-  /** The frame as it goes out live: a late trade is marked, and its `id` is the position reached by then. */
+  /** The frame for live connections. That of a late trade says `late`. */
   readonly live: Buffer
-  /** `data` of the message, to be sent with another `id`. */
+  /** JSON of `data`, for frames with another `id`. */
   readonly data: string
-  /** Whoever is here has had everything that went out before it. */
+  /** The position of a client that has had everything published before this entry. */
   readonly before: FeedPosition
-  /** When it came, in milliseconds of the relay's clock. */
+  /** When it was published, in milliseconds of the relay's clock. */
   readonly at: number
 }
 
-/** Some slots were passed over (rule K2): at its key, which is the position after them, everybody is told. */
+/** Skipped slots (rule K2). Its key is the position after them; every client gets the message. */
 export interface FeedGap {
   readonly kind: 'gap'
   readonly key: EventKey
@@ -28,13 +28,17 @@ export interface FeedGap {
   readonly at: number
 }
 
+/** What the feed publishes. */
 export type FeedEntry = FeedTrade | FeedGap
 
-/** The last minutes of trades, in event-key order, and of late ones in the order in which they came, bounded by time and number. */
+/**
+ * The last minutes of the feed in memory, bounded by age and number. Entries are in event-key order;
+ * late trades are listed a second time in the order in which they came.
+ */
 export class TradeWindow {
   readonly #maxAgeMs: number
   readonly #maxTrades: number
-  /** From `#start` on; what is before it is cut off now and then. */
+  /** Live from index `#start` on; evicted entries before it are removed now and then. */
   #entries: FeedEntry[] = []
   #start = 0
   #floor: EventKey
@@ -51,39 +55,40 @@ export class TradeWindow {
     this.#lateFloor = floor.late
   }
 
-  /** Every trade after this position is here; at and before it some are not. */
+  /** Every trade after this position is in the window. */
   get floor(): EventKey {
     return this.#floor
   }
 
+  /** Number of entries. */
   get size(): number {
     return this.#entries.length - this.#start
   }
 
-  /** Whether everything that somebody at this position has not had is here. */
+  /** Whether the window has everything that a client at this position has not had. */
   covers({ key, late }: FeedPosition): boolean {
     if (compareEventKeys(key, this.#floor) < 0) return false
     const floor = this.#lateFloor
     return late === null || (late.epoch - floor.epoch || late.passedSlot - floor.passedSlot) >= 0
   }
 
-  /** Moves the floor up to the end of a slot up to which something is missing; what is below it stays until its time is over. */
+  /** Raises the floor to the end of an incomplete slot. Entries below it stay until evicted. */
   raiseFloor(key: EventKey, epoch: number): void {
     if (compareEventKeys(key, this.#floor) > 0) this.#floor = key
     this.#raiseLateFloor(epoch, key.slot)
   }
 
-  /** Puts an entry in its place. */
+  /** Inserts an entry at its place in event-key order. */
   add(entry: FeedEntry): void {
     if (entry.kind === 'trade' && entry.mark !== null) this.#late.push(entry)
-    if (compareEventKeys(entry.key, this.#floor) <= 0) return // nobody walks there
+    if (compareEventKeys(entry.key, this.#floor) <= 0) return // never read below the floor
     const newest = this.#entries.at(-1)
     if (newest === undefined || compareEventKeys(entry.key, newest.key) > 0)
       this.#entries.push(entry)
     else this.#entries.splice(this.#start + this.indexAfter(entry.key), 0, entry)
   }
 
-  /** The entry at an index from `indexAfter`; indexes are good until the next `add` or `evict`. */
+  /** The entry at an index from `indexAfter`; indexes are valid until the next `add` or `evict`. */
   at(index: number): FeedEntry | undefined {
     return this.#entries[this.#start + index]
   }
@@ -101,7 +106,7 @@ export class TradeWindow {
     return low - this.#start
   }
 
-  /** Late trades that had not come by a position, in the order in which they came. */
+  /** Late trades that came after a late position, in the order in which they came. */
   lateAfter(late: LatePosition): FeedTrade[] {
     let from = this.#late.length
     for (; from > 0; from--) {
@@ -111,12 +116,15 @@ export class TradeWindow {
     return this.#late.slice(from).filter(({ mark }) => mark !== null && !hasCome(mark, late))
   }
 
-  /** Mark of the newest late trade; null when none is here. */
+  /** Mark of the newest late trade in the window; null for none. */
   get newestLate(): LateMark | null {
     return this.#late.at(-1)?.mark ?? null
   }
 
-  /** Drops what is too old or too many, oldest first; gives the last slot of which something was dropped, or null. */
+  /**
+   * Evicts entries over the bounds, oldest first. `now`: ms of the relay's clock. Returns the slot of
+   * the last evicted entry; null when none was evicted.
+   */
   evict(now: number): number | null {
     let last: FeedEntry | null = null
     for (let oldest = this.at(0); oldest !== undefined; oldest = this.at(0)) {
@@ -127,7 +135,7 @@ export class TradeWindow {
     this.#evictLate(now)
     if (last === null) return null
     if (compareEventKeys(last.key, this.#floor) > 0) this.#floor = last.key
-    // Cutting costs as much as what is kept, so it is done rarely.
+    // Copying costs as much as there are entries, so it is done rarely.
     if (this.#start > 64 && this.#start * 4 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#start)
       this.#start = 0

@@ -1,18 +1,19 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Transport } from './conversation.ts'
+import type { Transport } from './protocol-handler.ts'
 
 /**
- * A WebSocket as a connection writes to it; `socket` is the one below it. Frames are written to that one as they are: they were made once for everybody. The library writes its
- * own (pings, closes) there at once, too, so they keep their order.
+ * Creates the transport of a WebSocket; `socket` is the TCP socket below it. Frames are written to the
+ * TCP socket directly, since they are encoded once for all connections. `ws` writes its own frames
+ * (pings, closes) to it without delay, so that the order is kept.
  */
 export function createTransport(webSocket: WebSocket, socket: Duplex): Transport {
   return {
     write(frames, sent) {
       if (socket.writable) socket.write(frames, sent)
     },
-    hold: () => socket.cork(),
-    flush: () => socket.uncork(),
+    cork: () => socket.cork(),
+    uncork: () => socket.uncork(),
     ping: () => webSocket.ping(),
     close: (code) => webSocket.close(code),
     terminate: () => webSocket.terminate(),

@@ -1,10 +1,17 @@
 import type { Viewer } from '../middleware/upgrade.ts'
-import { Conversation, type EndReason, type MessageLimit, type Transport } from './conversation.ts'
 import type { ViewChannel } from './messages.ts'
 import { readMessage, type Subscribe } from './protocol.ts'
+import {
+  type EndReason,
+  type MessageLimit,
+  ProtocolHandler,
+  type Transport,
+} from './protocol-handler.ts'
 import { endOfTick, startOfSnapshot, type ViewPosition } from './view-position.ts'
 import type { ViewBatch, ViewEntry, ViewRelay } from './view-relay.ts'
+import { ViewerAccess } from './viewer-access.ts'
 
+/** What a dashboard's connection works with. */
 export interface ViewConnectionDeps {
   readonly transport: Transport
   readonly limit: MessageLimit
@@ -12,45 +19,49 @@ export interface ViewConnectionDeps {
   readonly viewer: Viewer
   /** Unix milliseconds by the wall clock. */
   readonly now: () => number
+  /** Called with the number of messages just sent. */
   onSent(messages: number): void
+  /** Called once, when the service ends the connection. */
   onEnd(reason: EndReason): void
-  /** Resolves a moment later. */
+  /** The pause before storage is asked again; 200 ms by default. */
   readonly pause?: () => Promise<unknown>
 }
 
 /**
- * A dashboard's connection (rule F1): the channels `watchlist` and `signals`, free, as long as token and Pro last. Either it has had everything up to the newest tick, and is sent what
- * changes at the next; or it is behind a position, because it has just subscribed or comes back, and is sent pages as fast as it takes them.
+ * A dashboard's connection to the channels `watchlist` and `signals` (rule F1). They are free and last
+ * as long as the token and Pro. A live connection has every message up to the newest tick and gets
+ * the changes of the next one. Otherwise it catches up from a position by pages, as fast as the
+ * client reads.
  */
 export class ViewConnection {
   readonly #deps: ViewConnectionDeps
-  readonly #talk: Conversation<ViewPosition>
+  readonly #protocol: ProtocolHandler<ViewPosition>
+  readonly #access: ViewerAccess
   #channels: ReadonlySet<ViewChannel> = new Set()
   #mints: ReadonlySet<string> | null = null
-  /** Null: at the snapshot of the first tick, which has not come. */
+  /** Null: before the snapshot of the first tick, which is still to come. */
   #position: ViewPosition | null = null
-  /** There is one run at a time, and one page of it. */
+  /** Whether `#catchUp` runs. It runs once at a time and reads one page at a time. */
   #isCatchingUp = false
-  /** Counts subscriptions: a page for an older one is stale. */
-  #subscription = 0
-  #seconds = FIRST_PAGE_SECONDS
-  #proUntil: number
-  #isAsking = false
+  /** Counts subscriptions: a page read for an earlier one is not sent. */
+  #generation = 0
+  /** Seconds of ticks that the next page covers. */
+  #pageSeconds = FIRST_PAGE_SECONDS
 
   constructor(deps: ViewConnectionDeps) {
-    const { transport, relay, viewer } = deps
+    const { transport, relay, viewer, now } = deps
     this.#deps = deps
-    this.#proUntil = viewer.proUntil
+    this.#access = new ViewerAccess({ viewer, now, end: (reason) => this.end(reason) })
     const reading = {
       access: 'session',
       isTracked: () => false,
       decodeCursor: (text: string) => relay.decode(text),
     } as const
-    this.#talk = new Conversation({
+    this.#protocol = new ProtocolHandler({
       transport,
       limit: deps.limit,
       read: (text) => readMessage(text, reading),
-      onSubscribe: (message) => this.#subscribe(message),
+      onSubscribe: (message) => this.#onSubscribe(message),
       onUnsubscribe: (channels) => {
         const rest = [...this.#channels].filter((channel) => !channels.includes(channel))
         this.#channels = new Set(rest)
@@ -60,136 +71,116 @@ export class ViewConnection {
     })
   }
 
+  /** The `jti` of the dashboard token. */
   get tokenId(): string {
     return this.#deps.viewer.tokenId
   }
 
-  /** Whether its token is one of a wallet, and of a generation before this one. */
-  isBefore(wallet: string, generation: number): boolean {
+  /** Whether the token belongs to this wallet and to an earlier generation than this one. */
+  hasTokenBefore(wallet: string, generation: number): boolean {
     const { viewer } = this.#deps
     return viewer.wallet === wallet && viewer.generation < generation
   }
 
-  /** What changed at a tick; null: has to be asked for. */
-  offer(batch: ViewBatch | null): void {
-    if (!this.#talk.isOpen || this.#channels.size === 0 || !this.#mayHear()) return
+  /** Delivers the changes of a tick. With null the connection reads them by pages. */
+  deliver(batch: ViewBatch | null): void {
+    if (!this.#protocol.isOpen || this.#channels.size === 0 || !this.#isAllowed()) return
     if (this.#isCatchingUp) return
     const { part, at } = this.#position ?? {}
     if (batch === null || part !== 'end' || at !== batch.from) {
       void this.#catchUp()
       return
     }
-    if (this.#talk.isSlow) {
+    if (this.#protocol.isSlow) {
       this.end('slow_reader')
       return
     }
-    const { transport } = this.#deps
-    transport.hold()
+    this.#deliverLive(batch)
+  }
+
+  #deliverLive(batch: ViewBatch): void {
+    const { transport, onSent } = this.#deps
+    transport.cork()
     let sent = 0
     for (const entry of batch.entries) {
-      if (!this.#wants(entry)) continue
+      if (!this.#matches(entry)) continue
       transport.write(entry.frame)
       sent++
     }
-    transport.flush()
-    this.#deps.onSent(sent)
+    transport.uncork()
+    onSent(sent)
     this.#position = endOfTick(batch.to)
   }
 
+  /** Handles a message of the client; `text` is null for a binary one. */
   receive(text: string | null, bytes: number): void {
-    if (this.#talk.isOpen && this.#mayHear()) this.#talk.receive(text, bytes)
+    if (this.#isAllowed()) this.#protocol.receive(text, bytes)
   }
 
-  /** Every 30 s: is the client still there, and its token still valid? */
-  beat(): void {
-    if (this.#talk.beat()) this.checkToken()
+  /** Sends a heartbeat and checks whether the token was revoked; call it every 30 s. */
+  heartbeat(): void {
+    if (this.#protocol.heartbeat()) this.#access.checkRevocation()
   }
 
-  /** Every second: token and Pro end by the wall clock. Pro may have been bought meanwhile. */
+  /** Ends the connection if its token or Pro has ended; call it every second. */
   checkAccess(): void {
-    if (!this.#talk.isOpen || !this.#mayHear() || this.#isAsking) return
-    if (this.#proUntil * 1000 - this.#deps.now() > ASK_AGAIN_MS) return
-    this.#isAsking = true
-    this.#deps.viewer
-      .readProUntil()
-      .then((until) => {
-        this.#proUntil = Math.max(this.#proUntil, until ?? 0)
-      })
-      .catch(() => {}) // it ends when it was to end; who has Pro may come back
-      .finally(() => {
-        this.#isAsking = false
-      })
+    if (this.#isAllowed()) this.#access.refreshPro()
   }
 
-  /** Asks whether the token was taken back; without an answer it stays until it is asked again. */
+  /** Ends the connection if its token was revoked. */
   checkToken(): void {
-    this.#deps.viewer.isRevoked().then(
-      (isRevoked) => {
-        if (isRevoked) this.end('token_revoked')
-      },
-      () => {},
-    )
+    this.#access.checkRevocation()
   }
 
+  /** Handles a protocol ping. */
   onPing(): void {
-    this.#talk.count()
+    this.#protocol.countMessage()
   }
 
+  /** Handles a protocol pong. */
   onPong(): void {
-    this.#talk.onPong()
+    this.#protocol.onPong()
   }
 
-  /** Says why, and closes. */
+  /** Sends the reason and closes the connection. */
   end(reason: EndReason): void {
-    this.#talk.end(reason)
+    this.#protocol.end(reason)
   }
 
-  /** The connection is gone. */
-  gone(): void {
-    this.#talk.gone()
+  /** Records that the socket was closed. */
+  onSocketClosed(): void {
+    this.#protocol.onSocketClosed()
   }
 
-  #subscribe({ channels, mints, after }: Subscribe<ViewPosition>): void {
+  #onSubscribe({ channels, mints, after }: Subscribe<ViewPosition>): void {
     const { relay } = this.#deps
     this.#channels = new Set(channels.filter((channel) => channel !== 'trades'))
     this.#mints = mints && new Set(mints)
     const start = relay.newest === null ? null : startOfSnapshot(relay.newest)
     this.#position = after === null || after.at === 0 ? start : after
     const cursor = relay.encode(this.#position ?? startOfSnapshot(0))
-    this.#talk.tell({ type: 'subscribed', channels, wallets: null, mints, cursor })
-    this.#seconds = FIRST_PAGE_SECONDS
-    this.#subscription++
+    this.#protocol.send({ type: 'subscribed', channels, wallets: null, mints, cursor })
+    this.#pageSeconds = FIRST_PAGE_SECONDS
+    this.#generation++
     void this.#catchUp()
   }
 
   /**
-   * Sends what lies between the position and now, page by page; goes on with a subscription that
-   * comes meanwhile.
+   * Sends what lies between the position and now, page by page. If a new subscription replaces the
+   * current one meanwhile, it continues with that.
    */
   async #catchUp(): Promise<void> {
     if (this.#isCatchingUp) return
-    const { relay, viewer, pause = later } = this.#deps
-    const isOver = () => !this.#talk.isOpen || this.#channels.size === 0
+    const { pause = pauseShortly } = this.#deps
     this.#isCatchingUp = true
     let failures = 0
-    while (!isOver()) {
-      const subscription = this.#subscription
-      const isStale = () => isOver() || subscription !== this.#subscription
-      if (this.#position === null && relay.newest !== null)
-        this.#position = startOfSnapshot(relay.newest)
-      const position = this.#position
-      // A position that is ahead of this process is waited for.
-      if (position === null || relay.isReached(position) || position.at > (relay.newest ?? 0)) break
+    while (!this.#isOver()) {
+      const generation = this.#generation
+      const isStale = () => this.#isOver() || generation !== this.#generation
+      const position = this.#nextPosition()
+      if (position === null) break
       try {
-        const page = await relay.page(position, this.#seconds, { wallet: viewer.wallet, isStale })
-        if (page === null || isStale()) continue
-        failures = 0
-        if (page.gap !== null) this.#deps.transport.write(page.gap)
-        if (!(await this.#send(page.entries, isStale))) continue
-        this.#position = page.end
-        if (page.isSnapshot)
-          this.#talk.tell({ type: 'snapshot_complete', cursor: relay.encode(page.end) })
-        this.#adapt(page.entries.length)
+        if (await this.#sendPage(position, isStale)) failures = 0
       } catch {
         if (isStale()) continue
         if (++failures > MAX_FAILURES) this.end('unavailable')
@@ -199,59 +190,89 @@ export class ViewConnection {
     this.#isCatchingUp = false
   }
 
-  /** False when it stopped before their end. */
+  #isOver(): boolean {
+    return !this.#protocol.isOpen || this.#channels.size === 0
+  }
+
+  /** The position to read from; null when the connection has everything up to the newest tick. */
+  #nextPosition(): ViewPosition | null {
+    const { relay } = this.#deps
+    if (this.#position === null && relay.newest !== null)
+      this.#position = startOfSnapshot(relay.newest)
+    const position = this.#position
+    if (position === null || relay.isReached(position)) return null
+    // Another process was ahead of this one: `deliver` continues when the tick comes.
+    return position.at > (relay.newest ?? 0) ? null : position
+  }
+
+  /** Reads and sends the page after a position. Returns whether storage answered in time to send. */
+  async #sendPage(position: ViewPosition, isStale: () => boolean): Promise<boolean> {
+    const { relay, viewer, transport } = this.#deps
+    const reader = { wallet: viewer.wallet, isStale }
+    const page = await relay.page(position, this.#pageSeconds, reader)
+    if (page === null || isStale()) return false
+    if (page.gap !== null) transport.write(page.gap)
+    if (!(await this.#send(page.entries, isStale))) return true
+    this.#position = page.end
+    if (page.isSnapshot)
+      this.#protocol.send({ type: 'snapshot_complete', cursor: relay.encode(page.end) })
+    this.#adaptPageSeconds(page.entries.length)
+    return true
+  }
+
+  /** Sends entries as fast as the client reads. Returns false if it stopped before the last one. */
   async #send(entries: readonly ViewEntry[], isStale: () => boolean): Promise<boolean> {
     const { transport, onSent } = this.#deps
     for (let next = 0; next < entries.length; ) {
-      if (!this.#mayHear()) return false
+      if (!this.#isAllowed()) return false
       let [bytes, sent] = [0, 0]
-      transport.hold()
-      for (; next < entries.length && bytes < PUMP_BYTES; next++) {
+      transport.cork()
+      for (; next < entries.length && bytes < MAX_AHEAD_BYTES; next++) {
         const entry = entries[next]
-        if (entry === undefined || !this.#wants(entry)) continue
+        if (entry === undefined || !this.#matches(entry)) continue
         transport.write(entry.frame)
         this.#position = entry.after
         bytes += entry.frame.length
         sent++
       }
-      transport.flush()
+      transport.uncork()
       onSent(sent)
-      // The client has taken it, or has hung up: then this is never resolved, and nobody waits for it.
+      // Resolves when the client has read it. If it hangs up this never resolves and is collected.
       if (bytes > 0) await new Promise<void>((resolve) => transport.write(EMPTY, resolve))
       if (isStale()) return false
     }
-    return this.#mayHear()
+    return this.#isAllowed()
   }
 
-  /** Pages of about as many messages, however much happens at a tick. */
-  #adapt(entries: number): void {
-    if (entries < FEW) this.#seconds = Math.min(this.#seconds * 2, MOST_PAGE_SECONDS)
-    else if (entries > MANY) this.#seconds = Math.max(Math.floor(this.#seconds / 2), 1)
+  /** Keeps pages at about the same number of messages, however much changes at a tick. */
+  #adaptPageSeconds(entries: number): void {
+    if (entries < SMALL_PAGE) this.#pageSeconds = Math.min(this.#pageSeconds * 2, MAX_PAGE_SECONDS)
+    else if (entries > LARGE_PAGE)
+      this.#pageSeconds = Math.max(Math.floor(this.#pageSeconds / 2), 1)
   }
 
-  #wants({ channel, mint }: ViewEntry): boolean {
+  #matches({ channel, mint }: ViewEntry): boolean {
     return this.#channels.has(channel) && (this.#mints === null || this.#mints.has(mint))
   }
 
-  /** Ends what has run out by the wall clock: nothing is said from that second on. */
-  #mayHear(): boolean {
-    const seconds = Math.floor(this.#deps.now() / 1000)
-    if (seconds >= this.#deps.viewer.expiresAt) this.end('token_expired')
-    else if (seconds >= this.#proUntil) this.end('pro_expired')
-    return this.#talk.isOpen
+  /** Ends the connection if its token or Pro has ended. Returns whether it is open. */
+  #isAllowed(): boolean {
+    if (this.#protocol.isOpen) this.#access.enforce()
+    return this.#protocol.isOpen
   }
 }
 
-const PUMP_BYTES = 256 * 1024
+/** How far ahead of the client's reading messages are written. */
+const MAX_AHEAD_BYTES = 256 * 1024
 const EMPTY = Buffer.alloc(0)
+/** Consecutive failures of storage after which the client is told to reconnect. */
 const MAX_FAILURES = 20
 const FIRST_PAGE_SECONDS = 10
-const MOST_PAGE_SECONDS = 3600
-const FEW = 500
-const MANY = 2000
-/** So long before its end it is asked whether Pro was prolonged. */
-const ASK_AGAIN_MS = 10_000
+const MAX_PAGE_SECONDS = 3600
+/** Numbers of messages below and above which the next page covers more or fewer seconds. */
+const SMALL_PAGE = 500
+const LARGE_PAGE = 2000
 
-function later(): Promise<void> {
+function pauseShortly(): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, 200).unref())
 }

@@ -1,6 +1,6 @@
 import { BEGINNING, createCursorCodec, type FeedPosition } from '../../../api/cursor.ts'
 import { tradeItem } from '../../../api/items/trade.ts'
-import { createTradeHistory } from '../../../api/stream/history.ts'
+import { createTradeHistory } from '../../../api/stream/trade-history.ts'
 import { serveSwap } from '../../../pipeline/domain/perturbation.ts'
 import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'

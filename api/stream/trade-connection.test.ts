@@ -12,12 +12,13 @@ import { tradeItem } from '../items/trade.ts'
 import { aMarker, aSwap, served } from '../testing/a-swap.ts'
 import { handLog } from '../testing/hand-log.ts'
 import { blocksOf, fund } from '../testing/start-feed.ts'
-import { Connection, passingOf } from './connection.ts'
-import type { EndReason } from './conversation.ts'
 import { CreditBlock } from './credit-block.ts'
 import type { ServerMessage, TradeMessage } from './messages.ts'
+import type { EndReason } from './protocol-handler.ts'
 import { createRelay } from './relay.ts'
 import { createFeedMetrics } from './telemetry.ts'
+import { createTradeBatch } from './trade-batch.ts'
+import { TradeConnection } from './trade-connection.ts'
 
 /** `down`: not done, and said so; `lost`: done, but the answer got lost. */
 type Answer = 'granted' | 'down' | 'lost'
@@ -73,8 +74,8 @@ async function startClient(balance: number) {
   let ended: EndReason | null = null
   let start: string | undefined
   let count = 0
-  let connection: Connection
-  const unlisten = relay.listen((entries) => connection.offer(passingOf(entries)))
+  let connection: TradeConnection
+  const unlisten = relay.listen((entries) => connection.deliver(createTradeBatch(entries)))
 
   /** Lets everything happen that waits for nothing outside. */
   const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -94,7 +95,7 @@ async function startClient(balance: number) {
     const left = (await meter.left('alice')) ?? 0
     const name = `connection ${++count}`
     ended = null
-    connection = new Connection(
+    connection = new TradeConnection(
       {
         account: 'alice',
         limit: { perMinute: 0, now: () => 0 },
@@ -107,8 +108,8 @@ async function startClient(balance: number) {
             }
             if (sent) setImmediate(sent)
           },
-          hold() {},
-          flush() {},
+          cork() {},
+          uncork() {},
           ping() {},
           close() {},
           terminate() {},
@@ -142,7 +143,7 @@ async function startClient(balance: number) {
     answer,
     ended: () => ended,
     async reconnect() {
-      await finish(connection.closed())
+      await finish(connection.onSocketClosed())
       await connect()
     },
     /** The meter answers from now on; resolves when nothing is left to do. */
@@ -152,7 +153,7 @@ async function startClient(balance: number) {
     },
     async close() {
       unlisten()
-      await finish(connection.closed())
+      await finish(connection.onSocketClosed())
     },
   }
 }

@@ -9,29 +9,37 @@ import {
 } from '../cursor.ts'
 import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
-import type { Step } from './history.ts'
+import type { CatchUpStep } from './history-page.ts'
 import { tradeText } from './protocol.ts'
 import type { Relay } from './relay.ts'
 
 /**
- * What lies between a position and now, from the relay's window, which covers it: first what came late before the position since, marked; then what lies after it, in
- * event-key order, late trades in their place (rule F4). To be walked in one turn: the next trade of the log makes it stale.
+ * Yields the steps from a position to the relay's current position, out of the relay's window, which
+ * must cover the position. First come the late trades that belong before the position and came after
+ * it, marked `late`. Then come the entries after it in event-key order, late trades in their place
+ * (rule F4).
  *
- * Wherever it is left, the position of the last step says exactly what has been had: every trade at or before its key, late ones only as far as it says.
+ * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at any
+ * step. The position of that step then says exactly what was sent: every trade at or before its key,
+ * and late trades up to its late position.
  */
-export function* stepsToNow(relay: Relay, from: FeedPosition, filter: Filter): Generator<Step> {
+export function* catchUpSteps(
+  relay: Relay,
+  from: FeedPosition,
+  filter: Filter,
+): Generator<CatchUpStep> {
   const { window, position: now } = relay
   const { key } = from
   let late = from.late ?? now.late
   for (const trade of window.lateAfter(late)) {
     if (trade.mark === null) continue
     late = lateAfter(late, trade.mark)
-    if (compareEventKeys(trade.key, key) > 0) continue // it will be met in its place
+    if (compareEventKeys(trade.key, key) > 0) continue // sent below, in its place
     const isWanted = matches(filter, trade.key.wallet, trade.mint)
     const frame = isWanted ? frameText(tradeText(relay.encode(key, late), trade.data, true)) : null
     yield { frame, isCharged: isWanted, after: { key, late } }
   }
-  late = later(late, now.late)
+  late = union(late, now.late)
   const newest = window.newestLate
   for (let index = window.indexAfter(key); ; index++) {
     const entry = window.at(index)
@@ -41,7 +49,7 @@ export function* stepsToNow(relay: Relay, from: FeedPosition, filter: Filter): G
     else if (!matches(filter, entry.key.wallet, entry.mint))
       yield { frame: null, isCharged: false, after }
     else {
-      // Sent live it had an id that says as much, unless something came late since.
+      // The frame sent live has the right id, unless a late trade came after it.
       const live = lateBefore(relay.epoch, entry.key.slot)
       const isSame = entry.mark === null && (newest === null || hasCome(newest, live))
       const text = isSame ? null : tradeText(relay.encode(entry.key, late), entry.data, false)
@@ -52,13 +60,16 @@ export function* stepsToNow(relay: Relay, from: FeedPosition, filter: Filter): G
   yield { frame: null, isCharged: false, after: end }
 }
 
-/** Whether somebody at this position has had nothing that did not go out here yet: another process may have been ahead. */
-export function isReached(relay: Relay, position: FeedPosition): boolean {
+/**
+ * Whether the relay has passed this position. It has not if the position comes from another process
+ * whose relay was ahead of this one.
+ */
+export function isPassed(relay: Relay, position: FeedPosition): boolean {
   return isWithin(position, relay.position)
 }
 
-/** Everything that has come by one or the other, of two positions on the way of one log. */
-function later(a: LatePosition, b: LatePosition): LatePosition {
+/** The union of two late positions of one log: a late trade is in it if it is in either. */
+function union(a: LatePosition, b: LatePosition): LatePosition {
   const ahead = a.epoch - b.epoch || a.passedSlot - b.passedSlot
   if (ahead !== 0) return ahead > 0 ? a : b
   const offsets = new Map(b.offsets)

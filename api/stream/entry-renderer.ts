@@ -1,0 +1,113 @@
+import type { Swap } from '../../pipeline/domain/event.ts'
+import type { EventKey } from '../../pipeline/domain/event-key.ts'
+import type { SlotMarker } from '../../pipeline/domain/slot.ts'
+import type { LateMark } from '../../pipeline/log/late-order.ts'
+import {
+  type CursorCodec,
+  endOfSlot,
+  type FeedPosition,
+  type LatePosition,
+  lateAfter,
+  lateBefore,
+} from '../cursor.ts'
+import { frameText } from './frame.ts'
+import { gapText, tradeText } from './protocol.ts'
+import type { MergerOutput } from './slot-merger.ts'
+import type { FeedEntry, FeedGap, FeedTrade } from './trade-window.ts'
+
+/** A position of the feed whose late position is known. */
+export type RelayPosition = FeedPosition & { readonly late: LatePosition }
+
+/** What an entry renderer works with. */
+export interface EntryRendererDeps {
+  readonly cursors: CursorCodec
+  /** Epoch of the log that the relay follows. */
+  readonly epoch: number
+  /** Renders a trade as JSON, as `GET /trades` serves it. */
+  readonly render: (swap: Swap) => string
+}
+
+/**
+ * Renders what the slot merger gives to entries of the feed, and keeps the position after them. The
+ * `id` of a late trade or a gap is that position. The `id` of a trade in order is the trade's own key.
+ * A client that resumes from an `id` has had every trade at or before its key, and late trades up to
+ * its late position.
+ */
+export class EntryRenderer {
+  readonly #deps: EntryRendererDeps
+  #position: RelayPosition
+  /** Cursor of `#position`; null until it is asked for. */
+  #cursor: string | null = null
+
+  constructor(deps: EntryRendererDeps, start: RelayPosition) {
+    this.#deps = deps
+    this.#position = start
+  }
+
+  /** The position after everything rendered so far. */
+  get position(): RelayPosition {
+    return this.#position
+  }
+
+  /** Cursor of `position`. */
+  get cursor(): string {
+    this.#cursor ??= this.encode(this.#position.key, this.#position.late)
+    return this.#cursor
+  }
+
+  /** Encodes a position as a cursor of scope `trades`. */
+  encode(key: EventKey, late: LatePosition): string {
+    return this.#deps.cursors.encode('trades', key, late)
+  }
+
+  /** Moves the position without rendering anything. */
+  moveTo(position: RelayPosition): void {
+    this.#position = position
+    this.#cursor = null
+  }
+
+  /** Renders one output in the order in which it is sent. `at` is the relay's time in ms. */
+  render(output: MergerOutput, at: number): FeedEntry[] {
+    if (output.kind === 'late') return [this.#renderLate(output.swap, output.mark, at)]
+    if (output.kind === 'gap') return [this.#renderGap(output.toSlot, at)]
+    return this.#renderSlot(output.marker, output.swaps, at)
+  }
+
+  #renderLate(swap: Swap, mark: LateMark, at: number): FeedTrade {
+    const before = this.#position
+    this.moveTo({ key: before.key, late: lateAfter(before.late, mark) })
+    return this.#renderTrade(swap, { mark, id: this.cursor, before, at })
+  }
+
+  #renderGap(toSlot: number, at: number): FeedGap {
+    const before = this.#position
+    const key = endOfSlot(toSlot)
+    this.moveTo({ key, late: lateBefore(this.#deps.epoch, toSlot) })
+    return { kind: 'gap', key, live: frameText(gapText(this.cursor)), before, at }
+  }
+
+  #renderSlot({ slot }: SlotMarker, swaps: readonly Swap[], at: number): FeedTrade[] {
+    const late = lateBefore(this.#deps.epoch, slot)
+    let previous = this.#position.key
+    this.moveTo({ key: endOfSlot(slot), late })
+    return swaps.map((swap) => {
+      const key = keyOf(swap)
+      const before = { key: previous, late }
+      previous = key
+      return this.#renderTrade(swap, { mark: null, id: this.encode(key, late), before, at })
+    })
+  }
+
+  #renderTrade(
+    swap: Swap,
+    { mark, id, before, at }: Pick<FeedTrade, 'mark' | 'before' | 'at'> & { readonly id: string },
+  ): FeedTrade {
+    const data = this.#deps.render(swap)
+    const live = frameText(tradeText(id, data, mark !== null))
+    return { kind: 'trade', key: keyOf(swap), mint: swap.baseMint, mark, live, data, before, at }
+  }
+}
+
+function keyOf({ slot, txIndex, wallet, eventIndex }: Swap): EventKey {
+  return { slot, txIndex, wallet, eventIndex }
+}

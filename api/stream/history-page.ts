@@ -1,0 +1,197 @@
+import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
+import type { Store } from '../../pipeline/store/store.ts'
+import {
+  type CursorCodec,
+  endOfSlot,
+  type FeedPosition,
+  hasCome,
+  type LatePosition,
+  lateAfter,
+  lateBefore,
+} from '../cursor.ts'
+import { readLate, readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import type { StoredSwap } from '../rows/swap-row.ts'
+import type { StoredSlot } from '../storage-position.ts'
+import { type Filter, matches } from './filter.ts'
+import { frameText } from './frame.ts'
+import { gapText, tradeText } from './protocol.ts'
+import { createRetention, type Retention } from './retention.ts'
+
+/** One step of a client that catches up: a message, and the client's position after it. */
+export interface CatchUpStep {
+  /** The message as a WebSocket frame; null when only the position moves. */
+  readonly frame: Buffer | null
+  /** Whether the message costs one credit. */
+  readonly isCharged: boolean
+  readonly after: FeedPosition
+}
+
+/** A page of stored trades, in the order in which they are sent. */
+export interface HistoryPage {
+  readonly steps: readonly CatchUpStep[]
+  /** The client's position after the page. Equal to its position before when nothing is stored. */
+  readonly end: FeedPosition
+}
+
+/** What a client that catches up reads next: trades after `from` that match the filter. */
+export interface PageRequest {
+  readonly from: FeedPosition
+  readonly filter: Filter
+}
+
+/** What a page reader reads from, and how it renders trades. */
+export interface HistoryPageReaderDeps {
+  /** The store in which the age of trades is looked up. */
+  readonly store: Store
+  readonly cursors: CursorCodec
+  /** Epoch of the log that the relay follows. */
+  readonly epoch: number
+  readonly retentionHours: number
+  /** Renders a trade as JSON, as `GET /trades` serves it. */
+  readonly render: (swap: StoredSwap) => string
+}
+
+/**
+ * Reads pages of trades as of the newest completely stored slot: late trades marked by earlier
+ * slots are completely stored, too. A page has two parts. The first is the late trades that belong
+ * before the client's position and came after it left, marked `late`, in the order of the log. The
+ * second is the trades after the position in event-key order, late ones in their place. Late trades
+ * marked by the newest stored slot itself are left for a later page. Fetched history (`backfill`)
+ * is never part of a page.
+ */
+export class HistoryPageReader {
+  readonly #deps: HistoryPageReaderDeps
+  readonly #retention: Retention
+
+  constructor(deps: HistoryPageReaderDeps) {
+    this.#deps = deps
+    this.#retention = createRetention(deps.store, deps.retentionHours)
+  }
+
+  /** Reads one page from `store`. `stored` is the newest completely stored slot. */
+  async read(
+    store: Store,
+    { from, filter }: PageRequest,
+    stored: StoredSlot,
+  ): Promise<HistoryPage> {
+    const storedLate = this.#lateAt(stored.slot)
+    const gap = await this.#gap(from, stored, storedLate)
+    const start = gap?.after ?? from
+    const position = { key: start.key, late: start.late ?? storedLate }
+    const steps = gap === null ? [] : [gap]
+    if (isBefore(position.late, storedLate)) {
+      const late = await this.#latePart(store, position, storedLate, filter)
+      steps.push(...late.steps)
+      if (!late.isLast) return { steps, end: { key: position.key, late: late.end } }
+    }
+    const next = { key: position.key, late: laterOf(position.late, storedLate) }
+    const toSlot = Math.min(stored.slot, next.key.slot + SLOTS_PER_PAGE)
+    if (toSlot < next.key.slot) return { steps, end: next }
+    const ordered = await this.#orderedPart(store, next, toSlot, filter)
+    return { steps: [...steps, ...ordered.steps], end: ordered.end }
+  }
+
+  /** The `gap` message of a position that is older than the retention; null for a newer one. */
+  async #gap(
+    { key }: FeedPosition,
+    stored: StoredSlot,
+    storedLate: LatePosition,
+  ): Promise<CatchUpStep | null> {
+    const floor = await this.#retention.floor(stored)
+    if (floor === null || compareEventKeys(key, endOfSlot(floor)) >= 0) return null
+    const after = { key: endOfSlot(floor), late: storedLate }
+    const frame = frameText(gapText(this.#encode(after.key, after.late)))
+    return { frame, isCharged: false, after }
+  }
+
+  /** Late trades before `key` that came after `late`, up to the late position `target`. */
+  async #latePart(
+    store: Store,
+    { key, late }: { readonly key: EventKey; readonly late: LatePosition },
+    target: LatePosition,
+    filter: Filter,
+  ) {
+    const rows = await readLate(store, late, target, LATE_PER_PAGE)
+    const missed = rows.filter((row) => !hasCome(row.mark, late))
+    const before = missed.map((row) => row.key).filter((own) => compareEventKeys(own, key) <= 0)
+    const swaps = await readSwapsOf(store, before)
+    const steps: CatchUpStep[] = []
+    let end = late
+    for (const { key: own, mark } of missed) {
+      end = lateAfter(end, mark)
+      const swap = swaps.get(eventKeyText(own))
+      if (swap === undefined || !matches(filter, swap.wallet, swap.baseMint)) continue
+      swaps.delete(eventKeyText(own)) // a swap may be on the log twice; it is sent once
+      const text = tradeText(this.#encode(key, end), this.#deps.render(swap), true)
+      steps.push({ frame: frameText(text), isCharged: true, after: { key, late: end } })
+    }
+    return { steps, end, isLast: rows.length < LATE_PER_PAGE }
+  }
+
+  /** Trades and gaps after `key` up to the end of `toSlot`, in event-key order. */
+  async #orderedPart(
+    store: Store,
+    { key, late }: { readonly key: EventKey; readonly late: LatePosition },
+    toSlot: number,
+    filter: Filter,
+  ): Promise<HistoryPage> {
+    const query = { after: key, toSlot, filter, limit: TRADES_PER_PAGE }
+    const { swaps, gaps, end } = await readStoredSwaps(store, query)
+    // Read after the swaps: a late swap that is read above has its place stored by now.
+    const { unsettled, newest } = await readLateKeys(store, late)
+    const settled = swaps.filter((swap) => !unsettled.has(eventKeyText(swap)))
+    const steps = [
+      ...settled.map((swap) => this.#tradeStep(swap, late, newest)),
+      ...gaps.map((gap) => this.#gapStep(endOfSlot(gap.toSlot), late)),
+    ]
+    steps.sort((a, b) => compareEventKeys(a.after.key, b.after.key))
+    return { steps, end: { key: end, late } }
+  }
+
+  #tradeStep(
+    swap: StoredSwap,
+    late: LatePosition,
+    newestLate: Awaited<ReturnType<typeof readLateKeys>>['newest'],
+  ): CatchUpStep {
+    const key = keyOf(swap)
+    // A live connection gets `live` as late position. Where it means the same, the id is the same.
+    const live = this.#lateAt(key.slot)
+    const isSame = newestLate === null || hasCome(newestLate, live)
+    const id = this.#encode(key, isSame ? live : late)
+    const frame = frameText(tradeText(id, this.#deps.render(swap), false))
+    return { frame, isCharged: true, after: { key, late } }
+  }
+
+  #gapStep(key: EventKey, late: LatePosition): CatchUpStep {
+    const frame = frameText(gapText(this.#encode(key, late)))
+    return { frame, isCharged: false, after: { key, late } }
+  }
+
+  /** The late position up to which late trades are completely stored when a slot is. */
+  #lateAt(slot: number): LatePosition {
+    return lateBefore(this.#deps.epoch, slot)
+  }
+
+  #encode(key: EventKey, late: LatePosition): string {
+    return this.#deps.cursors.encode('trades', key, late)
+  }
+}
+
+/** Limits of one page. The limit on slots bounds what a narrow filter makes storage scan. */
+const TRADES_PER_PAGE = 1000
+const LATE_PER_PAGE = 256
+const SLOTS_PER_PAGE = 10_000
+
+/** Whether late position `a` lies before `b`. */
+export function isBefore(a: LatePosition, b: LatePosition): boolean {
+  const difference = a.epoch - b.epoch || a.passedSlot - b.passedSlot
+  return difference < 0 || (difference === 0 && a.offsets.length === 0 && b.offsets.length > 0)
+}
+
+function laterOf(a: LatePosition, b: LatePosition): LatePosition {
+  return isBefore(a, b) ? b : a
+}
+
+function keyOf({ slot, txIndex, wallet, eventIndex }: StoredSwap): EventKey {
+  return { slot, txIndex, wallet, eventIndex }
+}

@@ -1,0 +1,64 @@
+import type { Logger } from '../../pipeline/runtime/logger.ts'
+import type { Account } from '../credits/meter.ts'
+
+/** An account whose key was revoked, and when (unix milliseconds). */
+export interface RevokedKey {
+  readonly account: Account
+  readonly at: number
+}
+
+/** What the lookup of missed revocations works with. */
+export interface MissedRevocationsDeps {
+  /** Reads the keys revoked since a time (unix milliseconds). */
+  readonly revokedSince: ((unixMs: number) => Promise<readonly RevokedKey[]>) | undefined
+  /** Called for each key revoked while the account channel was down. */
+  onRevoked(revoked: RevokedKey): void
+  readonly logger: Logger
+}
+
+/**
+ * Finds keys that were revoked while the account channel was down, when this process received no
+ * events. A failed lookup is repeated by the next call of `retry`.
+ */
+export class MissedRevocations {
+  readonly #deps: MissedRevocationsDeps
+  /** Start of the time to look up (unix milliseconds); null: nothing was missed. */
+  #since: number | null = null
+
+  constructor(deps: MissedRevocationsDeps) {
+    this.#deps = deps
+  }
+
+  /** The account channel is back after an outage that began at `sinceMs` (unix milliseconds). */
+  onReconnect(sinceMs: number): void {
+    this.#since = earlierOf(sinceMs, this.#since)
+    this.#lookUp(() => this.#deps.logger.warn('revoked keys cannot be read, trying again'))
+  }
+
+  /** Repeats a lookup that failed; call it every second. */
+  retry(): void {
+    this.#lookUp(() => {})
+  }
+
+  #lookUp(onFailure: () => void): void {
+    const since = this.#since
+    if (since === null) return
+    this.#since = null
+    this.#deps.revokedSince?.(since - CLOCK_SKEW_MS).then(
+      (revoked) => {
+        for (const key of revoked) this.#deps.onRevoked(key)
+      },
+      () => {
+        this.#since = earlierOf(since, this.#since)
+        onFailure()
+      },
+    )
+  }
+}
+
+/** How far the clocks of processes may differ. */
+const CLOCK_SKEW_MS = 5000
+
+function earlierOf(a: number, b: number | null): number {
+  return b === null ? a : Math.min(a, b)
+}

@@ -1,0 +1,191 @@
+import { parseAlias } from '../../pipeline/domain/alias.ts'
+import type { FeedPosition } from '../cursor.ts'
+import type { BlockHooks, CreditBlock } from './credit-block.ts'
+import { type Filter, matches } from './filter.ts'
+import { readMessage, type Subscribe } from './protocol.ts'
+import { type EndReason, type MessageLimit, ProtocolHandler } from './protocol-handler.ts'
+import type { TradeBatch } from './trade-batch.ts'
+import { TradeSubscription, type TradeSubscriptionDeps } from './trade-subscription.ts'
+
+/** What a connection to the channel `trades` works with. */
+export interface TradeConnectionDeps
+  extends Pick<
+    TradeSubscriptionDeps,
+    'account' | 'transport' | 'relay' | 'history' | 'scheduleRetry'
+  > {
+  readonly limit: MessageLimit
+  isTracked(wallet: number): boolean
+  /** Creates the reserve from which the connection pays; it calls `hooks`. */
+  creditBlock(hooks: BlockHooks): CreditBlock
+  /** Called with the number of trades just sent. */
+  onSent(trades: number): void
+  /** Called once, when the service ends the connection. */
+  onEnd(reason: EndReason): void
+}
+
+/**
+ * A client's connection to the channel `trades` (rules F2-F7). A live connection gets each trade as
+ * it is published. Otherwise its subscription catches up from a position.
+ */
+export class TradeConnection {
+  readonly #deps: TradeConnectionDeps
+  readonly #credits: CreditBlock
+  readonly #protocol: ProtocolHandler<FeedPosition>
+  readonly #subscription: TradeSubscription
+  /** Balance at which `balance_low` is sent: a tenth of that at connect (rule F5). Null once sent. */
+  #lowBalance: number | null
+
+  /** `balance`: credits of the account when the connection was opened. */
+  constructor(deps: TradeConnectionDeps, balance: number) {
+    this.#deps = deps
+    this.#lowBalance = Math.floor(balance / 10)
+    this.#credits = deps.creditBlock({
+      onGranted: (credits) => this.#onGranted(credits),
+      onFailure: (sinceMs) => {
+        if (this.#subscription.waitsForCredits && sinceMs > MAX_CREDIT_WAIT_MS)
+          this.end('unavailable')
+      },
+    })
+    const { transport, relay, isTracked, onEnd } = deps
+    const reading = { access: 'key', isTracked, decodeCursor: relay.decode } as const
+    this.#protocol = new ProtocolHandler({
+      transport,
+      limit: deps.limit,
+      read: (text) => readMessage(text, reading),
+      onSubscribe: (message) => this.#onSubscribe(message),
+      onUnsubscribe: () => this.#subscription.unsubscribe(),
+      isSubscribed: () => this.#subscription.filter !== null,
+      onEnd: (reason) => {
+        onEnd(reason)
+        void this.#credits.close()
+      },
+    })
+    this.#subscription = this.#createSubscription()
+  }
+
+  #createSubscription(): TradeSubscription {
+    const { account, transport, relay, history, scheduleRetry, onSent } = this.#deps
+    return new TradeSubscription({
+      account,
+      transport,
+      relay,
+      history,
+      scheduleRetry,
+      protocol: this.#protocol,
+      takeCredit: () => this.#credits.take(),
+      onTrade: () => this.#sendBalanceLow(),
+      onSent,
+    })
+  }
+
+  /** Credits that the connection holds in reserve. */
+  get heldCredits(): number {
+    return this.#credits.credits
+  }
+
+  /** Delivers what the relay has just published and put into its window. */
+  deliver(batch: TradeBatch): void {
+    const { filter, isLive } = this.#subscription
+    if (!this.#protocol.isOpen || filter === null) return
+    if (!isLive) this.#subscription.onPublished()
+    else if (batch.entries.length > 0) this.#deliverLive(batch, filter)
+  }
+
+  #deliverLive(batch: TradeBatch, filter: Filter): void {
+    if (this.#protocol.isSlow) {
+      this.end('slow_reader')
+      return
+    }
+    const { transport, onSent } = this.#deps
+    if (matchesAll(filter) && this.#takeCredits(batch.trades)) {
+      transport.write(batch.frames)
+      onSent(batch.trades)
+      return
+    }
+    transport.cork()
+    let sent = 0
+    for (const entry of batch.entries) {
+      if (entry.kind === 'gap') transport.write(entry.live)
+      else if (!matches(filter, entry.key.wallet, entry.mint)) continue
+      else if (this.#credits.take()) {
+        transport.write(entry.live)
+        sent++
+        this.#sendBalanceLow()
+      } else {
+        this.#subscription.waitForCredits(entry.before)
+        break
+      }
+    }
+    transport.uncork()
+    if (sent > 0) onSent(sent)
+  }
+
+  /** Handles a message of the client; `text` is null for a binary one. */
+  receive(text: string | null, bytes: number): void {
+    this.#protocol.receive(text, bytes)
+  }
+
+  /** Sends a heartbeat and keeps the reserved credits; call it every 30 s. */
+  heartbeat(): void {
+    if (this.#protocol.heartbeat()) this.#credits.keep()
+  }
+
+  /** Handles a protocol ping. */
+  onPing(): void {
+    this.#protocol.countMessage()
+  }
+
+  /** Handles a protocol pong. */
+  onPong(): void {
+    this.#protocol.onPong()
+  }
+
+  /** Sends the reason, closes the connection and returns unused credits. */
+  end(reason: EndReason): void {
+    this.#protocol.end(reason)
+  }
+
+  /** Records that the socket was closed. Resolves when the used credits are booked. */
+  onSocketClosed(): Promise<void> {
+    this.#protocol.onSocketClosed()
+    return this.#credits.close()
+  }
+
+  #onSubscribe({ channels, wallets, mints, after }: Subscribe<FeedPosition>): void {
+    const filter = {
+      wallets: wallets && new Set(wallets.map((alias) => parseAlias(alias) ?? 0)),
+      mints: mints && new Set(mints),
+    }
+    this.#subscription.subscribe(filter, after)
+    const { cursor } = this.#deps.relay
+    this.#protocol.send({ type: 'subscribed', channels, wallets, mints, cursor })
+    if (this.#credits.credits < 1) this.#credits.renew()
+    this.#subscription.advance()
+  }
+
+  #onGranted(credits: number): void {
+    if (!this.#protocol.isOpen || !this.#subscription.waitsForCredits) return
+    if (credits < 1) this.end('balance_exhausted')
+    else this.#subscription.resume()
+  }
+
+  /** Takes credits for a batch at once, unless `balance_low` is due within it. */
+  #takeCredits(credits: number): boolean {
+    const isDue = this.#lowBalance !== null && this.#credits.balance - credits <= this.#lowBalance
+    return !isDue && this.#credits.takeAll(credits)
+  }
+
+  #sendBalanceLow(): void {
+    const { balance } = this.#credits
+    if (this.#lowBalance === null || balance > this.#lowBalance || balance < 1) return
+    this.#lowBalance = null
+    this.#protocol.send({ type: 'balance_low', balance_credits: balance })
+  }
+}
+
+/** How long a trade waits for an answer of the meter (rule K5: no trade is sent unpaid). */
+const MAX_CREDIT_WAIT_MS = 10_000
+
+function matchesAll({ wallets, mints }: Filter): boolean {
+  return wallets === null && mints === null
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import { ApiError, problem } from '../errors.ts'
+
+/** Creates the server that does WebSocket handshakes; it refuses bad ones over HTTP. */
+export function createUpgradeServer(): WebSocketServer {
+  const server = new WebSocketServer(SERVER_OPTIONS)
+  server.on('wsClientError', (_error, socket) => refuseUpgrade(socket, 'upgrade_required'))
+  return server
+}
+
+/**
+ * Refuses an upgrade with a problem response over HTTP and closes the socket. `upgrade_required`: the
+ * handshake is malformed (RFC 6455 4.2). `unavailable`: the feed has not started or is stopping.
+ */
+export function refuseUpgrade(socket: Duplex, code: 'upgrade_required' | 'unavailable'): void {
+  const error = new ApiError(code)
+  const body = JSON.stringify(problem(error, randomUUID()))
+  const fields = [
+    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    'Connection: close',
+    'Sec-WebSocket-Version: 13',
+    'Content-Type: application/problem+json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  socket.end(`${fields.join('\r\n')}\r\n\r\n${body}`)
+}
+
+/** Frames up to this size are refused with an `error` message, larger ones without. */
+const MAX_FRAME_BYTES = 16_384
+
+const SERVER_OPTIONS = {
+  noServer: true,
+  clientTracking: false,
+  perMessageDeflate: false,
+  maxPayload: MAX_FRAME_BYTES,
+  // How long a client has to answer a close. Missing in the types of ws 8.19.
+  closeTimeout: 2000,
+  handleProtocols: (offered: Set<string>): string | false =>
+    offered.has('bearer') ? 'bearer' : false,
+}
