@@ -1,18 +1,18 @@
 /**
- * Runs work of accounts: at most `atOnce` at a time over all, at most `perAccount` at a time for
- * one account. Of the accounts that wait the one that was served least in the last seconds is next,
- * so that the backlog of one delays no other.
+ * A fair-share queue: runs at most `atOnce` tasks at a time, and at most `perAccount` of one account.
+ * The next task is that of the waiting account with the least service time in the last seconds, so
+ * that the backlog of one account does not delay the others.
  */
 export class FairQueue {
   readonly #perAccount: number
   readonly #now: () => number
   #free: number
   readonly #running = new Map<string, number>()
-  /** The account that came or was served longest ago comes first; no list is empty. */
-  readonly #waiting = new Map<string, Turn[]>()
-  /** Milliseconds of service, which lose half of their weight in each `HALF_LIFE_MS`. */
+  /** Tasks by account. Accounts are in the order of their last arrival or service; no list is empty. */
+  readonly #waiting = new Map<string, Task[]>()
+  /** Milliseconds of service, which decay with a half-life of `HALF_LIFE_MS`. */
   readonly #served = new Map<string, { ms: number; at: number }>()
-  #isServingSoon = false
+  #isServeScheduled = false
 
   constructor(bounds: {
     readonly atOnce: number
@@ -25,22 +25,24 @@ export class FairQueue {
   }
 
   /**
-   * Runs `work` when it is the account's turn. Resolves with null, without running it, when it is
-   * stale by then. Stale work takes no place and leaves the queue when more work of its account
-   * comes.
+   * Runs `work` when the account is next. If the work is stale by then, it does not run, and the
+   * result is null. Stale work takes no slot, and leaves the queue when its account adds more work.
    */
   run<T>(account: string, work: () => Promise<T>, isStale?: () => boolean): Promise<T | null> {
     return this.enter([account], work, isStale).done
   }
 
-  /** The same for work that several accounts wait for: the first of their turns runs it. */
+  /**
+   * Runs work that several accounts wait for, when the first of them is next. `join` adds an account
+   * that waits for the same work.
+   */
   enter<T>(
     accounts: Iterable<string>,
     work: () => Promise<T>,
     isStale: () => boolean = () => false,
   ): { readonly done: Promise<T | null>; join(account: string): void } {
     let hasBegun = false
-    let begin: Turn['begin'] = async () => {}
+    let begin: Task['begin'] = async () => {}
     const done = new Promise<T | null>((resolve, reject) => {
       begin = async () => {
         if (hasBegun) return
@@ -49,34 +51,34 @@ export class FairQueue {
         else await work().then(resolve, reject)
       }
     })
-    const turn: Turn = { isOver: () => hasBegun || isStale(), begin }
-    for (const account of accounts) this.#add(account, turn)
+    const task: Task = { isOver: () => hasBegun || isStale(), begin }
+    for (const account of accounts) this.#add(account, task)
     this.#serve()
     return {
       done,
       join: (account) => {
         if (hasBegun) return
-        this.#add(account, turn)
+        this.#add(account, task)
         this.#serve()
       },
     }
   }
 
-  #add(account: string, turn: Turn): void {
+  #add(account: string, task: Task): void {
     const before = this.#waiting.get(account) ?? []
     for (const other of before) if (other.isOver()) void other.begin()
-    this.#waiting.set(account, [...before.filter((other) => !other.isOver()), turn])
+    this.#waiting.set(account, [...before.filter((other) => !other.isOver()), task])
   }
 
   #serve(): void {
-    while (this.#free > 0 && !this.#isServingSoon) {
+    while (this.#free > 0 && !this.#isServeScheduled) {
       const account = this.#next()
       if (account === null) return
-      const [turn, ...rest] = this.#waiting.get(account) ?? []
+      const [task, ...rest] = this.#waiting.get(account) ?? []
       this.#waiting.delete(account)
       if (rest.length > 0) this.#waiting.set(account, rest)
-      if (turn?.isOver()) void turn.begin()
-      else if (turn !== undefined) void this.#begin(account, turn)
+      if (task?.isOver()) void task.begin()
+      else if (task !== undefined) void this.#begin(account, task)
     }
   }
 
@@ -92,30 +94,30 @@ export class FairQueue {
     return next
   }
 
-  async #begin(account: string, turn: Turn): Promise<void> {
+  async #begin(account: string, task: Task): Promise<void> {
     const began = this.#now()
     this.#free--
     this.#running.set(account, (this.#running.get(account) ?? 0) + 1)
-    await turn.begin()
+    await task.begin()
     this.#free++
     const others = (this.#running.get(account) ?? 1) - 1
     if (others === 0) this.#running.delete(account)
     else this.#running.set(account, others)
     const ms = this.#servedOf(account) + this.#now() - began
     this.#served.set(account, { ms, at: this.#now() })
-    if (this.#served.size > MOST_REMEMBERED) this.#forgetLittle()
-    this.#serveSoon()
+    if (this.#served.size > MAX_TRACKED_ACCOUNTS) this.#forgetIdle()
+    this.#scheduleServe()
   }
 
   /**
-   * Runs after the account that was served may have asked for more: the read that follows a
-   * short one waits for no other account.
+   * Serves the queue after the promises of the finished work have run. An account whose next read
+   * follows from a short one can then add it first, and does not wait for another account.
    */
-  #serveSoon(): void {
-    if (this.#isServingSoon) return
-    this.#isServingSoon = true
+  #scheduleServe(): void {
+    if (this.#isServeScheduled) return
+    this.#isServeScheduled = true
     setImmediate(() => {
-      this.#isServingSoon = false
+      this.#isServeScheduled = false
       this.#serve()
     })
   }
@@ -125,18 +127,18 @@ export class FairQueue {
     return served === undefined ? 0 : served.ms * 0.5 ** ((this.#now() - served.at) / HALF_LIFE_MS)
   }
 
-  #forgetLittle(): void {
+  #forgetIdle(): void {
     for (const account of this.#served.keys())
       if (this.#servedOf(account) < 1) this.#served.delete(account)
   }
 }
 
-interface Turn {
-  /** Whether it needs no place: it is stale, or has begun in the turn of another account. */
+interface Task {
+  /** Whether it needs no slot: it is stale, or was started for another account. */
   isOver(): boolean
   /** Runs the work, once. Never rejects. */
   begin(): Promise<void>
 }
 
 const HALF_LIFE_MS = 5000
-const MOST_REMEMBERED = 1000
+const MAX_TRACKED_ACCOUNTS = 1000

@@ -2,81 +2,83 @@ import type { Store } from '../pipeline/store/store.ts'
 import { inTime } from '../pipeline/store/timely-store.ts'
 import { FairQueue } from './fair-queue.ts'
 
+/** Limits of the reads of one account. */
 export interface FairReadsOptions {
   /** Queries of one account at the same time; 0: no limit, and no queue. */
   readonly perAccount: number
-  /** How long a query may take, the wait for its turn included, in milliseconds. */
+  /** Timeout of a query in milliseconds, with its wait in the queue. */
   readonly timeoutMs: number
 }
 
 /**
- * The store as it is read for one account, for answers and for the feed's history: queries wait in
- * a fair queue, so that one account that asks for much that no cache has delays no other. Readers
- * that all accounts share (metrics, news, newest swaps) do not go through it.
+ * Reads of the store on behalf of accounts, for responses and for the history of the feed. Queries
+ * wait in a fair queue, so that an account with many cache misses does not delay others. Reads shared
+ * by all accounts (metrics, changed positions, newest swaps) bypass it.
  */
 export class FairReads {
   readonly #store: Store
   readonly #timeoutMs: number
   readonly #queue: FairQueue | null
-  /** Answers that are being made, by key. */
-  readonly #underWay = new Map<string, Reading>()
+  /** Responses that are being computed, by cache key. */
+  readonly #inFlight = new Map<string, SharedRead>()
 
   constructor(store: Store, { perAccount, timeoutMs }: FairReadsOptions) {
     this.#store = store
     this.#timeoutMs = timeoutMs
     const atOnce = Math.max(perAccount, QUERIES_AT_ONCE)
-    // The embedded engine runs one query at a time: others wait here, where their order is chosen.
+    // The embedded engine runs one query at a time: others wait in this queue, which is fair.
     const bounds = store.kind === 'chdb' ? { atOnce: 1, perAccount: 1 } : { atOnce, perAccount }
     this.#queue = perAccount === 0 ? null : new FairQueue(bounds)
   }
 
-  /** The store for what is read for this account alone. */
+  /** The store for reads of this account alone. */
   storeOf(account: string): Store {
     return this.#storeOf({ accounts: new Set([account]), join: () => {} })
   }
 
-  /** Makes the answer of a key for an account, of the store as the account reads it. */
+  /** Computes the response of a cache key with the account's store. */
   async answer<T>(account: string, key: string, make: (store: Store) => Promise<T>): Promise<T> {
-    const reading: Reading = { accounts: new Set([account]), join: () => {} }
-    this.#underWay.set(key, reading)
+    const shared: SharedRead = { accounts: new Set([account]), join: () => {} }
+    this.#inFlight.set(key, shared)
     try {
-      return await make(this.#storeOf(reading))
+      return await make(this.#storeOf(shared))
     } finally {
-      if (this.#underWay.get(key) === reading) this.#underWay.delete(key)
+      if (this.#inFlight.get(key) === shared) this.#inFlight.delete(key)
     }
   }
 
-  /** Another account waits for the same answer: it is read in the first turn of any of them. */
+  /** Another account waits for the same response: its query runs when any of them is next. */
   join(account: string, key: string): void {
-    const reading = this.#underWay.get(key)
-    if (reading === undefined || reading.accounts.has(account)) return
-    reading.accounts.add(account)
-    reading.join(account)
+    const shared = this.#inFlight.get(key)
+    if (shared === undefined || shared.accounts.has(account)) return
+    shared.accounts.add(account)
+    shared.join(account)
   }
 
-  #storeOf(reading: Reading): Store {
+  #storeOf(shared: SharedRead): Store {
     const query: Store['query'] = (sql, params, columns) =>
-      this.#query(reading, () => this.#store.query(sql, params, columns))
+      this.#query(shared, () => this.#store.query(sql, params, columns))
     return { ...this.#store, query }
   }
 
-  async #query<Row>(reading: Reading, read: () => Promise<Row[]>): Promise<Row[]> {
+  async #query<Row>(shared: SharedRead, read: () => Promise<Row[]>): Promise<Row[]> {
     if (this.#queue === null) return inTime(read(), this.#timeoutMs)
     let isOver = false
-    const entered = this.#queue.enter(reading.accounts, read, () => isOver)
-    reading.join = entered.join
+    const entered = this.#queue.enter(shared.accounts, read, () => isOver)
+    shared.join = entered.join
     try {
-      return (await inTime(entered.done, this.#timeoutMs)) ?? [] // null only after the time-out
+      return (await inTime(entered.done, this.#timeoutMs)) ?? [] // null only after the timeout
     } finally {
       isOver = true
     }
   }
 }
 
-interface Reading {
+/** A read, and the accounts that wait for it. */
+interface SharedRead {
   readonly accounts: Set<string>
   join(account: string): void
 }
 
-/** Of all accounts, with a server. */
+/** Concurrent queries of all accounts on a ClickHouse server. */
 const QUERIES_AT_ONCE = 8

@@ -9,7 +9,7 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import {
   type AccountChannel,
-  type AccountNews,
+  type AccountListener,
   createMemoryChannel,
 } from '../channel/account-channel.ts'
 import { createRedisChannel } from '../channel/redis.ts'
@@ -175,7 +175,7 @@ test.serial(
 )
 
 test.serial('a rotation that a process could not hear of ends the old key there too', async (t) => {
-  const heard: AccountNews[] = []
+  const heard: AccountListener[] = []
   let isUp = true
   const deaf: AccountChannel = {
     ...createMemoryChannel(),

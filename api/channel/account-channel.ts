@@ -1,61 +1,66 @@
 import type { Account } from '../credits/meter.ts'
 
-/** What happens to an account in another process. */
-export interface AccountNews {
-  /** A newer connection took the place of this one (rule F6). */
+/** Callbacks for events of accounts in any process. */
+export interface AccountListener {
+  /** The connection is over the limit because of a newer one (rule F6). */
   onSuperseded(account: Account, connection: string): void
-  /** The key with this hash is no longer valid: whoever came with it has to go. */
+  /** The key with this hash was replaced: its connections must end. */
   onRotated(account: Account, keySha256: string): void
-  /** The dashboard token with this id was taken back (rule E1). */
+  /** The dashboard token with this id was revoked (rule E1). */
   onLoggedOut(tokenId: string): void
-  /** Every dashboard token of the wallet before this generation was revoked. */
+  /** All dashboard tokens of the wallet from before this generation were revoked. */
   onLoggedOutEverywhere(wallet: string, generation: number): void
-  /** News were lost since `sinceMs` (unix milliseconds), and come again from now on. */
+  /** The channel is back. Events since `sinceMs` (unix milliseconds) may have been lost. */
   onBack(sinceMs: number): void
 }
 
 /**
- * What the processes of the API tell each other about accounts: Redis when there are several (`redis.ts`), memory in one (`createMemoryChannel`). Nothing depends on it for
- * long: without it a revoked key is looked up in the store at each use, and connections of one key are counted by each process alone.
+ * Broadcasts events of accounts between the processes of the API: over Redis (`redis.ts`), or in
+ * memory with one process (`createMemoryChannel`). The API works without it: each use of a key is then
+ * looked up in the store, and each process limits its own connections. Every method rejects with a
+ * retriable ServiceError `unavailable` when other processes may not have received the event.
  */
 export interface AccountChannel {
-  /** Whether what others tell arrives. */
+  /** Whether events of other processes arrive. */
   readonly isUp: boolean
-  listen(news: AccountNews): void
+  /** Adds a listener; there is no way to remove it. */
+  listen(listener: AccountListener): void
   /**
-   * Makes a connection known and gives its place in time; the oldest beyond `limit` are superseded, wherever they are. `place`: of a connection that was known before. Rejects with
-   * `unavailable`.
+   * Registers a connection and returns its order key: the time of its first registration. The oldest
+   * connections of the account over `limit` are superseded, in any process. A connection that was
+   * registered before gives its `orderKey`.
    */
-  opened(account: Account, connection: string, limit: number, place?: string): Promise<string>
+  opened(account: Account, connection: string, limit: number, orderKey?: string): Promise<string>
+  /** Removes a connection. */
   closed(account: Account, connection: string): Promise<void>
-  /** Tells every process, this one first, that a key was revoked. Rejects with `unavailable` when the others may not have heard of it. */
+  /** Tells every process, this one first, that a key was replaced. */
   rotated(account: Account, keySha256: string): Promise<void>
-  /** Tells every process, this one first, that a dashboard token was taken back. Rejects with `unavailable` when the others may not have heard of it. */
+  /** Tells every process, this one first, that a dashboard token was revoked. */
   loggedOut(tokenId: string): Promise<void>
   /**
-   * Tells every process, this one first, that every dashboard token of a wallet before a generation
-   * was revoked. Rejects with `unavailable` when others may not have heard.
+   * Tells every process, this one first, that all dashboard tokens of a wallet from before a
+   * generation were revoked.
    */
   loggedOutEverywhere(wallet: string, generation: number): Promise<void>
   close(): Promise<void>
 }
 
-/** The channel of one process, which counts its own connections itself. */
+/** Creates the channel of a single process; the process limits its connections itself. */
 export function createMemoryChannel(): AccountChannel {
-  const listeners: AccountNews[] = []
+  const listeners: AccountListener[] = []
   return {
     isUp: true,
-    listen: (news) => void listeners.push(news),
-    opened: async (_account, _connection, _limit, place = '0') => place,
+    listen: (listener) => void listeners.push(listener),
+    opened: async (_account, _connection, _limit, orderKey = '0') => orderKey,
     closed: async () => {},
     async rotated(account, keySha256) {
-      for (const news of listeners) news.onRotated(account, keySha256)
+      for (const listener of listeners) listener.onRotated(account, keySha256)
     },
     async loggedOut(tokenId) {
-      for (const news of listeners) news.onLoggedOut(tokenId)
+      for (const listener of listeners) listener.onLoggedOut(tokenId)
     },
     async loggedOutEverywhere(wallet, generation) {
-      for (const news of listeners) news.onLoggedOutEverywhere(wallet, generation)
+      for (const listener of listeners) listener.onLoggedOutEverywhere(wallet, generation)
     },
     close: async () => {},
   }

@@ -1,11 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { asked, connectRedis, type Redis } from '../redis-connection.ts'
-import type { AccountChannel, AccountNews } from './account-channel.ts'
+import type { AccountChannel, AccountListener } from './account-channel.ts'
 
 /**
- * The channel over Redis. Keys, each under `prefix`: `connections:<account>` sorted set of `<process>/<connection>` by the microsecond of Redis' clock in which it was opened;
- * `process:<process>` lives as long as its process (a connection of a process that died gives up its place); messages go over pub/sub channel `news:<database>`.
+ * Creates the channel over Redis. Its keys, each under `prefix`:
+ * - `connections:<account>`: sorted set of `<process>/<connection>`, by the microsecond of Redis' clock
+ *   in which the connection was opened;
+ * - `process:<process>`: expires when its process dies, whose connections then no longer count.
+ *
+ * Events go over the pub/sub topic `news:<database>`. `aliveMs`: expiry of a process in milliseconds.
  */
 export async function createRedisChannel(
   url: URL,
@@ -28,15 +32,15 @@ class RedisChannel implements AccountChannel {
   readonly #topic: string
   readonly #aliveMs: number
   readonly #process = randomUUID()
-  readonly #listeners: AccountNews[] = []
+  readonly #listeners: AccountListener[] = []
   #downSince: number | null = null
-  #beat: NodeJS.Timeout | undefined
+  #heartbeat: NodeJS.Timeout | undefined
 
   constructor(commands: Redis, subscriber: Redis, prefix: string, aliveMs: number) {
     this.#commands = commands
     this.#subscriber = subscriber
     this.#prefix = prefix
-    // Messages know no databases, keys do.
+    // Pub/sub topics are not separated by database, as keys are.
     this.#topic = `${prefix}news:${commands.options.db ?? 0}`
     this.#aliveMs = aliveMs
   }
@@ -46,32 +50,32 @@ class RedisChannel implements AccountChannel {
   }
 
   async start(): Promise<void> {
-    await this.#live()
-    this.#beat = setInterval(() => void this.#live().catch(() => {}), this.#aliveMs / 3)
-    this.#beat.unref()
-    this.#subscriber.on('message', (_topic: string, text: string) => this.#hear(text))
+    await this.#keepAlive()
+    this.#heartbeat = setInterval(() => void this.#keepAlive().catch(() => {}), this.#aliveMs / 3)
+    this.#heartbeat.unref()
+    this.#subscriber.on('message', (_topic: string, text: string) => this.#onMessage(text))
     this.#subscriber.on('close', () => {
       this.#downSince ??= Date.now()
     })
-    // Whichever of the two comes back last.
+    // After an outage the last of the two connections to be ready completes the subscription.
     for (const redis of [this.#commands, this.#subscriber])
       redis.on('ready', () => void this.#subscribe())
     await this.#subscribe()
   }
 
-  listen(news: AccountNews): void {
-    this.#listeners.push(news)
+  listen(listener: AccountListener): void {
+    this.#listeners.push(listener)
   }
 
-  async opened(account: string, connection: string, limit: number, place = ''): Promise<string> {
+  async opened(account: string, connection: string, limit: number, orderKey = ''): Promise<string> {
     const client = this.#commands as unknown as {
-      // ioredis puts defined commands on the client, where TypeScript cannot see them.
+      // ioredis adds scripts as methods at run time, which its types do not show.
       channelOpen(...args: (string | number)[]): Promise<string>
     }
     return asked(
       client.channelOpen(
         ...[`${this.#prefix}connections:${account}`, `${this.#prefix}process:`],
-        ...[this.#process, connection, limit, place, this.#topic, account],
+        ...[this.#process, connection, limit, orderKey, this.#topic, account],
       ),
     )
   }
@@ -82,67 +86,69 @@ class RedisChannel implements AccountChannel {
   }
 
   async rotated(account: string, keySha256: string): Promise<void> {
-    for (const news of this.#listeners) news.onRotated(account, keySha256)
+    for (const listener of this.#listeners) listener.onRotated(account, keySha256)
     await asked(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
   async loggedOut(tokenId: string): Promise<void> {
-    for (const news of this.#listeners) news.onLoggedOut(tokenId)
+    for (const listener of this.#listeners) listener.onLoggedOut(tokenId)
     await asked(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
   }
 
   async loggedOutEverywhere(wallet: string, generation: number): Promise<void> {
-    for (const news of this.#listeners) news.onLoggedOutEverywhere(wallet, generation)
+    for (const listener of this.#listeners) listener.onLoggedOutEverywhere(wallet, generation)
     await asked(
       this.#commands.publish(this.#topic, `logged_out_everywhere ${wallet} ${generation}`),
     )
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#beat)
+    clearInterval(this.#heartbeat)
     await this.#commands.del(`${this.#prefix}process:${this.#process}`).catch(() => {})
     this.#subscriber.disconnect()
     this.#commands.disconnect()
   }
 
-  async #live(): Promise<void> {
+  async #keepAlive(): Promise<void> {
     const key = `${this.#prefix}process:${this.#process}`
     await asked(this.#commands.set(key, '1', 'PX', this.#aliveMs))
   }
 
   async #subscribe(): Promise<void> {
     try {
-      if (this.#downSince !== null) await this.#live()
-      // Last: nothing is between it and `isUp` in which it could be lost again unseen.
+      if (this.#downSince !== null) await this.#keepAlive()
+      // Subscribe last: an outage after this sets `#downSince` again.
       await this.#subscriber.subscribe(this.#topic)
       const since = this.#downSince
       if (since === null) return
       this.#downSince = null
-      for (const news of this.#listeners) news.onBack(since)
+      for (const listener of this.#listeners) listener.onBack(since)
     } catch {
-      // Lost again: the next connection tries again.
+      // The connection was lost again; the next `ready` event retries.
     }
   }
 
-  #hear(text: string): void {
-    const [kind, whose, what] = text.split(' ')
-    if (whose === undefined) return
-    for (const news of this.#listeners) {
-      if (kind === 'logged_out') news.onLoggedOut(whose)
-      else if (what === undefined) return
-      else if (kind === 'rotated') news.onRotated(whose, what)
-      else if (kind === 'logged_out_everywhere') news.onLoggedOutEverywhere(whose, Number(what))
+  #onMessage(text: string): void {
+    const [kind, subject, detail] = text.split(' ')
+    if (subject === undefined) return
+    for (const listener of this.#listeners) {
+      if (kind === 'logged_out') listener.onLoggedOut(subject)
+      else if (detail === undefined) return
+      else if (kind === 'rotated') listener.onRotated(subject, detail)
+      else if (kind === 'logged_out_everywhere')
+        listener.onLoggedOutEverywhere(subject, Number(detail))
       else if (kind === 'superseded') {
-        const [process, connection] = what.split('/')
-        if (process === this.#process && connection) news.onSuperseded(whose, connection)
+        const [process, connection] = detail.split('/')
+        if (process === this.#process && connection) listener.onSuperseded(subject, connection)
       }
     }
   }
 }
 
 /**
- * KEYS: connections, prefix of processes. ARGV: process, connection, limit, place (or empty), topic, account. Gives the place. Connections of dead processes go
- * first, then the oldest.
+ * Registers a connection and returns its order key. Over the limit it removes connections of dead
+ * processes, then the oldest. KEYS: connections, prefix of processes. ARGV: process, connection,
+ * limit, order key (or empty), topic, account.
  */
 const OPEN = `
 local place = ARGV[4]

@@ -16,20 +16,14 @@ import {
   type Viewed,
 } from './follow.ts'
 
-export {
-  FeedEnded,
-  type Followed,
-  type FollowOptions,
-  type FollowViewsOptions,
-  type Notice,
-  type Viewed,
-} from './follow.ts'
+export { FeedEnded } from './feed-ended.ts'
+export type { Followed, FollowOptions, FollowViewsOptions, Notice, Viewed } from './follow.ts'
 
-/** A refusal of the service (RFC 9457): `code` is what to decide by. */
+/** An error response of the service (problem details, RFC 9457). Decide by `code`. */
 export class Refused extends Error {
   readonly status: number
   readonly code: string
-  /** Seconds after which trying again may help; null when the service does not say. */
+  /** Seconds after which a retry may help (`Retry-After`); null when the service does not say. */
   readonly retryAfter: number | null
   readonly requestId: string | null
 
@@ -47,31 +41,36 @@ export class Refused extends Error {
 type Query = Readonly<Record<string, string | number | undefined>>
 
 /**
- * The service as a program uses it: every product endpoint, typed by the schemas that the service answers by, and the live feed as one endless iteration. Each call rejects
- * with `Refused` when the service says no.
+ * Client of the service: every product endpoint with typed responses, and the live feed as an async
+ * iteration. Calls reject with `Refused` on an error response, and as `fetch` does when the service
+ * cannot be reached.
  */
 export class TrackedWallets {
   readonly #url: string
   readonly #apiKey: string
 
-  /** `url`: where the service is, as in `http://127.0.0.1:8080`. */
+  /** `url`: base URL of the service, for example `http://127.0.0.1:8080`. */
   constructor(options: { readonly url: string; readonly apiKey: string }) {
     this.#url = options.url.replace(/\/$/, '')
     this.#apiKey = options.apiKey
   }
 
+  /** `GET /wallets` */
   wallets(query: { readonly page?: number } = {}): Promise<WalletsAnswer> {
     return this.#get('/wallets', query)
   }
 
+  /** `GET /wallets/{alias}/metrics` */
   walletMetrics(alias: string): Promise<WalletMetricsItem> {
     return this.#get(`/wallets/${encodeURIComponent(alias)}/metrics`)
   }
 
+  /** `GET /wallets/{alias}/holdings` */
   walletHoldings(alias: string): Promise<WalletHoldingsAnswer> {
     return this.#get(`/wallets/${encodeURIComponent(alias)}/holdings`)
   }
 
+  /** `GET /wallets/holdings` */
   holdings(
     query: {
       readonly alias?: string
@@ -83,12 +82,14 @@ export class TrackedWallets {
     return this.#get('/wallets/holdings', query)
   }
 
+  /** `GET /tokens/held` */
   heldTokens(
     query: { readonly min_wallets?: number; readonly page?: number } = {},
   ): Promise<HeldTokensAnswer> {
     return this.#get('/tokens/held', query)
   }
 
+  /** `GET /tokens/{mint}/swaps` */
   tokenSwaps(
     mint: string,
     query: { readonly limit?: number; readonly cursor?: string } = {},
@@ -96,26 +97,32 @@ export class TrackedWallets {
     return this.#get(`/tokens/${encodeURIComponent(mint)}/swaps`, query)
   }
 
+  /** `GET /tokens/{mint}/wallet-aggregates` */
   tokenAggregates(mint: string): Promise<WalletAggregatesAnswer> {
     return this.#get(`/tokens/${encodeURIComponent(mint)}/wallet-aggregates`)
   }
 
-  /** A page of trades, newest first; `head` is the position to follow the feed from (`follow({after: head})`), so that nothing is missed or repeated. */
+  /**
+   * `GET /trades`: a page of trades, newest first. `head` is the position to follow the feed from
+   * (`follow({ after: head })`), so that no trade is missed or repeated.
+   */
   async trades(
     query: { readonly limit?: number; readonly cursor?: string } = {},
   ): Promise<TradesAnswer & { readonly head: string }> {
-    const response = await this.#ask('/trades', query)
-    const answer = (await response.json()) as TradesAnswer // the service answers by its schemas
+    const response = await this.#fetch('/trades', query)
+    const answer = (await response.json()) as TradesAnswer // responses match the schemas
     return { ...answer, head: response.headers.get('x-head-cursor') ?? '' }
   }
 
+  /** `GET /status` */
   status(): Promise<StatusAnswer> {
     return this.#get('/status')
   }
 
   /**
-   * Trades as they happen, from now on or after a position, each once, whatever happens to connection or service in between. Ends when `signal` is aborted; throws
-   * `FeedEnded` when coming back would not help.
+   * Follows trades live, from now or after a position. Yields each trade once, also over lost
+   * connections and restarts of the service. Ends when `signal` is aborted. Throws `FeedEnded` when
+   * reconnecting would not help.
    */
   follow(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
     const url = `${this.#url.replace(/^http/, 'ws')}/ws`
@@ -123,8 +130,9 @@ export class TrackedWallets {
   }
 
   /**
-   * The trending watchlist and signals as they change, for a wallet with active Pro; `token`: of its dashboard, from `POST /auth/login`. First a snapshot, unless a position is given
-   * as `after`; then each change once, whatever happens to connection or service in between. Ends like `follow`.
+   * Follows the trending watchlist and signals, for a wallet with active Pro. `token` is a dashboard
+   * token of `POST /auth/login`. Yields a snapshot first, unless `after` is given; then each change
+   * once, also over lost connections. Ends like `follow`.
    */
   followViews({
     token,
@@ -135,11 +143,11 @@ export class TrackedWallets {
   }
 
   async #get<Body>(path: string, query: Query = {}): Promise<Body> {
-    const response = await this.#ask(path, query)
-    return (await response.json()) as Body // the service answers by its schemas
+    const response = await this.#fetch(path, query)
+    return (await response.json()) as Body // responses match the schemas
   }
 
-  async #ask(path: string, query: Query): Promise<Response> {
+  async #fetch(path: string, query: Query): Promise<Response> {
     const url = new URL(`${this.#url}${path}`)
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value))

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Account, BlockRenewal } from '../credits/meter.ts'
 
-/** Where blocks come from; rejects when none can be had now, whether it was done is then not known. */
+/**
+ * Reserves blocks of credits. Rejects when the meter does not answer; whether the renewal was done is
+ * then unknown, and the same renewal may be retried.
+ */
 export interface BlockSource {
   renewBlock(
     account: Account,
@@ -9,25 +12,30 @@ export interface BlockSource {
   ): Promise<{ readonly credits: number; readonly left: number }>
 }
 
+/** Callbacks of a credit block. */
 export interface BlockHooks {
-  /** A block has come, of `credits`: 0 says that the account has nothing left. */
+  /** A block of `credits` was reserved; 0: the account has no credits left. */
   onGranted(credits: number): void
-  /** No block can be had since so many milliseconds; asked again and again. */
+  /** The renewal has failed for `sinceMs` milliseconds; it is retried. */
   onFailure(sinceMs: number): void
 }
 
+/** Clock and pauses of a credit block. */
 export interface BlockOptions {
-  /** Milliseconds of a clock that does not go back. */
+  /** Milliseconds of a monotonic clock. */
   readonly now?: () => number
-  /** Waits before the meter is asked again. */
+  /** The pause before a retry; 250 ms by default. */
   readonly pause?: () => Promise<unknown>
 }
 
 /**
- * The credits one connection holds in reserve (rule F5): taken one by one without asking anybody, renewed in the background before they run
- * out. A renewal books what was used, returns the rest and reserves the next block in one step. While it is under way the rest may still be used:
- * the next block is at least as large, because the rest is returned and taken again in the same step, and what was used meanwhile is
- * booked by the renewal after it. So nothing is used that was not reserved, and everything used is booked once.
+ * The credits that one connection has reserved (rule F5). They are spent without a call of the meter
+ * and renewed in the background before they run out. A renewal books the spent credits, returns the
+ * rest and reserves the next block in one atomic step.
+ *
+ * During a renewal the rest may still be spent. The next block is at least as large as the rest,
+ * which the same step returns. What is spent meanwhile is booked by the following renewal. So no
+ * credit is spent that was not reserved, and each spent credit is booked once.
  */
 export class CreditBlock {
   readonly #source: BlockSource
@@ -35,12 +43,13 @@ export class CreditBlock {
   readonly #connection: string
   readonly #hooks: BlockHooks
   readonly #options: Required<BlockOptions>
-  /** May be used now. */
+  /** Credits that may be spent now. */
   #credits = 0
+  /** Size of the current block. */
   #granted = 0
-  /** Used and not booked yet. */
+  /** Credits spent but not booked. */
   #unbooked = 0
-  /** Left in the account besides the block, when last heard of. */
+  /** Credits of the account outside the block, as of the last renewal. */
   #left: number
   #size = MIN_BLOCK
   #sequence = 0
@@ -52,9 +61,9 @@ export class CreditBlock {
     deps: {
       readonly source: BlockSource
       readonly account: Account
-      /** Names the connection to the meter. */
+      /** Name of the connection at the meter. */
       readonly connection: string
-      /** Credits left at the start. */
+      /** Credits of the account at the start. */
       readonly left: number
       readonly hooks: BlockHooks
     },
@@ -68,17 +77,17 @@ export class CreditBlock {
     this.#options = { now: () => performance.now(), pause, ...options }
   }
 
-  /** Credits in hand. */
+  /** Reserved credits that may be spent now. */
   get credits(): number {
     return this.#credits
   }
 
-  /** What the account could still pay for, as far as is known here. */
+  /** Credits of the account with the reserved ones, as of the last renewal. */
   get balance(): number {
     return this.#left + this.#credits
   }
 
-  /** Uses one credit; false when there is none in hand, and then asks for more. */
+  /** Spends one credit. If there is none, it starts a renewal and returns false. */
   take(): boolean {
     if (this.#credits < 1) {
       this.renew()
@@ -90,7 +99,7 @@ export class CreditBlock {
     return true
   }
 
-  /** Uses so many credits, or none when fewer are in hand. */
+  /** Spends `credits` at once. If fewer are reserved, it spends none and returns false. */
   takeAll(credits: number): boolean {
     if (this.#credits < credits) return false
     this.#credits -= credits
@@ -99,7 +108,7 @@ export class CreditBlock {
     return true
   }
 
-  /** Asks for the next block, unless that is under way. */
+  /** Starts a renewal, unless one is running or the block is closed. */
   renew(): void {
     if (this.#closing !== null || this.#renewal !== null) return
     this.#renewal = this.#renew().then((granted) => {
@@ -108,14 +117,14 @@ export class CreditBlock {
     })
   }
 
-  /** Renews a block that has been in hand for a while: the meter takes back those it does not hear of. */
+  /** Renews an old block, as the meter releases blocks that are not renewed in time. */
   keep(): void {
     const age = this.#options.now() - this.#grantedAt
     if (this.#sequence > 0 && age > KEEP_MS && (this.#credits > 0 || this.#unbooked > 0))
       this.renew()
   }
 
-  /** Books what was used and returns the rest; resolves when that is done, or has been tried for long. */
+  /** Books spent credits and returns the rest. Resolves when that is done or was given up. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -126,27 +135,31 @@ export class CreditBlock {
     if (this.#sequence > 0) await this.#renew()
   }
 
-  /** The size of the new block; null when none could be had for so long that what was used is forgotten. */
+  /**
+   * Renews the block, with retries. Returns the size of the new block; null when it gave up after
+   * `TRUSTED_MS`: the spent credits are then not booked, in the customer's favour.
+   */
   async #renew(): Promise<number | null> {
     const spent = this.#unbooked
     const sequence = ++this.#sequence
-    const wanted = this.#wanted()
+    const wanted = this.#nextSize()
     const renewal = { connection: this.#connection, sequence, spent, wanted }
     const started = this.#options.now()
     for (;;) {
-      const asked = this.#options.now()
+      const attempted = this.#options.now()
       try {
         const { credits, left } = await this.#source.renewBlock(this.#account, renewal)
         this.#unbooked -= spent
         this.#credits = credits - this.#unbooked
         this.#granted = credits
         this.#left = left
-        this.#grantedAt = asked
+        this.#grantedAt = attempted
         return credits
       } catch {
         const now = this.#options.now()
         if (now - this.#grantedAt > TRUSTED_MS) this.#credits = 0
-        // The meter may have booked it and taken the block back since: asked again it would book it twice.
+        // The meter may have done the renewal and released the block since. A retry would then book
+        // the spent credits twice.
         if (now - started > TRUSTED_MS) {
           this.#unbooked -= spent
           this.#credits = 0
@@ -158,8 +171,11 @@ export class CreditBlock {
     }
   }
 
-  /** More for who uses more, never less than what is in hand, and not so much that nothing is left for other calls. */
-  #wanted(): number {
+  /**
+   * Size of the next block. It grows with use, is at least the unspent rest, and otherwise at most a
+   * quarter of the balance, so that other calls of the account find credits.
+   */
+  #nextSize(): number {
     if (this.#closing !== null) return 0
     const age = this.#options.now() - this.#grantedAt
     if (this.#sequence > 1 && age < 1000) this.#size = Math.min(this.#size * 2, MAX_BLOCK)
@@ -169,10 +185,12 @@ export class CreditBlock {
   }
 }
 
+/** Bounds of the size of a block, in credits. */
 const MIN_BLOCK = 16
 const MAX_BLOCK = 1024
-/** The meter takes a block back 60 s after it was given (`METER_LIMITS.blockMs`). */
+/** The meter releases a block 60 s after its last renewal (`METER_LIMITS.blockMs`). */
 const TRUSTED_MS = 50_000
+/** Age at which `keep` renews a block. */
 const KEEP_MS = 20_000
 
 function pause(): Promise<void> {

@@ -4,30 +4,35 @@ import { parseAlias } from '../../pipeline/domain/alias.ts'
 import { CHANNELS, Channel, type MessageFault, VIEW_CHANNELS } from './messages.ts'
 import type { ViewRow } from './view-rows.ts'
 
-/** A client's message, as understood. `Position` is what the cursors of its channels say. */
+/** A parsed client message. `Position` is what the cursors of its channels decode to. */
 export type ClientMessage<Position> =
   | Subscribe<Position>
   | { readonly kind: 'unsubscribe'; readonly channels: Channel[] }
   | { readonly kind: 'ping' }
   | { readonly kind: 'bad'; readonly code: MessageFault; readonly message: string }
 
+/** A valid `subscribe` message. */
 export interface Subscribe<Position> {
   readonly kind: 'subscribe'
   readonly channels: Channel[]
   /** Aliases, each once; null for every wallet. */
   readonly wallets: string[] | null
+  /** Addresses, each once; null for every token. */
   readonly mints: string[] | null
-  /** Send first what lies after this position; null: from now on. */
+  /** The position to resume after; null: from now on. */
   readonly after: Position | null
 }
 
 /** The longest message a client may send, in bytes. */
 export const MAX_MESSAGE_BYTES = 4096
 
-/** What a client came with: an API key, or the dashboard token of a wallet with Pro (rule F1). */
+/** The credential of a client: an API key, or the dashboard token of a wallet with Pro (rule F1). */
 export type Access = 'key' | 'session'
 
-/** Reads a client's text message. Where several things are wrong the first of F2's order is told: message, channels, filters, wallets, cursor. */
+/**
+ * Parses a client's text message. Checks in the order of rule F2: message, channels, filters, wallets,
+ * cursor. The first fault gives the code.
+ */
 export function readMessage<Position>(
   text: string,
   deps: {
@@ -42,12 +47,13 @@ export function readMessage<Position>(
   const { action, channels, wallets, mints, after } = message.data
   if (action === 'ping') return { kind: 'ping' }
 
-  const asked = Channels.safeParse(channels)
-  if (!asked.success)
+  const requested = Channels.safeParse(channels)
+  if (!requested.success)
     return bad('invalid_channel', `channels: expected a list of 1 to 8 of ${CHANNELS.join(', ')}.`)
-  const { channels: own, refusal } = ACCESS[deps.access]
-  if (!asked.data.every((channel) => own.includes(channel))) return bad('pro_required', refusal)
-  const unique = [...new Set(asked.data)]
+  const { channels: allowed, refusal } = ACCESS[deps.access]
+  if (!requested.data.every((channel) => allowed.includes(channel)))
+    return bad('pro_required', refusal)
+  const unique = [...new Set(requested.data)]
   if (action === 'unsubscribe') return { kind: 'unsubscribe', channels: unique }
 
   const aliases = Filter.safeParse(wallets)
@@ -76,7 +82,7 @@ export function readMessage<Position>(
   }
 }
 
-const ACCESS: Readonly<Record<Access, OwnChannels>> = {
+const ACCESS: Readonly<Record<Access, AccessRules>> = {
   key: {
     channels: ['trades'],
     refusal: 'An API key has the channel trades alone.',
@@ -89,30 +95,33 @@ const ACCESS: Readonly<Record<Access, OwnChannels>> = {
   },
 }
 
-interface OwnChannels {
+/** What a credential gives access to. */
+interface AccessRules {
   readonly channels: readonly Channel[]
+  /** Error text for another channel. */
   readonly refusal: string
+  /** Error text for a bad cursor. */
   readonly cursor: string
 }
 
-/** Text of a trade's message; `data` is the trade's own. */
+/** Text of a trade message; `data` is the JSON of the trade. */
 export function tradeText(id: string, data: string, isLate: boolean): string {
   return `{"channel":"trades","id":"${id}",${isLate ? '"late":true,' : ''}"data":${data}}`
 }
 
-/** Text of a message of `watchlist` or `signals`. */
+/** Text of a message of channel `watchlist` or `signals`. */
 export function viewText({ channel, event, render }: ViewRow, id: string): string {
-  const how =
+  const attributes =
     event === 'snapshot' ? '"snapshot":true,' : event === 'fired' ? '' : `"event":"${event}",`
-  return `{"channel":"${channel}","id":"${id}",${how}"data":${render()}}`
+  return `{"channel":"${channel}","id":"${id}",${attributes}"data":${render()}}`
 }
 
-/** Text that says that what follows starts after a position. */
+/** Text of a gap message; what follows it starts after the cursor `oldest`. */
 export function gapText(oldest: string): string {
   return `{"type":"gap","oldest":"${oldest}"}`
 }
 
-/** Looser than the schemas of `messages.ts`, so that each fault gets its own code. */
+/** Looser than the schemas of `messages.ts`, so that each fault has its own code. */
 const Message = z.looseObject({
   action: z.enum(['subscribe', 'unsubscribe', 'ping']),
   channels: z.unknown().optional(),

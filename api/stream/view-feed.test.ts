@@ -1,7 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import { addressFromBytes } from '../../pipeline/domain/address.ts'
-import { type AccountNews, createMemoryChannel } from '../channel/account-channel.ts'
+import { type AccountListener, createMemoryChannel } from '../channel/account-channel.ts'
 import type { Viewer } from '../middleware/upgrade.ts'
 import { BONK, JUP } from '../testing/a-swap.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
@@ -403,8 +403,8 @@ test('a connection ends when its token is taken back, also when that was not hea
 })
 
 test('a connection whose key was rotated unheard ends once that can be read; who came with the new key stays', async (t) => {
-  const heard: AccountNews[] = []
-  const channel = { ...createMemoryChannel(), listen: (news: AccountNews) => void heard.push(news) }
+  const heard: AccountListener[] = []
+  const channel = { ...createMemoryChannel(), listen: (news: AccountListener) => void heard.push(news) }
   const asked: number[] = []
   let isAway = true
   let at = 0

@@ -1,38 +1,46 @@
 import type { CursorCodec } from '../cursor.ts'
 
 /**
- * A place in the one order in which the channels `watchlist` and `signals` speak: by tick; in a tick the snapshot as of it, then its changes; each by what is said of the
- * watchlist, by mint, then of signals. The same message has the same place in every process, whatever channels and mints a client asked for.
+ * A position in the one order of all messages of the channels `watchlist` and `signals`. They are
+ * ordered by tick. Within a tick the snapshot comes first, then the changes. Within each part the
+ * watchlist comes first, by mint, then signals. A message has the same position in every process,
+ * whatever channels and mints a client has subscribed to.
  */
 export interface ViewPosition {
   /** The tick, unix seconds; 0 before the first one. */
   readonly at: number
   readonly part: ViewPart
-  /** Messages of the part that had passed. */
+  /** Number of messages of the part up to this position. */
   readonly index: number
 }
 
-/** `snapshot`: in the snapshot as of the tick. `changes`: in what changed at the tick. `end`: everything of the tick has passed. */
+/** The parts of a tick in their order; `end` is after all its messages. */
 export const VIEW_PARTS = ['snapshot', 'changes', 'end'] as const
+/** A part of a tick. */
 export type ViewPart = (typeof VIEW_PARTS)[number]
 
+/** The position before the snapshot as of a tick. */
 export function startOfSnapshot(at: number): ViewPosition {
   return { at, part: 'snapshot', index: 0 }
 }
 
+/** The position after all messages of a tick. */
 export function endOfTick(at: number): ViewPosition {
   return { at, part: 'end', index: 0 }
 }
 
-/** The position as a cursor: in the place of an event key's numbers, of a scope of its own, so that a trade's cursor is none here (rule D4). */
+/**
+ * Encodes a position as a cursor, with its parts in the fields of an event key. The scope `views`
+ * makes cursors of trades invalid here (rule D4).
+ */
 export function encodeView(cursors: CursorCodec, { at, part, index }: ViewPosition): string {
-  const place = { slot: at, txIndex: VIEW_PARTS.indexOf(part), wallet: index, eventIndex: 0 }
-  return cursors.encode('views', place)
+  const key = { slot: at, txIndex: VIEW_PARTS.indexOf(part), wallet: index, eventIndex: 0 }
+  return cursors.encode('views', key)
 }
 
-/** Null for everything that `encodeView` did not give. */
+/** Decodes a cursor of `encodeView`; null for any other text. */
 export function decodeView(cursors: CursorCodec, text: string): ViewPosition | null {
-  const place = cursors.decode('views', text)
-  const part = place && VIEW_PARTS[place.txIndex]
-  return part ? { at: place.slot, part, index: place.wallet } : null
+  const key = cursors.decode('views', text)
+  const part = key && VIEW_PARTS[key.txIndex]
+  return part ? { at: key.slot, part, index: key.wallet } : null
 }

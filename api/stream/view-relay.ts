@@ -1,4 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LRUCache } from 'lru-cache'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { CursorCodec } from '../cursor.ts'
@@ -16,7 +17,7 @@ import {
 } from './view-position.ts'
 import type { ViewRow, ViewSource } from './view-rows.ts'
 
-/** A message of a view, as it goes to everybody, and where a client is after it. */
+/** A rendered message of a view, and the client's position after it. */
 export interface ViewEntry {
   readonly channel: ViewChannel
   readonly mint: string
@@ -24,23 +25,24 @@ export interface ViewEntry {
   readonly frame: Buffer
 }
 
-/** What comes next for a client that is behind. */
+/** A page of messages for a client that catches up. */
 export interface ViewPage {
   readonly entries: readonly ViewEntry[]
-  /** Where a client is after the page. */
+  /** The client's position after the page. */
   readonly end: ViewPosition
-  /** It goes before the entries: what lay between is out of reach. */
+  /** Frame of the `gap` message to send before the entries; null for none. */
   readonly gap: Buffer | null
   readonly isSnapshot: boolean
 }
 
-/** What changed from the end of one tick to the end of another. */
+/** The messages from the end of one tick to the end of another. */
 export interface ViewBatch {
   readonly from: number
   readonly to: number
   readonly entries: readonly ViewEntry[]
 }
 
+/** What a view relay works with. */
 export interface ViewRelayDeps {
   readonly source: ViewSource
   readonly cursors: CursorCodec
@@ -49,16 +51,17 @@ export interface ViewRelayDeps {
 }
 
 /**
- * Follows the ticks of the trending engine by the store, for all connections of the process: a tick is read once and each message rendered once. Several processes give the same
- * messages with the same ids, as these follow from what is stored.
- * While nobody listens nothing is read but how far the engine is.
+ * Publishes the ticks of the trending engine to all dashboard connections of the process. A tick is
+ * read from the store once, and each message is rendered once. Every process gives the same messages
+ * with the same ids, since both depend only on what is stored. Without listeners only the newest tick
+ * is read.
  */
 export class ViewRelay {
   readonly #deps: ViewRelayDeps
   readonly #listeners = new Set<ViewListener>()
-  /** What was read last, by what was asked: clients that come back together share it. */
-  readonly #kept = new Map<string, Kept>()
-  readonly #queue = new FairQueue({ atOnce: READS_AT_ONCE, perAccount: 1 })
+  /** The newest reads by key, so that clients that reconnect together share them. */
+  readonly #cache = new LRUCache<string, CachedRead>({ max: MAX_CACHED })
+  readonly #queue = new FairQueue({ atOnce: CONCURRENT_READS, perAccount: 1 })
   #newest: number | null = null
   #polling: Promise<void> | null = null
   #isFailing = false
@@ -72,44 +75,47 @@ export class ViewRelay {
     return this.#newest
   }
 
-  /** Whether nothing more has happened. */
+  /** Whether nothing has happened after this position. */
   isReached({ at, part }: ViewPosition): boolean {
     return part === 'end' && at === this.#newest
   }
 
+  /** Encodes a position as a cursor. */
   encode(position: ViewPosition): string {
     return encodeView(this.#deps.cursors, position)
   }
 
+  /** Decodes a cursor; null for text that is none. */
   decode(cursor: string): ViewPosition | null {
     return decodeView(this.#deps.cursors, cursor)
   }
 
   /**
-   * Calls the listener at each tick, when `newest` is it, with what changed since the one before; with null when that is too much, or not known, and has to be asked for by pages.
-   * Gives what ends it.
+   * Calls the listener at each tick, once `newest` is that tick, with the changes since the tick
+   * before. The batch is null when they are too many or unknown: read them by pages. Returns a
+   * function that removes the listener.
    */
   listen(listener: ViewListener): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Looks for a newer tick; resolves when it was told. Never rejects. */
+  /** Looks for a newer tick. Resolves when listeners were called. Never rejects. */
   poll(): Promise<void> {
-    this.#polling ??= this.#look().finally(() => {
+    this.#polling ??= this.#publishNewest().finally(() => {
       this.#polling = null
     })
     return this.#polling
   }
 
-  async #look(): Promise<void> {
+  async #publishNewest(): Promise<void> {
     const { source, logger } = this.#deps
     try {
       const tick = await source.newestTick()
       const last = this.#newest
       if (tick === null || (last !== null && tick <= last)) return
       const isNear = last !== null && tick - last <= LIVE_SECONDS && this.#listeners.size > 0
-      const entries = isNear ? await this.#changes(last, tick, THE_RELAY) : null
+      const entries = isNear ? await this.#changes(last, tick, RELAY_READER) : null
       this.#newest = tick
       const batch = last === null || entries === null ? null : { from: last, to: tick, entries }
       for (const listener of this.#listeners) listener(batch)
@@ -122,9 +128,10 @@ export class ViewRelay {
   }
 
   /**
-   * What follows a position that is not ahead, at most of `seconds` of ticks. A wallet reads one
-   * page at a time and wallets take turns; null, without a query, when the reader is stale by then.
-   * Rejects when the store does not answer.
+   * Reads what follows a position, at most `seconds` of ticks. The position must not be after the
+   * newest tick. A wallet reads one page at a time, and wallets take turns. If the reader is stale
+   * when its turn comes, the page is null and no query runs. Rejects with `unavailable` when the
+   * store does not answer.
    */
   async page(
     position: ViewPosition,
@@ -145,7 +152,7 @@ export class ViewRelay {
       return { entries, end: endOfTick(at), gap: null, isSnapshot: true }
     }
     const to = Math.min(newest, at + seconds)
-    // Ticks are whole seconds: what is left of this one begins after the second before it.
+    // Ticks are whole seconds: `at - 1` includes this tick, of which `index` messages are skipped.
     const entries = await this.#changes(part === 'end' ? at : at - 1, to, reader)
     if (entries === null) return null
     const rest = part === 'end' ? entries : entries.slice(index)
@@ -153,41 +160,41 @@ export class ViewRelay {
   }
 
   #snapshot(at: number, reader: ViewReader) {
-    return this.#once(`as of ${at}`, reader, async () =>
+    return this.#readOnce(`as of ${at}`, reader, async () =>
       this.#render(await this.#deps.source.snapshot(at), 'snapshot'),
     )
   }
 
   #changes(from: number, to: number, reader: ViewReader) {
-    return this.#once(`${from} to ${to}`, reader, async () =>
+    return this.#readOnce(`${from} to ${to}`, reader, async () =>
       this.#render(await this.#deps.source.changes(from, to), 'changes'),
     )
   }
 
-  #once(
-    what: string,
+  /** Reads under a key, or shares the read of another client that is cached or in flight. */
+  #readOnce(
+    key: string,
     reader: ViewReader,
     read: () => Promise<readonly ViewEntry[]>,
   ): Promise<readonly ViewEntry[] | null> {
-    const kept = this.#kept.get(what)
-    if (kept !== undefined) {
-      kept.readers?.push(reader)
-      return kept.entries
+    // `peek` keeps the order of insertion: the oldest read is evicted, however often it is shared.
+    const shared = this.#cache.peek(key)
+    if (shared !== undefined) {
+      shared.readers?.push(reader)
+      return shared.entries
     }
-    const [oldest] = this.#kept.size >= MOST_KEPT ? this.#kept.keys() : []
-    if (oldest !== undefined) this.#kept.delete(oldest)
     const readers = [reader]
     const isStale = () => readers.every((one) => one.isStale())
-    const one: Kept = { entries: this.#queue.run(reader.wallet, read, isStale), readers }
-    this.#kept.set(what, one)
-    const forget = () => {
-      if (this.#kept.get(what) === one) this.#kept.delete(what)
+    const cached: CachedRead = { entries: this.#queue.run(reader.wallet, read, isStale), readers }
+    this.#cache.set(key, cached)
+    const invalidate = () => {
+      if (this.#cache.peek(key) === cached) this.#cache.delete(key)
     }
-    one.entries.then((found) => {
-      one.readers = null
-      if (found === null) forget()
-    }, forget)
-    return one.entries
+    cached.entries.then((entries) => {
+      cached.readers = null
+      if (entries === null) invalidate()
+    }, invalidate)
+    return cached.entries
   }
 
   async #render(rows: readonly ViewRow[], part: ViewPart): Promise<readonly ViewEntry[]> {
@@ -199,33 +206,39 @@ export class ViewRelay {
       const after = { at, part, index }
       const frame = frameText(viewText(row, this.encode(after)))
       entries.push({ channel: row.channel, mint: row.mint, after, frame })
-      // Trades go on in between.
-      if (entries.length % RENDERED_AT_ONCE === 0) await turn()
+      // Lets trades be sent in between.
+      if (entries.length % RENDER_BATCH === 0) await nextTurn()
     }
     return entries
   }
 }
 
-/** Who waits for a page: a dashboard of a wallet, until it has closed or wants another page. */
+/** A client that waits for a page. It is stale once it has closed or wants another page. */
 export interface ViewReader {
   readonly wallet: string
   isStale(): boolean
 }
 
-/** What is read for all connections. */
-const THE_RELAY: ViewReader = { wallet: '', isStale: () => false }
+/** The relay itself as a reader, for all connections. */
+const RELAY_READER: ViewReader = { wallet: '', isStale: () => false }
 
-interface Kept {
+interface CachedRead {
   /** Null: every reader was stale when its turn came. */
   readonly entries: Promise<readonly ViewEntry[] | null>
-  /** Who waits for it; null once it is read. */
+  /** The clients that wait for it; null once it is read. */
   readers: ViewReader[] | null
 }
 
+/** Receives the changes of a tick; null when they must be read by pages. */
 export type ViewListener = (batch: ViewBatch | null) => void
 
-/** What of a jump is told at once; over a longer one each client is sent pages as fast as it takes them. */
+/**
+ * The longest jump, in seconds of ticks, that is published as one batch. For a longer one each client
+ * reads pages at its own pace.
+ */
 const LIVE_SECONDS = 60
-const READS_AT_ONCE = 2
-const MOST_KEPT = 6
-const RENDERED_AT_ONCE = 64
+const CONCURRENT_READS = 2
+/** Number of cached reads. */
+const MAX_CACHED = 6
+/** Messages rendered before other connections run. */
+const RENDER_BATCH = 64

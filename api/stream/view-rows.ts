@@ -10,27 +10,33 @@ import { watchlistItem } from '../items/watchlist.ts'
 import { readSignals, readSignalsAfter } from '../rows/signal-rows.ts'
 import type { ViewChannel } from './messages.ts'
 
-/** What a view says of a mint at a tick; in a snapshot `at` is the tick that it is as of. */
+/** One message of a view before it is rendered. `at` is its tick; in a snapshot, that of the snapshot. */
 export interface ViewRow {
   readonly channel: ViewChannel
   readonly at: number
   readonly mint: string
   readonly event: 'snapshot' | 'entered' | 'changed' | 'left' | 'fired'
-  /** JSON of `data`. */
+  /** Renders `data` as JSON. */
   readonly render: () => string
 }
 
-/** What the channels `watchlist` and `signals` say, as stored. Rejects with `unavailable` when the store does not answer. */
+/**
+ * Source of the messages of `watchlist` and `signals`. Rejects with `unavailable` when the store does
+ * not answer; a retry may help.
+ */
 export interface ViewSource {
-  /** The newest tick that is wholly stored, unix seconds; null before the first. */
+  /** The newest completely stored tick, unix seconds; null before the first. */
   newestTick(): Promise<number | null>
-  /** The list as of a tick, by mint; then the newest signals that had fired by then, oldest first. */
+  /** The watchlist as of a tick, by mint; then the newest signals up to then, oldest first. */
   snapshot(at: number): Promise<readonly ViewRow[]>
-  /** What happened after one tick, through another one: by tick, in it what changed of the list, by mint, then what fired, by mint. */
+  /**
+   * The changes after one tick up to and including another, by tick. Within a tick changes of the
+   * watchlist come first, by mint, then signals, by mint.
+   */
   changes(after: number, through: number): Promise<readonly ViewRow[]>
 }
 
-/** Reads them as the resources of the dashboard do, and renders them as these do. */
+/** Creates the source that reads and renders as the dashboard's resources do. */
 export function createViewSource(store: Store): ViewSource {
   return {
     newestTick: () => readNewestTick(store),
@@ -47,13 +53,13 @@ export function createViewSource(store: Store): ViewSource {
         readSignalsAfter(store, after, through),
       ])
       const rows = changes.map((row) => listRow(row, row.at))
-      // Of a tick the list comes first; the order of each is that in which it was read.
+      // The sort is stable: within a tick the watchlist stays first, each part in its order.
       return [...rows, ...fired.map(signalRow)].sort((a, b) => a.at - b.at)
     },
   }
 }
 
-/** As many as `GET /me/signals/filter` gives unless told otherwise. */
+/** The default page size of `GET /me/signals/filter`. */
 const NEWEST_SIGNALS = 25
 
 function listRow(row: WatchlistRow, at: number): ViewRow {

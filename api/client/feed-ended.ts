@@ -1,0 +1,35 @@
+import type { CloseReason, MessageFault } from '../stream/messages.ts'
+
+/** Why the feed is over for this client. Reconnecting with the same credential would not help. */
+export class FeedEnded extends Error {
+  readonly code:
+    | CloseReason
+    | Exclude<MessageFault, 'rate_limited'>
+    | 'unauthorized'
+    | 'insufficient_credits'
+    | 'refused'
+
+  constructor(code: FeedEnded['code'], message: string) {
+    super(message)
+    this.name = 'FeedEnded'
+    this.code = code
+  }
+}
+
+/** The end for a close reason that is final; null for a temporary one. The message says what helps. */
+export function finalEnd(type: string): FeedEnded | null {
+  return isFinal(type) ? new FeedEnded(type, FINAL[type]) : null
+}
+
+const FINAL = {
+  balance_exhausted: 'no credits are left: top up, then go on from the last id',
+  superseded: 'another program follows with this key, or another dashboard: stop one of the two',
+  key_rotated: 'this key was replaced: take the new one',
+  token_expired: 'the token has expired: log in again',
+  token_revoked: 'the token was taken back by a logout: log in again',
+  pro_expired: 'Pro has ended for this wallet: pay for it again',
+} as const satisfies Partial<Record<CloseReason, string>>
+
+function isFinal(type: string): type is keyof typeof FINAL {
+  return Object.hasOwn(FINAL, type)
+}
