@@ -40,7 +40,7 @@ test('accounts are served round robin, whatever the backlog of one; no account h
   t.deepEqual(begun, ['a1', 'a2', 'b1', 'b2', 'a3', 'c1', 'a4', 'a5'])
 })
 
-test('of the accounts that wait the one that was served least lately is next, and what follows its read waits for no other', async (t) => {
+test('the waiting account with the least recent service is next, and its follow-up reads wait for no other', async (t) => {
   const { queue, clock, begun, work, end } = open({ atOnce: 1, perAccount: 1 })
   for (const name of ['a1', 'a2', 'a3', 'a4']) void queue.run('a', work(name))
   clock.now = 10
@@ -62,7 +62,7 @@ test('of the accounts that wait the one that was served least lately is next, an
   t.deepEqual(begun.slice(6), ['b4'])
 })
 
-test('work that is stale at its turn is not run, and leaves the queue when more comes', async (t) => {
+test('stale work does not run, and leaves the queue when its account adds more', async (t) => {
   const { queue, begun, work, end } = open({ atOnce: 1, perAccount: 1 })
   void queue.run('a', work('a1'))
   let isStale = false
@@ -78,7 +78,7 @@ test('work that is stale at its turn is not run, and leaves the queue when more 
   t.deepEqual(begun, ['a1', 'a3'])
 })
 
-test('work that several accounts wait for runs once, in the first turn of any of them', async (t) => {
+test('work that several accounts wait for runs once, when the first of them is next', async (t) => {
   const { queue, begun, work, end } = open({ atOnce: 2, perAccount: 1 })
   for (const name of ['a1', 'a2']) void queue.run('a', work(name))
   const shared = queue.enter(['a'], work('shared'))
@@ -93,7 +93,7 @@ test('work that several accounts wait for runs once, in the first turn of any of
   t.deepEqual(begun, ['a1', 'shared', 'a2'])
 })
 
-test('work that fails gives its place back', async (t) => {
+test('failed work frees its slot', async (t) => {
   const { queue, begun, work } = open({ atOnce: 1, perAccount: 1 })
   await t.throwsAsync(
     queue.run('a', () => Promise.reject(new Error('down'))),

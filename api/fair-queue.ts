@@ -1,14 +1,16 @@
 /**
- * A fair-share queue: runs at most `atOnce` tasks at a time, and at most `perAccount` of one account.
- * The next task is that of the waiting account with the least service time in the last seconds, so
- * that the backlog of one account does not delay the others.
+ * A fair-share queue: runs at most `atOnce` tasks at a time, and at most `perAccount` of one
+ * account. The next task is that of the waiting account with the least service time in the last
+ * seconds, so that the backlog of one account does not delay the others.
  */
 export class FairQueue {
   readonly #perAccount: number
   readonly #now: () => number
   #free: number
   readonly #running = new Map<string, number>()
-  /** Tasks by account. Accounts are in the order of their last arrival or service; no list is empty. */
+  /**
+   * Tasks by account. Accounts are in the order of their last arrival or service; no list is empty.
+   */
   readonly #waiting = new Map<string, Task[]>()
   /** Milliseconds of service, which decay with a half-life of `HALF_LIFE_MS`. */
   readonly #served = new Map<string, { ms: number; at: number }>()
@@ -33,8 +35,8 @@ export class FairQueue {
   }
 
   /**
-   * Runs work that several accounts wait for, when the first of them is next. `join` adds an account
-   * that waits for the same work.
+   * Runs work that several accounts wait for, when the first of them is next. `join` adds an
+   * account that waits for the same work.
    */
   enter<T>(
     accounts: Iterable<string>,

@@ -12,8 +12,8 @@ export interface FairReadsOptions {
 
 /**
  * Reads of the store on behalf of accounts, for responses and for the history of the feed. Queries
- * wait in a fair queue, so that an account with many cache misses does not delay others. Reads shared
- * by all accounts (metrics, changed positions, newest swaps) bypass it.
+ * wait in a fair queue, so that an account with many cache misses does not delay others. Reads
+ * shared by all accounts (metrics, changed positions, newest swaps) bypass it.
  */
 export class FairReads {
   readonly #store: Store

@@ -16,9 +16,9 @@ export interface AccountListener {
 
 /**
  * Broadcasts events of accounts between the processes of the API: over Redis (`redis.ts`), or in
- * memory with one process (`createMemoryChannel`). The API works without it: each use of a key is then
- * looked up in the store, and each process limits its own connections. Every method rejects with a
- * retriable ServiceError `unavailable` when other processes may not have received the event.
+ * memory with one process (`createMemoryChannel`). The API works without it: each use of a key is
+ * then looked up in the store, and each process limits its own connections. Every method rejects
+ * with a retriable ServiceError `unavailable` when other processes may not have received the event.
  */
 export interface AccountChannel {
   /** Whether events of other processes arrive. */
@@ -26,9 +26,9 @@ export interface AccountChannel {
   /** Adds a listener; there is no way to remove it. */
   listen(listener: AccountListener): void
   /**
-   * Registers a connection and returns its order key: the time of its first registration. The oldest
-   * connections of the account over `limit` are superseded, in any process. A connection that was
-   * registered before gives its `orderKey`.
+   * Registers a connection and returns its order key: the time of its first registration. The
+   * oldest connections of the account over `limit` are superseded, in any process. A connection
+   * that was registered before gives its `orderKey`.
    */
   opened(account: Account, connection: string, limit: number, orderKey?: string): Promise<string>
   /** Removes a connection. */

@@ -37,7 +37,7 @@ function listen(channel: AccountChannel) {
     })
 }
 
-test('in one process a rotation, a logout and a logout everywhere are heard at once', async (t) => {
+test('with one process listeners get a rotation, a logout and a logout everywhere at once', async (t) => {
   const channel = createMemoryChannel()
   const heard = listen(channel)
   await channel.rotated('alice', 'hash')

@@ -5,11 +5,12 @@ import type { AccountChannel, AccountListener } from './account-channel.ts'
 
 /**
  * Creates the channel over Redis. Its keys, each under `prefix`:
- * - `connections:<account>`: sorted set of `<process>/<connection>`, by the microsecond of Redis' clock
- *   in which the connection was opened;
+ * - `connections:<account>`: sorted set of `<process>/<connection>`, by the microsecond of Redis'
+ *   clock in which the connection was opened;
  * - `process:<process>`: expires when its process dies, whose connections then no longer count.
  *
- * Events go over the pub/sub topic `news:<database>`. `aliveMs`: expiry of a process in milliseconds.
+ * Events go over the pub/sub topic `news:<database>`. `aliveMs`: expiry of a process in
+ * milliseconds.
  */
 export async function createRedisChannel(
   url: URL,

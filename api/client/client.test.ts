@@ -14,7 +14,7 @@ import { fund, startFeed } from '../testing/start-feed.ts'
 import { memoryViews } from '../testing/view-source.ts'
 import { type FeedEnded, type Followed, type Refused, TrackedWallets } from './client.ts'
 
-test('trades come each once and in order over cut connections and a restarted service', async (t) => {
+test('the client yields each trade once, in order, over lost connections and a restart of the service', async (t) => {
   const logger = createLogger('silent')
   const log = createMemoryLog({ logger, registry: createRegistry() }, { epoch: 0 })
   const balancer = await startForwarder()
@@ -85,7 +85,7 @@ test('trades come each once and in order over cut connections and a restarted se
   balancer.close()
 })
 
-test('watchlist and signals come each once over cut connections and another process, the list as it stood first', async (t) => {
+test('the client yields a snapshot, then each change of watchlist and signals once, over lost connections and another process', async (t) => {
   const views = memoryViews()
   const listed = (mint: string, event: 'entered' | 'changed' | 'left' | 'fired') => ({
     mint,
@@ -138,7 +138,7 @@ test('watchlist and signals come each once over cut connections and another proc
 
 const OVER = { expiresAt: 0 }
 
-test('what coming back would not mend ends the iteration with its code', async (t) => {
+test('an end that a reconnect would not change throws `FeedEnded` with its code', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1)
   const url = `http://127.0.0.1:${service.port}`
@@ -159,7 +159,7 @@ test('what coming back would not mend ends the iteration with its code', async (
   await service.close()
 })
 
-test('REST answers are typed, and a refusal says its code', async (t) => {
+test('REST responses are typed, and an error response rejects with its code', async (t) => {
   const opened = await openEmbeddedStore()
   const api = await startApi(opened.store)
   const { key } = await api.customer(10)
@@ -179,7 +179,7 @@ test('REST answers are typed, and a refusal says its code', async (t) => {
   await opened.drop()
 })
 
-test('a connection that sent too many messages is cut, and the next one goes on (rule F7)', async (t) => {
+test('after a connection is closed for too many messages the next one resumes (rule F7)', async (t) => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
   const asked: unknown[] = []

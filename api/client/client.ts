@@ -130,9 +130,9 @@ export class TrackedWallets {
   }
 
   /**
-   * Follows the trending watchlist and signals, for a wallet with active Pro. `token` is a dashboard
-   * token of `POST /auth/login`. Yields a snapshot first, unless `after` is given; then each change
-   * once, also over lost connections. Ends like `follow`.
+   * Follows the trending watchlist and signals, for a wallet with active Pro. `token` is a
+   * dashboard token of `POST /auth/login`. Yields a snapshot first, unless `after` is given; then
+   * each change once, also over lost connections. Ends like `follow`.
    */
   followViews({
     token,

@@ -16,7 +16,9 @@ export class FeedEnded extends Error {
   }
 }
 
-/** The end for a close reason that is final; null for a temporary one. The message says what helps. */
+/**
+ * The end for a close reason that is final; null for a temporary one. The message says what helps.
+ */
 export function finalEnd(type: string): FeedEnded | null {
   return isFinal(type) ? new FeedEnded(type, FINAL[type]) : null
 }

@@ -60,7 +60,9 @@ interface ConnectOptions {
   readonly signal?: AbortSignal
   /** Called with connects, disconnects and messages such as `balance_low`. */
   readonly onNotice?: (notice: Notice) => void
-  /** First pause before a reconnect, in milliseconds. It doubles up to 40 times that, with jitter. */
+  /**
+   * First pause before a reconnect, in milliseconds. It doubles up to 40 times that, with jitter.
+   */
   readonly retryMs?: number
 }
 

@@ -14,14 +14,14 @@ import { tradeText } from './protocol.ts'
 import type { Relay } from './relay.ts'
 
 /**
- * Yields the steps from a position to the relay's current position, out of the relay's window, which
- * must cover the position. First come the late trades that belong before the position and came after
- * it, marked `late`. Then come the entries after it in event-key order, late trades in their place
- * (rule F4).
+ * Yields the steps from a position to the relay's current position, out of the relay's window,
+ * which must cover the position. First come the late trades that belong before the position and
+ * came after it, marked `late`. Then come the entries after it in event-key order, late trades in
+ * their place (rule F4).
  *
- * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at any
- * step. The position of that step then says exactly what was sent: every trade at or before its key,
- * and late trades up to its late position.
+ * Consume it synchronously: the next batch of the log changes the window. A consumer may stop at
+ * any step. The position of that step then says exactly what was sent: every trade at or before its
+ * key, and late trades up to its late position.
  */
 export function* catchUpSteps(
   relay: Relay,

@@ -42,7 +42,9 @@ export class ConnectionRegistry<Connection extends EndableConnection> {
     return this.#registered.values()
   }
 
-  /** Adds a connection, announces it to other processes, and ends the oldest ones over the limit. */
+  /**
+   * Adds a connection, announces it to other processes, and ends the oldest ones over the limit.
+   */
   add(account: Account, name: string, connection: Connection): void {
     const others = this.#activeByAccount.get(account) ?? new Set()
     this.#activeByAccount.set(account, others)

@@ -62,7 +62,7 @@ async function startBlock(credits: number) {
 
 const yes = (times: number) => Array.from({ length: times }, () => true)
 
-test('what is used while the next block is asked for is paid from it, so that nothing is used that is not reserved', async (t) => {
+test('credits spent during a renewal are covered by the next block: none is spent that is not reserved', async (t) => {
   const { block, meter, answer, take, renewals } = await startBlock(100)
   block.renew()
   await answer()
@@ -82,7 +82,7 @@ test('what is used while the next block is asked for is paid from it, so that no
   t.is(await meter.left('alice'), 0)
 })
 
-test('a block is never asked smaller than what is in hand, which others would take', async (t) => {
+test('a renewal never requests a block smaller than the unspent rest', async (t) => {
   const { block, meter, answer, take } = await startBlock(100)
   block.renew()
   await answer()
@@ -97,7 +97,7 @@ test('a block is never asked smaller than what is in hand, which others would ta
   t.is(await meter.left('alice'), 0)
 })
 
-test('a renewal that fails is asked again as it was; what was used and is not booked in time is forgotten', async (t) => {
+test('a failed renewal is retried unchanged; spent credits that cannot be booked in time are dropped', async (t) => {
   const { block, meter, answer, take, down, renewals, heard, settle, clock } = await startBlock(100)
   block.renew()
   await answer()
@@ -123,7 +123,7 @@ test('a renewal that fails is asked again as it was; what was used and is not bo
   t.is(await meter.left('alice'), 98, 'what had not been asked for is booked')
 })
 
-test('a block that is kept is renewed before the meter takes it back, and what is not used is returned at the end', async (t) => {
+test('a kept block is renewed before the meter releases it, and unspent credits are returned on close', async (t) => {
   const { block, meter, answer, take, clock, renewals } = await startBlock(100)
   block.keep()
   t.is(renewals.length, 0)

@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Account, BlockRenewal } from '../credits/meter.ts'
 
 /**
- * Reserves blocks of credits. Rejects when the meter does not answer; whether the renewal was done is
- * then unknown, and the same renewal may be retried.
+ * Reserves blocks of credits. Rejects when the meter does not answer; whether the renewal was done
+ * is then unknown, and the same renewal may be retried.
  */
 export interface BlockSource {
   renewBlock(
@@ -29,9 +29,9 @@ export interface BlockOptions {
 }
 
 /**
- * The credits that one connection has reserved (rule F5). They are spent without a call of the meter
- * and renewed in the background before they run out. A renewal books the spent credits, returns the
- * rest and reserves the next block in one atomic step.
+ * The credits that one connection has reserved (rule F5). They are spent without a call of the
+ * meter and renewed in the background before they run out. A renewal books the spent credits,
+ * returns the rest and reserves the next block in one atomic step.
  *
  * During a renewal the rest may still be spent. The next block is at least as large as the rest,
  * which the same step returns. What is spent meanwhile is booked by the following renewal. So no
@@ -172,8 +172,8 @@ export class CreditBlock {
   }
 
   /**
-   * Size of the next block. It grows with use, is at least the unspent rest, and otherwise at most a
-   * quarter of the balance, so that other calls of the account find credits.
+   * Size of the next block. It grows with use, is at least the unspent rest, and otherwise at most
+   * a quarter of the balance, so that other calls of the account find credits.
    */
   #nextSize(): number {
     if (this.#closing !== null) return 0

@@ -29,9 +29,9 @@ export interface EntryRendererDeps {
 
 /**
  * Renders what the slot merger gives to entries of the feed, and keeps the position after them. The
- * `id` of a late trade or a gap is that position. The `id` of a trade in order is the trade's own key.
- * A client that resumes from an `id` has had every trade at or before its key, and late trades up to
- * its late position.
+ * `id` of a late trade or a gap is that position. The `id` of a trade in order is the trade's own
+ * key. A client that resumes from an `id` has had every trade at or before its key, and late trades
+ * up to its late position.
  */
 export class EntryRenderer {
   readonly #deps: EntryRendererDeps

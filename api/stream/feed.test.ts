@@ -100,7 +100,7 @@ test('a trade outside the filter is neither sent nor charged; a repeated subscri
   t.is(await service.meter.left('alice'), 97)
 })
 
-test('a bad message is answered by its code and the connection stays; three in a row close it (rule F2)', async (t) => {
+test('a bad message gets an error with its code and the connection stays; three in a row close it (rule F2)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   const client = await service.connect('alice')
@@ -180,7 +180,7 @@ test('a message over 4 KB closes with 1009', async (t) => {
   await service.close()
 })
 
-test('a balance is spent to the last credit, told when low and when exhausted, and then the connection ends (rule F5)', async (t) => {
+test('a balance is spent to the last credit, with messages when it is low and exhausted; then the connection ends (rule F5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 40)
   const client = await service.connect('alice')
@@ -199,7 +199,7 @@ test('a balance is spent to the last credit, told when low and when exhausted, a
   t.is(await service.meter.left('alice'), 0)
 })
 
-test('a last credit is not lost: five credits are five trades', async (t) => {
+test('five credits pay for exactly five trades', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 5)
   const client = await service.connect('alice')
@@ -215,7 +215,7 @@ test('a last credit is not lost: five credits are five trades', async (t) => {
   await service.close()
 })
 
-test('while the meter does not answer trades wait, none is free and none is lost (rule K5)', async (t) => {
+test('trades wait while the meter does not answer; none is free and none is lost (rule K5)', async (t) => {
   let failures = 20
   const service = await startFeed({
     beforeRenewal: async () => {
@@ -234,7 +234,7 @@ test('while the meter does not answer trades wait, none is free and none is lost
   t.is(await service.meter.left('alice'), 60)
 })
 
-test('a meter that does not answer for long ends the connection with 1013; a client that waits for nothing stays', async (t) => {
+test('a long outage of the meter closes a connection whose trade waits with 1013; an idle one stays', async (t) => {
   let now = 0
   const service = await startFeed({
     block: { now: () => now, pause: async () => {} },
@@ -269,7 +269,7 @@ test('a newer connection of the same key supersedes the oldest (rule F6)', async
   await service.close()
 })
 
-test('each beat sends a typed and a protocol ping; two unanswered end the connection (rule F7)', async (t) => {
+test('each heartbeat sends a ping message and a protocol ping; two unanswered end the connection (rule F7)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   await fund(service.meter, 'bob', 100)
@@ -289,7 +289,7 @@ test('each beat sends a typed and a protocol ping; two unanswered end the connec
   await service.close()
 })
 
-test('a client that does not read is closed with 1013, the others get everything (rule F7)', async (t) => {
+test('a client that does not read is closed with 1013, and the others get every trade (rule F7)', async (t) => {
   const service = await startFeed({ connectionsPerKey: 2 })
   await fund(service.meter, 'alice', 1_000_000)
   const slow = await service.connect('alice')
@@ -309,7 +309,7 @@ test('a client that does not read is closed with 1013, the others get everything
   await service.close()
 })
 
-test('on shutdown every client is told to come back, closed with 1012, and its reserve returned (rules F7, J5)', async (t) => {
+test('on shutdown every client gets `restarting` and close code 1012, and its reserved credits are returned (rules F7, J5)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 100)
   const client = await service.connect('alice')
@@ -332,7 +332,7 @@ test('on shutdown every client is told to come back, closed with 1012, and its r
   await service.close()
 })
 
-test('after: what passed since a position is sent first, then live goes on without gap or repetition (rule F4)', async (t) => {
+test('with `after`, trades since that position are sent first, then live ones without gap or repetition (rule F4)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const swaps = [...many(10, 40), ...many(12, 40)]
@@ -385,7 +385,7 @@ test('after: what passed since a position is sent first, then live goes on witho
   await service.close()
 })
 
-test('a position that is ahead of this process is waited for, and nothing before it is sent (several processes)', async (t) => {
+test('a client whose position is ahead of this process gets nothing until the relay has passed it', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   await service.log.appendSlot(slotOf(10, at(10)))
@@ -399,7 +399,7 @@ test('a position that is ahead of this process is waited for, and nothing before
   await service.close()
 })
 
-test('slots that were passed over are told in their place, live and to who comes back (rule K2)', async (t) => {
+test('skipped slots are reported by a gap in their place, live and on resume (rule K2)', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const client = await service.connect('alice')
@@ -416,7 +416,7 @@ test('slots that were passed over are told in their place, live and to who comes
   await service.close()
 })
 
-test('with a salt the socket sends what GET /trades lists with it (rule I2)', async (t) => {
+test('the feed perturbs trades as GET /trades does with the same salt (rule I2)', async (t) => {
   const perturb = createPerturb('a salt that nobody knows')
   const service = await startFeed({ perturb })
   await fund(service.meter, 'alice', 1000)
@@ -431,7 +431,7 @@ test('with a salt the socket sends what GET /trades lists with it (rule I2)', as
   await service.close()
 })
 
-test('a handshake that is none is refused over HTTP', async (t) => {
+test('a malformed handshake is refused over HTTP', async (t) => {
   const service = await startFeed()
   await fund(service.meter, 'alice', 1000)
   const asked = request({

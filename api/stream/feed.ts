@@ -218,7 +218,9 @@ class LiveFeed implements Feed {
     return marker && { slot: marker.slot, blockTime: marker.blockTime }
   }
 
-  /** Equal to `sealed`: trades are written to the sockets synchronously when a slot is published. */
+  /**
+   * Equal to `sealed`: trades are written to the sockets synchronously when a slot is published.
+   */
   sent() {
     return this.sealed()
   }

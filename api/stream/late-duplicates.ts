@@ -11,8 +11,8 @@ export interface LateDuplicatesDeps {
 
 /**
  * Looks up in storage which late swaps were published before; returns their event keys. It is used
- * for slots that are no longer in memory. If storage fails or takes too long, it returns none: a swap
- * that is on the log twice is rarer than a late one.
+ * for slots that are no longer in memory. If storage fails or takes too long, it returns none: a
+ * swap that is on the log twice is rarer than a late one.
  */
 export async function findLateDuplicates(
   late: readonly LateSwap[],

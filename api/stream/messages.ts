@@ -4,8 +4,8 @@ import { TradeItem } from '../items/trade.ts'
 import { WatchlistItem } from '../items/watchlist.ts'
 
 /**
- * The channels of the feed. An API key may subscribe to `trades`. A dashboard token of a wallet with
- * Pro may subscribe to the other two (rule F1).
+ * The channels of the feed. An API key may subscribe to `trades`. A dashboard token of a wallet
+ * with Pro may subscribe to the other two (rule F1).
  */
 export const CHANNELS = ['trades', 'watchlist', 'signals'] as const
 /** Schema of a channel's name. */

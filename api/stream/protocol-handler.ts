@@ -33,7 +33,9 @@ const CLOSE_CODE_OF = {
   message_too_big: 1009,
 } as const
 
-/** Why the service ends a connection. `unanswered`: the client answered no ping; it gets no close. */
+/**
+ * Why the service ends a connection. `unanswered`: the client answered no ping; it gets no close.
+ */
 export type EndReason = keyof typeof CLOSE_CODE_OF | 'unanswered'
 
 /** How many messages and protocol pings a client may send on one connection. */

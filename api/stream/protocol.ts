@@ -26,12 +26,14 @@ export interface Subscribe<Position> {
 /** The longest message a client may send, in bytes. */
 export const MAX_MESSAGE_BYTES = 4096
 
-/** The credential of a client: an API key, or the dashboard token of a wallet with Pro (rule F1). */
+/**
+ * The credential of a client: an API key, or the dashboard token of a wallet with Pro (rule F1).
+ */
 export type Access = 'key' | 'session'
 
 /**
- * Parses a client's text message. Checks in the order of rule F2: message, channels, filters, wallets,
- * cursor. The first fault gives the code.
+ * Parses a client's text message. Checks in the order of rule F2: message, channels, filters,
+ * wallets, cursor. The first fault gives the code.
  */
 export function readMessage<Position>(
   text: string,

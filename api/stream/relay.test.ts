@@ -125,7 +125,7 @@ test('a late trade read together with the slots around it has the position betwe
   ])
 })
 
-test('a relay that starts rebuilds its window from the log and sends nothing of it', async (t) => {
+test('a starting relay rebuilds its window from the log and publishes none of it', async (t) => {
   const log = newLog()
   await log.appendSlot(slotOf(10, at(10, 0, 1), at(10, 0, 2)))
   await log.appendSlot(slotOf(11))
@@ -138,7 +138,7 @@ test('a relay that starts rebuilds its window from the log and sends nothing of 
   await relay.close()
 })
 
-test('a log whose newest slot is older than the window leaves it empty, and what follows is sent', async (t) => {
+test('if the newest slot of the log is older than the window, the window is empty and later slots are published', async (t) => {
   let now = 1_000_000
   const log = createMemoryLog(
     { logger, registry: createRegistry() },
@@ -155,7 +155,7 @@ test('a log whose newest slot is older than the window leaves it empty, and what
   await relay.close()
 })
 
-test('the window is bounded by time and number, and says what it still has (rule K6)', async (t) => {
+test('the window is bounded by age and number, and reports which positions it covers (rule K6)', async (t) => {
   let now = 0
   const log = newLog()
   const relay = await startRelay(log, { now: () => now, windowMs: 1000, windowTrades: 3 })
@@ -174,7 +174,7 @@ test('the window is bounded by time and number, and says what it still has (rule
   await relay.close()
 })
 
-test('partitions that are ahead wait at the bound for the one that is behind, and nothing is lost', async (t) => {
+test('at the bound the partitions wait for the slowest one, and no trade is lost', async (t) => {
   const log = handLog(2)
   const relay = await startRelay(log, { maxWaiting: 2 })
   const out = listen(relay)

@@ -77,7 +77,10 @@ export interface RelayDeps {
   readonly onStage?: OnStage | undefined
 }
 
-/** Reads the log from `windowMs` back. Resolves when the window is rebuilt: listeners see only new trades. */
+/**
+ * Reads the log from `windowMs` back. Resolves when the window is rebuilt: listeners see only new
+ * trades.
+ */
 export async function createRelay(deps: RelayDeps, options: RelayOptions = {}): Promise<Relay> {
   const end = await deps.log.checkpoint()
   // A log that starts empty continues after the newest stored slot.
@@ -178,8 +181,8 @@ class LogRelay implements Relay {
   }
 
   /**
-   * Resolves when the slot was published, or when no batch came for `quietMs`: the newest slot of the
-   * log may be older than the window.
+   * Resolves when the slot was published, or when no batch came for `quietMs`: the newest slot of
+   * the log may be older than the window.
    */
   #untilRebuilt(slot: number): Promise<void> {
     const { quietMs } = this.#options

@@ -26,8 +26,9 @@ const PARTITIONS = 3
 const WALLETS = 4
 
 /**
- * The log and the storage behind several processes of the feed: what is appended is stored by the real worker, as far as it is let. Each world goes on
- * on the chain of the one before with an empty log, as one process with everything embedded does after a restart.
+ * The log and the storage behind several processes of the feed: what is appended is stored by the
+ * real worker, as far as it is let. Each world goes on on the chain of the one before with an empty
+ * log, as one process with everything embedded does after a restart.
  */
 async function startWorld(store: Store, epoch: number) {
   const log = createMemoryLog(
@@ -157,7 +158,7 @@ const FILTERS = [
 
 let worlds = 0
 let times = 1_000_000
-test('whenever and wherever a client goes away and comes back, it gets every trade that matches once, in order but for late ones (rules F3, F4)', async (t) => {
+test('a client that reconnects at any time to any process gets every matching trade once, in order except late ones (rules F3, F4)', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(aStep, { minLength: 5, maxLength: 50 }), async (steps) => {
       const world = await startWorld(opened.store, ++worlds)
@@ -266,7 +267,8 @@ test('whenever and wherever a client goes away and comes back, it gets every tra
         } else if (step.kind === 'from REST') {
           const stored = world.stored()
           if (stored === null || stored.slot <= world.slot || clients.length > 6) continue
-          // As of the newest stored slot: the trades up to there, late ones that came behind slots before it.
+          // As of the newest stored slot: the trades up to there, late ones that came behind slots
+          // before it.
           const had = all.filter(
             ({ swap, passedSlot }) =>
               swap.slot <= stored.slot && (passedSlot === null || passedSlot < stored.slot),

@@ -28,7 +28,7 @@ const timesOf = (messages: readonly unknown[]) =>
   messages.map((message) => (message as { data?: { block_time: number } }).data?.block_time)
 const timeAt = (slot: number) => swapRow(slot).block_time
 
-test('who comes back after longer than the retention is told where it starts again, then gets every trade since, and goes on live', async (t) => {
+test('a client that resumes after the retention gets a gap, then every trade since it, then live trades', async (t) => {
   const { store } = opened
   await store.insert(
     'swaps',
@@ -72,7 +72,8 @@ test('who comes back after longer than the retention is told where it starts aga
       return { id: one.id, time: one.data.block_time }
     })
 
-  // Long ago, whatever it knew of late trades: those that came late for a time that is out of reach are not sent.
+  // Long ago, whatever it knew of late trades: those that came late for a time that is out of reach
+  // are not sent.
   const floor = cursor(endOfSlot(STORED - 86_401))
   for (const late of [null, lateBefore(0, 10), lateBefore(0, LATE_PASSED)]) {
     const [gap, ...rest] = await resume(client, cursor(keyAt(10), late), 1 + YOUNG.length)

@@ -72,8 +72,9 @@ const appended = (slots: readonly Slot[]): Entry[][] =>
   )
 
 /**
- * The log of a chain whose writer died several times: each time every partition had got another prefix, and the next writer went on after the newest
- * slot that was whole everywhere, or some slots before it.
+ * The log of a chain whose writer died several times: each time every partition had got another
+ * prefix, and the next writer went on after the newest slot that was whole everywhere, or some
+ * slots before it.
  */
 const aLog = fc
   .record({
@@ -195,7 +196,7 @@ test('late swaps come out once, in one place in every process: behind the slot t
   )
 })
 
-test('a slot waits for the last partition, and says how far each of them is', (t) => {
+test('a slot waits for the last partition, and `isBehind` names the slowest', (t) => {
   const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const read = reader(merger)
   t.deepEqual(read(0, marker(7)), [])
@@ -214,7 +215,7 @@ test('a slot waits for the last partition, and says how far each of them is', (t
   )
 })
 
-test('what was read from the middle of the log is incomplete up to its first markers', (t) => {
+test('reading from the middle of the log leaves slots up to the first markers incomplete', (t) => {
   const merger = new SlotMerger(PARTITIONS, { epoch: 0 })
   const read = reader(merger, 50)
   read(0, swap(at(5, 0, 3)), marker(5), marker(6), marker(7))
@@ -237,7 +238,7 @@ test('what was read from the middle of the log is incomplete up to its first mar
   )
 })
 
-test('a slot that left the chain before its marker gives its swaps to the next one', (t) => {
+test('swaps of a slot that left the chain before its marker are released with the next slot', (t) => {
   const merger = new SlotMerger(1, { epoch: 0 })
   const records = [swap(at(4)), swap(at(5)), marker(5)]
   t.deepEqual(
@@ -246,7 +247,7 @@ test('a slot that left the chain before its marker gives its swaps to the next o
   )
 })
 
-test('what comes again for a remembered slot is known, for a forgotten one doubtful', (t) => {
+test('a repeated swap is dropped for a remembered slot, and is a suspect for a forgotten one', (t) => {
   const merger = new SlotMerger(1, { epoch: 3 })
   const read = reader(merger)
   read(0, swap(at(1)), marker(1), swap(at(2)), marker(2))
@@ -266,7 +267,7 @@ test('what comes again for a remembered slot is known, for a forgotten one doubt
   t.deepEqual(merger.read({ partition: 0, records }), [])
 })
 
-test('a marker whose parent never came tells what was passed over (rule K2)', (t) => {
+test('a marker whose parent never came gives a gap (rule K2)', (t) => {
   const merger = new SlotMerger(1, { epoch: 0, newest: aMarker(5) })
   const read = reader(merger)
   t.is(merger.incompleteTo, 5)

@@ -23,16 +23,16 @@ export interface MergerStart {
 }
 
 /**
- * Merges the partitions of the log into one order (rules F3, K1-K3). Each partition is read in offset
- * order, in any interleaving. A slot is released once every partition has a marker of it or of a
- * later slot.
+ * Merges the partitions of the log into one order (rules F3, K1-K3). Each partition is read in
+ * offset order, in any interleaving. A slot is released once every partition has a marker of it or
+ * of a later slot.
  *
- * After a crash a slot may be on the log twice, in part or whole: swaps are deduplicated by event key,
- * and a repeated marker has no effect.
+ * After a crash a slot may be on the log twice, in part or whole: swaps are deduplicated by event
+ * key, and a repeated marker has no effect.
  *
- * A swap is late when its own partition had a marker of its slot, or of a later one, before it. It is
- * released right after the slot that its partition had passed, or at once if that was released. So
- * every process has one order of slots and late swaps. The exception is late swaps of different
+ * A swap is late when its own partition had a marker of its slot, or of a later one, before it. It
+ * is released right after the slot that its partition had passed, or at once if that was released.
+ * So every process has one order of slots and late swaps. The exception is late swaps of different
  * partitions after the same slot: only those of one partition are in order. Fetched history
  * (`backfill`) is never released.
  */
@@ -91,8 +91,8 @@ export class SlotMerger {
   }
 
   /**
-   * Returns the late swaps of a batch that may have been released before. Their slots are forgotten,
-   * or older than the place where reading started.
+   * Returns the late swaps of a batch that may have been released before. Their slots are
+   * forgotten, or older than the place where reading started.
    */
   findSuspects({ partition, records }: LogBatch): { swap: Swap; mark: LateMark }[] {
     const remembered = Math.max(this.#forgottenTo, this.#incompleteTo)

@@ -45,7 +45,10 @@ const aStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('call' as const), price: fc.nat(30) }) },
 )
 
-/** One client that comes back whenever it is cut off, over a meter whose answers come when the test says so. */
+/**
+ * One client that comes back whenever it is cut off, over a meter whose answers come when the test
+ * says so.
+ */
 async function startClient(balance: number) {
   const log = handLog()
   const cursors = createCursorCodec(Buffer.alloc(32, 1))
@@ -170,7 +173,7 @@ function messagesOf(frames: Buffer): ServerMessage[] {
   return messages
 }
 
-test('whatever the meter answers and however often the client comes back, it gets each trade once, in order, and pays for what it got', async (t) => {
+test('a client gets each trade once, in order, and pays for it, over failures of the meter and reconnects', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aStep, { maxLength: 40 }),
@@ -240,7 +243,7 @@ test('whatever the meter answers and however often the client comes back, it get
   )
 })
 
-test('a late trade that comes while others wait for credits is sent before them: its id says how far the client is', async (t) => {
+test('a late trade is sent before trades that wait for credits, with the position of the client as its id', async (t) => {
   const client = await startClient(100)
   const hand = (...swaps: Swap[]) =>
     client.log.hand([

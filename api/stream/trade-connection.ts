@@ -32,7 +32,9 @@ export class TradeConnection {
   readonly #credits: CreditBlock
   readonly #protocol: ProtocolHandler<FeedPosition>
   readonly #subscription: TradeSubscription
-  /** Balance at which `balance_low` is sent: a tenth of that at connect (rule F5). Null once sent. */
+  /**
+   * Balance at which `balance_low` is sent: a tenth of that at connect (rule F5). Null once sent.
+   */
   #lowBalance: number | null
 
   /** `balance`: credits of the account when the connection was opened. */

@@ -35,8 +35,8 @@ export class TradeSubscription {
   /** Null: live. */
   #position: FeedPosition | null = null
   /**
-   * A client that has been live has to keep up, also after it waited for credits (rule F7). One that
-   * resumes from a position gets data at its own pace.
+   * A client that has been live has to keep up, also after it waited for credits (rule F7). One
+   * that resumes from a position gets data at its own pace.
    */
   #mustKeepUp = false
   /** The event that catching up waits for. A new subscription cancels the wait. */

@@ -32,8 +32,8 @@ export interface FeedGap {
 export type FeedEntry = FeedTrade | FeedGap
 
 /**
- * The last minutes of the feed in memory, bounded by age and number. Entries are in event-key order;
- * late trades are listed a second time in the order in which they came.
+ * The last minutes of the feed in memory, bounded by age and number. Entries are in event-key
+ * order; late trades are listed a second time in the order in which they came.
  */
 export class TradeWindow {
   readonly #maxAgeMs: number
@@ -122,8 +122,8 @@ export class TradeWindow {
   }
 
   /**
-   * Evicts entries over the bounds, oldest first. `now`: ms of the relay's clock. Returns the slot of
-   * the last evicted entry; null when none was evicted.
+   * Evicts entries over the bounds, oldest first. `now`: ms of the relay's clock. Returns the slot
+   * of the last evicted entry; null when none was evicted.
    */
   evict(now: number): number | null {
     let last: FeedEntry | null = null

@@ -3,9 +3,9 @@ import type { WebSocket } from 'ws'
 import type { Transport } from './protocol-handler.ts'
 
 /**
- * Creates the transport of a WebSocket; `socket` is the TCP socket below it. Frames are written to the
- * TCP socket directly, since they are encoded once for all connections. `ws` writes its own frames
- * (pings, closes) to it without delay, so that the order is kept.
+ * Creates the transport of a WebSocket; `socket` is the TCP socket below it. Frames are written to
+ * the TCP socket directly, since they are encoded once for all connections. `ws` writes its own
+ * frames (pings, closes) to it without delay, so that the order is kept.
  */
 export function createTransport(webSocket: WebSocket, socket: Duplex): Transport {
   return {

@@ -12,8 +12,9 @@ export function createUpgradeServer(): WebSocketServer {
 }
 
 /**
- * Refuses an upgrade with a problem response over HTTP and closes the socket. `upgrade_required`: the
- * handshake is malformed (RFC 6455 4.2). `unavailable`: the feed has not started or is stopping.
+ * Refuses an upgrade with a problem response over HTTP and closes the socket. `upgrade_required`:
+ * the handshake is malformed (RFC 6455 4.2). `unavailable`: the feed has not started or is
+ * stopping.
  */
 export function refuseUpgrade(socket: Duplex, code: 'upgrade_required' | 'unavailable'): void {
   const error = new ApiError(code)

@@ -28,10 +28,10 @@ export interface ViewConnectionDeps {
 }
 
 /**
- * A dashboard's connection to the channels `watchlist` and `signals` (rule F1). They are free and last
- * as long as the token and Pro. A live connection has every message up to the newest tick and gets
- * the changes of the next one. Otherwise it catches up from a position by pages, as fast as the
- * client reads.
+ * A dashboard's connection to the channels `watchlist` and `signals` (rule F1). They are free and
+ * last as long as the token and Pro. A live connection has every message up to the newest tick and
+ * gets the changes of the next one. Otherwise it catches up from a position by pages, as fast as
+ * the client reads.
  */
 export class ViewConnection {
   readonly #deps: ViewConnectionDeps
@@ -205,7 +205,9 @@ export class ViewConnection {
     return position.at > (relay.newest ?? 0) ? null : position
   }
 
-  /** Reads and sends the page after a position. Returns whether storage answered in time to send. */
+  /**
+   * Reads and sends the page after a position. Returns whether storage answered in time to send.
+   */
   async #sendPage(position: ViewPosition, isStale: () => boolean): Promise<boolean> {
     const { relay, viewer, transport } = this.#deps
     const reader = { wallet: viewer.wallet, isStale }

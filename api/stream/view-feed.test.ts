@@ -36,7 +36,7 @@ const short = (message: unknown) => {
 }
 const takeShort = async (client: FeedClient, count: number) => (await client.take(count)).map(short)
 
-test('a subscriber gets the list and the newest signals as they stand, then what changes, each once, free (rule F1)', async (t) => {
+test('a subscriber gets a snapshot of the watchlist and the newest signals, then each change once, free (rule F1)', async (t) => {
   const views = memoryViews()
   views.tick(T, [{ mint: JUP, event: 'entered' }])
   views.tick(T + 10, [
@@ -82,7 +82,8 @@ test('a subscriber gets the list and the newest signals as they stand, then what
   t.deepEqual(await client.take(1), [left])
   t.deepEqual(await takeShort(client, 2), [`watchlist changed JUP ${T + 20}`, 'signals fired JUP'])
 
-  // A subscription replaces the one before; with a position it begins there, here within the snapshot.
+  // A subscription replaces the one before; with a position it begins there, here within the
+  // snapshot.
   await client.subscribe({ ...BOTH, mints: [BONK], after: ids[0] })
   t.deepEqual(await takeShort(client, 1), ['signals snapshot BONK'])
   t.deepEqual(await client.take(2), [complete, left])
@@ -100,7 +101,7 @@ test('a subscriber gets the list and the newest signals as they stand, then what
   await service.close()
 })
 
-test('who comes before the first tick waits for it; somebody who is not there costs no reads', async (t) => {
+test('a subscription before the first tick waits for it; without subscribers no tick is read', async (t) => {
   const views = memoryViews()
   const service = await startFeed({ views: views.source })
   const client = await service.connect('dashboard:alice')
@@ -131,7 +132,8 @@ const aStep = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('tick' as const),
       later: fc.constantFrom(10, 10, 10, 30, 100, 3000),
-      // Of each mint: whether something happens to it on the list, what it is, and whether it fires.
+      // Of each mint: whether something happens to it on the list, what it is, and whether it
+      // fires.
       mints: fc.tuple(...Array.from({ length: 5 }, () => fc.tuple(fc.nat(2), fc.nat(3)))),
     }),
   },
@@ -146,7 +148,7 @@ const aStep = fc.oneof(
 )
 const MINTS = [1, 2, 3, 4, 5].map((n) => addressFromBytes(new Uint8Array(32).fill(n)))
 
-test('wherever a client is cut and to whichever process it comes back, it gets the same messages, each once, in order, without a gap', async (t) => {
+test('a dashboard that reconnects at any message to any process gets each message once, in order, without a gap', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(aStep, { maxLength: 25 }),
@@ -229,7 +231,7 @@ test('wherever a client is cut and to whichever process it comes back, it gets t
   )
 })
 
-test('who comes back after the retention is told of the gap and given the list anew; what is ahead of this process is waited for (rule F4)', async (t) => {
+test('a dashboard that resumes after the retention gets a gap and a new snapshot; one ahead of this process waits (rule F4)', async (t) => {
   const views = memoryViews()
   const ahead = memoryViews()
   for (const all of [views, ahead]) all.tick(T, [{ mint: JUP, event: 'entered' }])
@@ -284,7 +286,7 @@ test('who comes back after the retention is told of the gap and given the list a
   await Promise.all([service.close(), other.close()])
 })
 
-test('a bad message is answered by its code, three in a row end the connection; key and token have their own channels (rules F1, F2)', async (t) => {
+test('a bad message gets its code, three in a row end the connection; keys and tokens have different channels (rules F1, F2)', async (t) => {
   const views = memoryViews()
   const service = await startFeed({ views: views.source })
   const client = await service.connect('dashboard:alice')
@@ -379,7 +381,7 @@ test('a connection ends with its token and with Pro, to the second by the wall c
   await service.close()
 })
 
-test('a connection ends when its token is taken back, also when that was not heard of', async (t) => {
+test('a connection ends when its token is revoked, also when the event was lost', async (t) => {
   const revoked = new Set<string>()
   const service = await startFeed({
     views: memoryViews().source,
@@ -404,7 +406,10 @@ test('a connection ends when its token is taken back, also when that was not hea
 
 test('a connection whose key was rotated unheard ends once that can be read; who came with the new key stays', async (t) => {
   const heard: AccountListener[] = []
-  const channel = { ...createMemoryChannel(), listen: (news: AccountListener) => void heard.push(news) }
+  const channel = {
+    ...createMemoryChannel(),
+    listen: (news: AccountListener) => void heard.push(news),
+  }
   const asked: number[] = []
   let isAway = true
   let at = 0
@@ -438,7 +443,7 @@ test('a connection whose key was rotated unheard ends once that can be read; who
   await service.close()
 })
 
-test('dashboards of a wallet supersede each other, and not the connections of its key (rule F6); on shutdown they are told to come back', async (t) => {
+test('dashboards of a wallet supersede each other but not connections of its key (rule F6); on shutdown they get `restarting`', async (t) => {
   const service = await startFeed({ views: memoryViews().source })
   await fund(service.meter, 'alice', 10)
   const trader = await service.connect('alice')
@@ -455,7 +460,7 @@ test('dashboards of a wallet supersede each other, and not the connections of it
   await closed
 })
 
-test('a list of thousands is sent as the client takes it; who is live and does not read is closed with 1013 (rule F7)', async (t) => {
+test('a long snapshot is sent as fast as the client reads; a live client that does not read is closed with 1013 (rule F7)', async (t) => {
   const views = memoryViews()
   const alphabet = 'ABCDEFGHJK'
   const mints = Array.from({ length: 1500 }, (_, n) =>

@@ -52,9 +52,9 @@ export interface ViewRelayDeps {
 
 /**
  * Publishes the ticks of the trending engine to all dashboard connections of the process. A tick is
- * read from the store once, and each message is rendered once. Every process gives the same messages
- * with the same ids, since both depend only on what is stored. Without listeners only the newest tick
- * is read.
+ * read from the store once, and each message is rendered once. Every process gives the same
+ * messages with the same ids, since both depend only on what is stored. Without listeners only the
+ * newest tick is read.
  */
 export class ViewRelay {
   readonly #deps: ViewRelayDeps
@@ -233,8 +233,8 @@ interface CachedRead {
 export type ViewListener = (batch: ViewBatch | null) => void
 
 /**
- * The longest jump, in seconds of ticks, that is published as one batch. For a longer one each client
- * reads pages at its own pace.
+ * The longest jump, in seconds of ticks, that is published as one batch. For a longer one each
+ * client reads pages at its own pace.
  */
 const LIVE_SECONDS = 60
 const CONCURRENT_READS = 2

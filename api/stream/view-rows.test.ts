@@ -119,7 +119,7 @@ const dataOf = (messages: readonly unknown[]) =>
   messages.map((message) => (message as { data: object }).data)
 
 test.serial(
-  'before the upgrade: 401 without a valid token, 403 without Pro, 426 without the wish (rule F1)',
+  'before the upgrade: 401 without a valid token, 403 without Pro, 426 without an upgrade header (rule F1)',
   async (t) => {
     const { token } = await subscriber(T + 1000)
     const { wallet, key } = await api.customer(5)
@@ -152,7 +152,7 @@ test.serial(
 )
 
 test.serial(
-  'the snapshot is what the dashboard is answered, changes are those of the tables, and another process gives the same',
+  'snapshots equal the responses of the dashboard, changes equal the tables, in every process',
   async (t) => {
     const { token } = await subscriber(T + 1000)
     await tick(
@@ -219,7 +219,7 @@ test.serial(
 )
 
 test.serial(
-  'a logout ends the open connections of its token, and the token comes back to none (rule E1)',
+  'a logout ends the open connections of its token, and the token opens no new one (rule E1)',
   async (t) => {
     const { wallet, token } = await subscriber(T + 1000)
     const client = await connect(socketUrl(api), token)

@@ -10,7 +10,10 @@ import { watchlistItem } from '../items/watchlist.ts'
 import { readSignals, readSignalsAfter } from '../rows/signal-rows.ts'
 import type { ViewChannel } from './messages.ts'
 
-/** One message of a view before it is rendered. `at` is its tick; in a snapshot, that of the snapshot. */
+/**
+ * One message of a view before it is rendered. `at` is its tick; in a snapshot, that of the
+ * snapshot.
+ */
 export interface ViewRow {
   readonly channel: ViewChannel
   readonly at: number
@@ -21,8 +24,8 @@ export interface ViewRow {
 }
 
 /**
- * Source of the messages of `watchlist` and `signals`. Rejects with `unavailable` when the store does
- * not answer; a retry may help.
+ * Source of the messages of `watchlist` and `signals`. Rejects with `unavailable` when the store
+ * does not answer; a retry may help.
  */
 export interface ViewSource {
   /** The newest completely stored tick, unix seconds; null before the first. */

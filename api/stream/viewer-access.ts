@@ -29,7 +29,9 @@ export class ViewerAccess {
     else if (seconds >= this.#proUntil) this.#deps.end('pro_expired')
   }
 
-  /** Shortly before Pro ends, reads whether it was prolonged. Without an answer it ends as known. */
+  /**
+   * Shortly before Pro ends, reads whether it was prolonged. Without an answer it ends as known.
+   */
   refreshPro(): void {
     const { viewer, now } = this.#deps
     if (this.#isReadingPro || this.#proUntil * 1000 - now() > PRO_REFRESH_MS) return
@@ -45,7 +47,9 @@ export class ViewerAccess {
       })
   }
 
-  /** Ends the connection if its token was revoked. Without an answer it stays until the next check. */
+  /**
+   * Ends the connection if its token was revoked. Without an answer it stays until the next check.
+   */
   checkRevocation(): void {
     const { viewer, end } = this.#deps
     viewer.isRevoked().then(
