@@ -16,7 +16,6 @@ import type { Credits } from './credits/credits.ts'
 import { dashboardPages } from './dashboard/dashboard.ts'
 import type { TestWalletOptions } from './dashboard/shell.ts'
 import type { FairReads } from './fair-reads.ts'
-import { KeptAnswers } from './kept-answers.ts'
 import { MarkerCache } from './marker-cache.ts'
 import {
   authenticate,
@@ -24,35 +23,41 @@ import {
   authenticateSession,
   type OnKeyRefused,
 } from './middleware/authenticate.ts'
+import { batchSends } from './middleware/batch-sends.ts'
 import type { RequestState } from './middleware/context.ts'
 import { cors } from './middleware/cors.ts'
 import { errors } from './middleware/errors.ts'
 import { createFailedAuth } from './middleware/failed-auth.ts'
 import { headers } from './middleware/headers.ts'
-import { clientNetwork, knowNetwork } from './middleware/know-network.ts'
 import { type AccountLimit, limitAccount } from './middleware/limit-account.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { limitQuery } from './middleware/limit-query.ts'
-import { limitRate, limitRateMeanwhile, limitSite, limitWallet } from './middleware/limit-rate.ts'
+import { limitRate, limitSite, limitWallet, startRateLimit } from './middleware/limit-rate.ts'
 import { charge, showCredits } from './middleware/metering.ts'
 import { readBody } from './middleware/read-body.ts'
+import { clientNetwork, recordNetwork } from './middleware/record-network.ts'
 import { requestId } from './middleware/request-id.ts'
 import { requirePro } from './middleware/require-pro.ts'
 import { respond } from './middleware/respond.ts'
 import { route } from './middleware/route.ts'
-import { sendTogether } from './middleware/send-together.ts'
 import { showPage } from './middleware/show-page.ts'
-import { requireMeans, type Upgrade, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
+import {
+  requireCreditsOrPro,
+  type Upgrade,
+  type UpgradeHandler,
+  upgrade,
+} from './middleware/upgrade.ts'
 import { validate } from './middleware/validate.ts'
+import { MintAnswerCache } from './mint-answer-cache.ts'
 import { documentation } from './openapi/pages.ts'
 import type { RateLimit } from './rate-limits/rate-limit.ts'
-import type { Rendered } from './rendered.ts'
+import type { RenderedAnswer } from './rendered-answer.ts'
 import { createResources } from './resources/index.ts'
 import type { ResourceDeps } from './resources/resource.ts'
 import type { FeedStatus } from './resources/status.ts'
 import { createMetricsReader } from './rows/metrics-reader.ts'
 import { OpenPositions } from './rows/open-positions.ts'
-import { PositionNews } from './rows/position-news.ts'
+import { PositionChanges } from './rows/position-changes.ts'
 import { RecentSwaps } from './rows/recent-swaps.ts'
 import type { ApiMetrics } from './telemetry.ts'
 
@@ -105,7 +110,7 @@ export interface AppDeps
 export function createApp(deps: AppDeps): Koa<RequestState> {
   const { credits, keys, feed, upgradeOf, metrics, logger } = deps
   const limited = limitRate(deps.rateLimit, deps.trustedProxies)
-  const limitedMeanwhile = limitRateMeanwhile(deps.rateLimit, deps.trustedProxies)
+  const limitedMeanwhile = startRateLimit(deps.rateLimit, deps.trustedProxies)
   const loginLimited = limitRate(deps.loginLimit, deps.trustedProxies)
   const failedAuth = createFailedAuth(deps.failedAuthLimit, deps.trustedProxies)
   const onKeyRefused: OnKeyRefused = (text, ctx) =>
@@ -113,19 +118,19 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const accountLimited = limitAccount(deps.accountLimit)
   const dashboardLimited = limitAccount(deps.dashboardLimit)
   const { store, position, epoch } = deps
-  const news = new PositionNews({ store, position })
+  const news = new PositionChanges({ store, position })
   const resources = createResources({
     ...deps,
     readMetrics: createMetricsReader(store, position),
     openPositions: new OpenPositions({ store, news, position }),
     recentSwaps: new RecentSwaps({ store, position, epoch }),
   })
-  const answers = new MarkerCache<Rendered>(position, {
+  const answers = new MarkerCache<RenderedAnswer>(position, {
     maxWeight: MOST_CACHED_BYTES,
     weigh: ({ bytes }) => bytes.length,
   })
 
-  const kept = new KeptAnswers(news, MOST_CACHED_BYTES)
+  const kept = new MintAnswerCache(news, MOST_CACHED_BYTES)
 
   const router = new Router<RequestState>({ strict: true, sensitive: true })
   for (const resource of resources) {
@@ -146,7 +151,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
             validate(resource),
             ...(resource.needsPro ? [requirePro(deps.billing)] : []),
             ...(isLogin ? [limitWallet(deps.walletLimit)] : []),
-            ...(isLogin || resource.needsSession ? [knowNetwork(deps.trustedProxies)] : []),
+            ...(isLogin || resource.needsSession ? [recordNetwork(deps.trustedProxies)] : []),
             answer,
           ]
         : [
@@ -176,7 +181,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     (ctx, next) => (ctx.state.session ? dashboardLimited : accountLimited)(ctx, next),
     limitBody,
     limitQuery,
-    requireMeans(credits, deps.billing),
+    requireCreditsOrPro(credits, deps.billing),
     // A second time: the key or token may have been revoked while credits or Pro were read.
     authenticateFeed(keys, deps.tokens, failedAuth, onKeyRefused),
     upgrade({ feed, upgradeOf, tokens: deps.tokens, billing: deps.billing }),
@@ -185,7 +190,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const app = new Koa<RequestState>()
   // What `errors` does not see: connections that broke. Koa would print them, past the log.
   app.on('error', (err) => logger.debug({ err }, 'connection failed'))
-  app.use(sendTogether())
+  app.use(batchSends())
   app.use(requestId)
   app.use(headers)
   app.use(cors(deps.corsOrigins))

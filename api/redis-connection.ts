@@ -50,7 +50,10 @@ export async function connectRedis(
 }
 
 /** What Redis answers; rejects with a retriable ServiceError `unavailable`, saying `why`, when it does not. */
-export async function asked<T>(reply: Promise<T>, why = 'Redis does not answer'): Promise<T> {
+export async function orUnavailable<T>(
+  reply: Promise<T>,
+  why = 'Redis does not answer',
+): Promise<T> {
   try {
     return await reply
   } catch (cause) {

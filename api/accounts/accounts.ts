@@ -3,8 +3,8 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { type AccountLocks, createAccountLocks, type HeldLock } from '../account-locks.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { createTurns, type Turn, type Turns } from '../turns.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
 
 /** The API key of an account as its owner may see it. Times in unix milliseconds. */
@@ -23,7 +23,7 @@ export interface KeyState {
 export class Accounts {
   readonly #store: Store
   readonly #ledger: Ledger
-  readonly #turns: Turns
+  readonly #turns: AccountLocks
   readonly #now: () => number
   /** Accounts that are known to be there; none is ever deleted. */
   readonly #ensured = new Set<Address>()
@@ -32,12 +32,12 @@ export class Accounts {
   constructor(deps: {
     readonly store: Store
     readonly ledger: Ledger
-    readonly turns?: Turns
+    readonly turns?: AccountLocks
     readonly now?: () => number
   }) {
     this.#store = deps.store
     this.#ledger = deps.ledger
-    this.#turns = deps.turns ?? createTurns(null)
+    this.#turns = deps.turns ?? createAccountLocks(null)
     this.#now = deps.now ?? Date.now
   }
 
@@ -119,9 +119,9 @@ export class Accounts {
       this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
     if (done === undefined && credits >= 0) await append()
     if (done === undefined && credits < 0)
-      await this.#turns.take(`adjust:${wallet}`, async (turn) => {
+      await this.#turns.withLock(`adjust:${wallet}`, async (turn) => {
         await this.#requireLeft(wallet, -credits)
-        turn.require()
+        turn.requireHeld()
         await append()
       })
     return this.#ledger.tell(wallet).catch(() => null)
@@ -166,8 +166,8 @@ export class Accounts {
     )
   }
 
-  #inTurn<T>(wallet: Address, task: (turn: Turn) => Promise<T>): Promise<T> {
-    return this.#turns.take(`key:${wallet}`, task)
+  #inTurn<T>(wallet: Address, task: (turn: HeldLock) => Promise<T>): Promise<T> {
+    return this.#turns.withLock(`key:${wallet}`, task)
   }
 
   async #read(wallet: Address): Promise<AccountRow | null> {
@@ -184,7 +184,7 @@ export class Accounts {
   async #putKey(
     wallet: Address,
     account: AccountRow | null,
-    turn: Turn,
+    turn: HeldLock,
   ): Promise<{ apiKey: ApiKey; key: KeyState }> {
     const apiKey = newApiKey()
     const now = this.#now()
@@ -205,7 +205,7 @@ export class Accounts {
       version: Math.max(now, Number(account?.version ?? 0) + 1),
     }
     await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
-    turn.require()
+    turn.requireHeld()
     await this.#store.insert('accounts', [row])
     return { apiKey, key }
   }

@@ -1,4 +1,4 @@
-import { asked, type Redis } from '../redis-connection.ts'
+import { orUnavailable, type Redis } from '../redis-connection.ts'
 
 /**
  * Texts that are known until their time, as the ids of revoked tokens. On Redis for all processes,
@@ -52,12 +52,12 @@ export function createRedisSet(
 ): ExpiringSet {
   const key = `tw:${name}`
   const untilOf = async (text: string) => {
-    const until = Number(await asked(redis.zscore(key, text)))
+    const until = Number(await orUnavailable(redis.zscore(key, text)))
     return until > now() ? until : 0
   }
   return {
     async add(text, until) {
-      await asked(
+      await orUnavailable(
         redis
           .multi()
           .zadd(key, 'GT', until, text)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { keptFile } from '../kept-file.ts'
+import { readOrCreateFile } from '../read-or-create-file.ts'
 
 /** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
 export const PublicJwk = z
@@ -68,12 +68,14 @@ export async function newJwtKeys(): Promise<string> {
 }
 
 /** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (rule J2). */
-export async function keptJwtKeys(dataDir: string): Promise<JwtKeys> {
+export async function readOrCreateJwtKeys(dataDir: string): Promise<JwtKeys> {
   const path = join(dataDir, 'jwt-keys.json')
   const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'
-  return readJwtKeys(await keptFile(path, newJwtKeys), path).catch((error: ServiceError) => {
-    throw new ServiceError('bad_config', `${error.message}; ${hint}`)
-  })
+  return readJwtKeys(await readOrCreateFile(path, newJwtKeys), path).catch(
+    (error: ServiceError) => {
+      throw new ServiceError('bad_config', `${error.message}; ${hint}`)
+    },
+  )
 }
 
 const EXPECTED =

@@ -3,9 +3,9 @@ import type { Purpose } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { AccountLocks, HeldLock } from '../account-locks.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Turn, Turns } from '../turns.ts'
 import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
 import { readPro, redeemPlans } from './subscriptions.ts'
 import { creditsFor, type Plan, type Prices } from './terms.ts'
@@ -15,7 +15,7 @@ export interface AssignDeps {
   readonly ledger: Ledger
   readonly accounts: Accounts
   readonly prices: Prices
-  readonly turns: Turns
+  readonly turns: AccountLocks
   readonly now?: () => number
 }
 
@@ -44,14 +44,14 @@ export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promi
   const meant = await choose(store, wanted)
   // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
-  const work = async (turn: Turn) => {
+  const work = async (turn: HeldLock) => {
     const deposit = await choose(store, wanted)
     // A check was faster, and what is left of the transaction now is somebody else's.
     if (redemptionKey(deposit) !== redemptionKey(meant)) throw alreadyRedeemed()
     return redeem(deps, deposit, wanted, turn)
   }
-  return turns.take(first, (outer) =>
-    first === second ? work(outer) : turns.take(second, (inner) => work(both(outer, inner))),
+  return turns.withLock(first, (outer) =>
+    first === second ? work(outer) : turns.withLock(second, (inner) => work(both(outer, inner))),
   )
 }
 
@@ -135,14 +135,14 @@ async function redeem(
   deps: AssignDeps,
   deposit: Deposit,
   wanted: Assignment,
-  turn: Turn,
+  turn: HeldLock,
 ): Promise<Assigned> {
   const { store, ledger, prices } = deps
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
   const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
   const { wallet, signature } = deposit
-  turn.require()
+  turn.requireHeld()
   await store.insert('deposit_assignments', [
     {
       wallet,
@@ -158,7 +158,7 @@ async function redeem(
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
   if (plan === null) {
-    turn.require()
+    turn.requireHeld()
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
     return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
   }
@@ -168,11 +168,11 @@ async function redeem(
   return { purpose: 'pro', plan: plan.plan, expiresAt }
 }
 
-function both(one: Turn, other: Turn): Turn {
+function both(one: HeldLock, other: HeldLock): HeldLock {
   return {
-    require() {
-      one.require()
-      other.require()
+    requireHeld() {
+      one.requireHeld()
+      other.requireHeld()
     },
   }
 }

@@ -1,9 +1,9 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
+import type { AccountLocks } from '../account-locks.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Turns } from '../turns.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
@@ -29,7 +29,7 @@ export interface BillingDeps {
   readonly catchUp: () => Promise<number>
   /** Makes the wallet's account when there is none (rule E3). */
   readonly ensureAccount: (wallet: Address) => Promise<void>
-  readonly turns: Turns
+  readonly turns: AccountLocks
   readonly now?: () => number
   /** How long a check waits for the chain. */
   readonly patienceMs?: number
@@ -61,7 +61,7 @@ export class Billing {
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.credits.get(wallet) === revision
     if (isSettled()) return { credited: 0, balance: await credits.left(wallet) }
-    return turns.take(wallet, async (turn) => {
+    return turns.withLock(wallet, async (turn) => {
       let credited = 0
       // The one before may have seen to it.
       if (isSettled()) return { credited, balance: await credits.left(wallet) }
@@ -74,7 +74,7 @@ export class Billing {
           return { credited, balance: await credits.left(wallet) }
         }
         const entries = deposits.map((deposit) => entryOf(deposit, terms))
-        turn.require()
+        turn.requireHeld()
         await ledger.addAll(wallet, entries)
         credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
       }
@@ -87,7 +87,7 @@ export class Billing {
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.pro.get(wallet) === revision
     if (isSettled()) return this.pro(wallet)
-    return turns.take(wallet, async (turn) => {
+    return turns.withLock(wallet, async (turn) => {
       if (isSettled()) return this.pro(wallet)
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)

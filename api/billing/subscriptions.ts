@@ -1,6 +1,6 @@
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Turn } from '../turns.ts'
+import type { HeldLock } from '../account-locks.ts'
 import type { Plan } from './terms.ts'
 
 /** Whether a wallet has Pro (rule E6). */
@@ -35,7 +35,7 @@ export async function redeemPlans(
   wallet: string,
   bought: readonly { readonly key: string; readonly plan: Plan; readonly amount: bigint }[],
   nowMs: number,
-  turn: Turn,
+  turn: HeldLock,
 ): Promise<void> {
   if (bought.length === 0) return
   let expires = Math.max(
@@ -55,7 +55,7 @@ export async function redeemPlans(
       version: FIRST_WINS - BigInt(nowMs),
     }
   })
-  turn.require()
+  turn.requireHeld()
   await store.insert('subscriptions', rows)
 }
 

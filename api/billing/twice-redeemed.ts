@@ -8,7 +8,7 @@ export interface TwiceRedeemed {
   readonly accounts: readonly string[]
 }
 
-/** Deposits that were redeemed more than once, for several accounts or for credits and Pro; 1000 at most. There are none, as long as turns hold (`../turns.ts`). */
+/** Deposits that were redeemed more than once, for several accounts or for credits and Pro; 1000 at most. There are none while account locks hold (`../account-locks.ts`). */
 export async function readTwiceRedeemed(store: Store): Promise<readonly TwiceRedeemed[]> {
   return store.query<TwiceRedeemed>(
     `SELECT any(idempotency_key) AS key, arraySort(groupArray(wallet)) AS accounts FROM (

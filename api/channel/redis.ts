@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { asked, connectRedis, type Redis } from '../redis-connection.ts'
+import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
 import type { AccountChannel, AccountNews } from './account-channel.ts'
 
 /**
@@ -68,7 +68,7 @@ class RedisChannel implements AccountChannel {
       // ioredis puts defined commands on the client, where TypeScript cannot see them.
       channelOpen(...args: (string | number)[]): Promise<string>
     }
-    return asked(
+    return orUnavailable(
       client.channelOpen(
         ...[`${this.#prefix}connections:${account}`, `${this.#prefix}process:`],
         ...[this.#process, connection, limit, place, this.#topic, account],
@@ -78,22 +78,22 @@ class RedisChannel implements AccountChannel {
 
   async closed(account: string, connection: string): Promise<void> {
     const key = `${this.#prefix}connections:${account}`
-    await asked(this.#commands.zrem(key, `${this.#process}/${connection}`))
+    await orUnavailable(this.#commands.zrem(key, `${this.#process}/${connection}`))
   }
 
   async rotated(account: string, keySha256: string): Promise<void> {
     for (const news of this.#listeners) news.onRotated(account, keySha256)
-    await asked(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
+    await orUnavailable(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
   async loggedOut(tokenId: string): Promise<void> {
     for (const news of this.#listeners) news.onLoggedOut(tokenId)
-    await asked(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
+    await orUnavailable(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
   }
 
   async loggedOutEverywhere(wallet: string, generation: number): Promise<void> {
     for (const news of this.#listeners) news.onLoggedOutEverywhere(wallet, generation)
-    await asked(
+    await orUnavailable(
       this.#commands.publish(this.#topic, `logged_out_everywhere ${wallet} ${generation}`),
     )
   }
@@ -107,7 +107,7 @@ class RedisChannel implements AccountChannel {
 
   async #live(): Promise<void> {
     const key = `${this.#prefix}process:${this.#process}`
-    await asked(this.#commands.set(key, '1', 'PX', this.#aliveMs))
+    await orUnavailable(this.#commands.set(key, '1', 'PX', this.#aliveMs))
   }
 
   async #subscribe(): Promise<void> {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { asked as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
+import { orUnavailable as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
 import {
   type BlockGrant,
   type Charge,

@@ -2,21 +2,21 @@ import type { ParameterizedContext as Context } from 'koa'
 import type { KeyLookUp } from '../accounts/key-cache.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import type { FailedAuth } from './failed-auth.ts'
 
 /** Is told of a text that came as an API key and is none that is valid. */
-export type OnKeyRefused = (text: string, ctx: Parameters<Step>[0]) => void
+export type OnKeyRefused = (text: string, ctx: Parameters<ApiMiddleware>[0]) => void
 
 /** Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`. Never from the URL. */
 export function authenticate(
   keys: Pick<KeyLookUp, 'accountOf'>,
   failed: FailedAuth,
   onKeyRefused: OnKeyRefused,
-): Step {
+): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const text = bearer(ctx.get('Authorization'))
-    const options = { before: ctx.state.passed, budget: failed(ctx) }
+    const options = { before: ctx.state.limitsPassed, budget: failed(ctx) }
     const account = text === null ? null : await keys.accountOf(text, options)
     if (account === null) {
       if (text !== null) onKeyRefused(text, ctx)
@@ -36,7 +36,7 @@ export function authenticateFeed(
   tokens: Pick<Tokens, 'verify'>,
   failed: FailedAuth,
   onKeyRefused: OnKeyRefused,
-): Step {
+): ApiMiddleware {
   return async function authenticateFeed(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
     if (text === null) return refuse(ctx, null, 'either', failed)
@@ -54,7 +54,10 @@ export function authenticateFeed(
 }
 
 /** Finds who is logged in with the request's dashboard token (rule E2). What it answers is for nobody else, and kept nowhere. */
-export function authenticateSession(tokens: Pick<Tokens, 'verify'>, failed: FailedAuth): Step {
+export function authenticateSession(
+  tokens: Pick<Tokens, 'verify'>,
+  failed: FailedAuth,
+): ApiMiddleware {
   return async function authenticateSession(ctx, next) {
     ctx.set('Cache-Control', 'no-store')
     const text = bearer(ctx.get('Authorization'))

@@ -8,7 +8,7 @@ export interface RequestState {
   /** The path as declared, once one was found. */
   resource?: string
   /** Set by `limitRateMeanwhile`: resolves when the limit lets the request pass, rejects with `rate_limited`. What a refused request must not reach waits for it. */
-  passed?: Promise<void>
+  limitsPassed?: Promise<void>
   /** Set by `authenticate` and `authenticateFeed`. */
   account?: string
   /** Set by `authenticateSession` and `authenticateFeed`. */
@@ -26,4 +26,4 @@ export interface RequestState {
   input?: unknown
 }
 
-export type Step = Middleware<RequestState>
+export type ApiMiddleware = Middleware<RequestState>

@@ -2,10 +2,10 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { problem, toApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /** The one place where refusals are rendered and failures logged (rule D1). Nothing internal gets into an answer. */
-export function errors(logger: Logger, metrics: ApiMetrics): Step {
+export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
   return async function errors(ctx, next) {
     const started = performance.now()
     const { requestId } = ctx.state

@@ -1,7 +1,7 @@
 import type { ParameterizedContext as Context } from 'koa'
 import type { FailureBudget } from '../accounts/key-cache.ts'
 import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
-import { clientOfRequest, tell } from './limit-rate.ts'
+import { applyAllowance, clientOfRequest } from './limit-rate.ts'
 
 /**
  * The budget of invalid credentials that each client has (`FAILED_AUTH_LIMIT_PER_MINUTE`). Guessing
@@ -20,7 +20,7 @@ export function createFailedAuth(limit: RateLimit | null, trustedProxies: number
     require() {
       const client = clientOfRequest(ctx, trustedProxies)
       const waitMs = limit.exhaustedMs(client)
-      if (waitMs > 0) tell(ctx, limit.name, limit, nothingLeft(waitMs), TITLE)
+      if (waitMs > 0) applyAllowance(ctx, limit.name, limit, nothingLeft(waitMs), TITLE)
     },
     async count() {
       await limit.take(clientOfRequest(ctx, trustedProxies))

@@ -1,4 +1,4 @@
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /** What every answer says: the version of the API, and to browsers that it is data and nothing else. */
 export const HEADERS = {
@@ -10,7 +10,7 @@ export const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-export const headers: Step = function headers(ctx, next) {
+export const headers: ApiMiddleware = function headers(ctx, next) {
   for (const [name, value] of FIELDS) ctx.res.setHeader(name, value)
   return next()
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import { MAX_BODY } from './limit-body.ts'
 
 /**
  * Reads the JSON object of a request: 413 for what is larger than `MAX_BODY`, 415 for what is not JSON by its type or is compressed, 400 for what is not JSON
  * or not UTF-8 (rule D2).
  */
-export const readBody: Step = async function readBody(ctx, next) {
+export const readBody: ApiMiddleware = async function readBody(ctx, next) {
   if (ctx.request.type !== 'application/json' || ctx.get('Content-Encoding') !== '') {
     // What was not read would be taken for the next request.
     ctx.set('Connection', 'close')

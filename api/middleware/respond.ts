@@ -1,11 +1,11 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { FairReads } from '../fair-reads.ts'
-import type { KeptAnswers } from '../kept-answers.ts'
 import type { MarkerCache } from '../marker-cache.ts'
-import { type Rendered, renderAnswer } from '../rendered.ts'
+import type { MintAnswerCache } from '../mint-answer-cache.ts'
+import { type RenderedAnswer, renderAnswer } from '../rendered-answer.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import type { RequestState, Step } from './context.ts'
+import type { ApiMiddleware, RequestState } from './context.ts'
 import { send } from './send.ts'
 
 /**
@@ -16,13 +16,13 @@ import { send } from './send.ts'
 export function respond(
   resource: Resource,
   deps: {
-    readonly answers: MarkerCache<Rendered>
-    readonly kept: KeptAnswers
+    readonly answers: MarkerCache<RenderedAnswer>
+    readonly kept: MintAnswerCache
     readonly position: Pick<StoragePosition, 'stored'>
     readonly reads: FairReads
     readonly store: Store
   },
-): Step {
+): ApiMiddleware {
   const { path, price, isHot, mintOf } = resource
   const { answers, kept, position, reads, store } = deps
   return async function respond(ctx) {
@@ -32,11 +32,11 @@ export function respond(
     await send(ctx, answer, 'application/json')
   }
 
-  async function free(input: never, { session, network }: RequestState): Promise<Rendered> {
+  async function free(input: never, { session, network }: RequestState): Promise<RenderedAnswer> {
     return renderAnswer(await resource.handle(input, { session, network, store }), null)
   }
 
-  function answerOf(input: never, account: string): Promise<Rendered> {
+  function answerOf(input: never, account: string): Promise<RenderedAnswer> {
     const key = `${path} ${JSON.stringify(input)}`
     const make = () => reads.answer(account, key, (store) => resource.handle(input, { store }))
     const now = async () => {

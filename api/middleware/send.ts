@@ -1,10 +1,10 @@
 import type { ParameterizedContext } from 'koa'
-import { LEAST_COMPRESSED_BYTES, type Rendered } from '../rendered.ts'
+import { LEAST_COMPRESSED_BYTES, type RenderedAnswer } from '../rendered-answer.ts'
 
 /** Sends bytes that are there: 304 to a client that has them, else in the encoding that it asks for (rule D8). */
 export async function send(
   ctx: ParameterizedContext,
-  answer: Rendered,
+  answer: RenderedAnswer,
   type: string,
 ): Promise<void> {
   if (answer.release !== null) ctx.res.once('close', answer.release)

@@ -4,7 +4,7 @@ import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import { requirePro } from './require-pro.ts'
 
 /** A connection whose client asks to speak WebSocket on it. */
@@ -40,7 +40,10 @@ export interface UpgradeHandler {
 }
 
 /** Refuses those who could not pay for a single message, and dashboards of wallets without Pro (rule F1). */
-export function requireMeans(credits: Credits, billing: Pick<Billing, 'pro'> | null): Step {
+export function requireCreditsOrPro(
+  credits: Credits,
+  billing: Pick<Billing, 'pro'> | null,
+): ApiMiddleware {
   const withPro = requirePro(billing)
   return async function requireMeans(ctx, next) {
     if (ctx.state.session !== undefined) return withPro(ctx, next)
@@ -57,7 +60,7 @@ export function upgrade(deps: {
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
   readonly tokens: Pick<Tokens, 'isRevoked'>
   readonly billing: Pick<Billing, 'pro'> | null
-}): Step {
+}): ApiMiddleware {
   const { feed, upgradeOf, tokens, billing } = deps
   return async function upgrade(ctx) {
     const asked = upgradeOf(ctx.req)

@@ -1,14 +1,14 @@
 import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /**
  * Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query
  * parameters are ignored (rule D2). Nothing of a request is kept: reading one takes a few
  * microseconds at most.
  */
-export function validate(resource: Resource): Step {
+export function validate(resource: Resource): ApiMiddleware {
   const names = new Set(Object.keys(resource.query.shape))
   return function validate(ctx, next) {
     const input = resource.input.safeParse({

@@ -26,7 +26,7 @@ export interface RateLimit {
   /** Milliseconds until a client that is known to have nothing left may ask again; else 0. */
   exhaustedMs(client: string): number
   /** Whether `take` does not wait for Redis, or is likely to refuse. */
-  tellsAtOnce(client: string): boolean
+  decidesLocally(client: string): boolean
 }
 
 const WINDOW_SECONDS = 60
@@ -69,7 +69,7 @@ export function createRateLimit(
       return allowance
     },
     exhaustedMs: (client) => exhausted.getRemainingTTL(client),
-    tellsAtOnce: (client) => redis === null || exhausted.has(client),
+    decidesLocally: (client) => redis === null || exhausted.has(client),
   }
 }
 

@@ -4,7 +4,7 @@ import type { Store } from '../../pipeline/store/store.ts'
  * From when on to read rows that were written since the last look, in milliseconds of the store's clock. Rows become visible later than they are dated: each look goes
  * back 5 s, and every 10 s one goes back 30 s, which is as long as a statement may take.
  */
-export class LookBack {
+export class LookbackWindow {
   /** Up to when rows were seen; null before the first look. */
   #seenTo: number | null = null
   #wentBackAt = 0
@@ -21,20 +21,20 @@ export class LookBack {
   }
 
   /** What to look at `now` for; `took` it when it has been taken in. */
-  next(now: number): Look {
+  next(now: number): LookbackRead {
     const goesBack = now - this.#wentBackAt >= GO_BACK_EVERY_MS
     return { now, goesBack, since: (this.#seenTo ?? 0) - (goesBack ? GO_BACK_MS : OVERLAP_MS) }
   }
 
   /** Rows of the look were taken in; each tells when it was written (`toUnixTimestamp64Milli`). */
-  took({ now, goesBack }: Look, rows: readonly { readonly written_ms: string }[]): void {
+  took({ now, goesBack }: LookbackRead, rows: readonly { readonly written_ms: string }[]): void {
     for (const { written_ms } of rows)
       this.#seenTo = Math.max(this.#seenTo ?? 0, Number(written_ms))
     if (goesBack) this.#wentBackAt = now
   }
 }
 
-export interface Look {
+export interface LookbackRead {
   readonly now: number
   readonly goesBack: boolean
   readonly since: number

@@ -3,7 +3,7 @@ import type { HeldTokenRow } from '../items/held-token.ts'
 import type { HeldPositionRow } from '../items/holding.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import type { HeldRows } from './held-rows.ts'
-import type { News, PositionNews, PositionPicture } from './position-news.ts'
+import type { PositionChangeSet, PositionChanges, PositionVersion } from './position-changes.ts'
 import type { PageOf } from './position-rows.ts'
 import { type OpenPosition, PositionTable } from './position-table.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
@@ -16,12 +16,12 @@ import { SortedList } from './sorted-list.ts'
  */
 export class OpenPositions {
   readonly #store: Store
-  readonly #news: PositionNews
+  readonly #news: PositionChanges
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #most: number
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
   /** News that came while it is read. */
-  #waiting: News[] = []
+  #waiting: PositionChangeSet[] = []
   #table = new PositionTable()
   /** Places in the table, by wallet and mint. */
   #byWallet = new Map<number, Map<string, number>>()
@@ -34,7 +34,7 @@ export class OpenPositions {
 
   constructor(deps: {
     readonly store: Store
-    readonly news: PositionNews
+    readonly news: PositionChanges
     readonly position: Pick<StoragePosition, 'stored'>
     readonly most?: number
   }) {
@@ -65,7 +65,7 @@ export class OpenPositions {
       for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
         const params = { from, to: from + WALLETS_AT_ONCE - 1 }
         const now = this.#position.stored()?.blockTime ?? 0
-        const rows = await this.#store.query<PositionPicture>(ALL, params)
+        const rows = await this.#store.query<PositionVersion>(ALL, params)
         found.push(...this.#takeIn(rows, now).added)
         if (this.#isTooMuch()) return
       }
@@ -134,7 +134,7 @@ export class OpenPositions {
     return list
   }
 
-  #take(news: News): void {
+  #take(news: PositionChangeSet): void {
     if (this.#state === 'unread' || this.#state === 'too many') return
     if (this.#state === 'reading') this.#waiting.push(news)
     else if (news.mints === null) this.#state = 'unread'
@@ -158,7 +158,7 @@ export class OpenPositions {
     this.#positions = new SortedList((a, b) => this.#table.compare(a, b))
   }
 
-  #apply(rows: readonly PositionPicture[], now: number): void {
+  #apply(rows: readonly PositionVersion[], now: number): void {
     const { removed, added, before } = this.#takeIn(rows, now)
     this.#positions.change(removed, added)
     this.#tokens.change(
@@ -170,7 +170,7 @@ export class OpenPositions {
   }
 
   /** Takes in what is not from after block time `now`; that is told again when its time has come. Gives what has to change in the lists. */
-  #takeIn(rows: readonly PositionPicture[], now: number) {
+  #takeIn(rows: readonly PositionVersion[], now: number) {
     const removed: number[] = []
     const added: number[] = []
     /** Each mint that changed, as it was. */
@@ -235,7 +235,7 @@ interface HeldToken {
   readonly boughtLamports: bigint
 }
 
-function openPosition(row: PositionPicture, version: number): OpenPosition | null {
+function openPosition(row: PositionVersion, version: number): OpenPosition | null {
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null

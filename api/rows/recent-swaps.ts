@@ -10,7 +10,7 @@ import {
   readLateKeys,
   readRowsOf,
 } from './feed-rows.ts'
-import { GO_BACK_MS, LookBack } from './look-back.ts'
+import { GO_BACK_MS, LookbackWindow } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
 import {
@@ -52,7 +52,7 @@ export class RecentSwaps {
   #from: EventKey | null = null
   #slot = 0
   #late: LateKeys = { unsettled: new Set(), newest: null }
-  readonly #lookBack = new LookBack()
+  readonly #lookBack = new LookbackWindow()
   #followedAt = 0
   #notBefore = Number.NEGATIVE_INFINITY
   /** Whether anybody asked since the last move: else nothing is read ahead. */

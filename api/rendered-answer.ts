@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts'
 import type { StoredSlot } from './storage-position.ts'
 
 /** An answer as bytes, ready to be sent to everybody who asks the same. */
-export interface Rendered {
+export interface RenderedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
@@ -42,8 +42,8 @@ export class JsonText {
 export function renderAnswer(
   answer: Answer,
   stored: StoredSlot | null,
-  before?: Rendered,
-): Rendered {
+  before?: RenderedAnswer,
+): RenderedAnswer {
   const { body, status = 200, headers = {} } = answer
   const text = body instanceof JsonText ? body : null
   const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
@@ -55,13 +55,16 @@ export function renderAnswer(
 }
 
 /** What is the same for everybody, for as long as the service runs. */
-export function renderBytes(bytes: Buffer): Rendered {
+export function renderBytes(bytes: Buffer): RenderedAnswer {
   const { digest, encoded } = content(bytes, digestOf(bytes))
   const etag = `W/"${digest}"`
   return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
 }
 
-function content(bytes: Buffer, digest: string): Pick<Rendered, 'bytes' | 'digest' | 'encoded'> {
+function content(
+  bytes: Buffer,
+  digest: string,
+): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     bytes,

@@ -1,17 +1,17 @@
 import { networkOf } from '../accounts/network-of.ts'
 import { clientOf } from '../rate-limits/client-of.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /**
  * The client's network as security events name it. `trustedProxies`: hops in front of this server.
  */
-export function clientNetwork(ctx: Parameters<Step>[0], trustedProxies: number): string {
+export function clientNetwork(ctx: Parameters<ApiMiddleware>[0], trustedProxies: number): string {
   const { remoteAddress } = ctx.req.socket
   return networkOf(clientOf(remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies))
 }
 
 /** Tells handlers from which network a request came. */
-export function knowNetwork(trustedProxies: number): Step {
+export function recordNetwork(trustedProxies: number): ApiMiddleware {
   return function knowNetwork(ctx, next) {
     ctx.state.network = clientNetwork(ctx, trustedProxies)
     return next()

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
-import { asked, type Redis } from './redis-connection.ts'
+import { orUnavailable, type Redis } from './redis-connection.ts'
 
 /** Lets one thing at a time be done about an account, whichever process does it. */
-export interface Turns {
+export interface AccountLocks {
   /** Runs the task when nobody else is at it; rejects with `unavailable` when that takes too long. */
-  take<T>(account: string, task: (turn: Turn) => Promise<T>): Promise<T>
+  withLock<T>(account: string, task: (turn: HeldLock) => Promise<T>): Promise<T>
 }
 
 /** A turn as who has it sees it. */
-export interface Turn {
+export interface HeldLock {
   /** For right before a write: throws `unavailable` when somebody else may be at it by now. */
-  require(): void
+  requireHeld(): void
 }
 
 /**
@@ -20,10 +20,10 @@ export interface Turn {
  * stands still, is free after `heldMs`. Two redemptions of one deposit for one account are one entry by their key, whoever has the turn; that it is not redeemed for two
  * accounts, by a check and by hand, is what the turn is for.
  */
-export function createTurns(redis: Redis | null, heldMs = 10_000): Turns {
+export function createAccountLocks(redis: Redis | null, heldMs = 10_000): AccountLocks {
   const last = new Map<string, Promise<unknown>>()
   return {
-    take(account, task) {
+    withLock(account, task) {
       const before = last.get(account) ?? Promise.resolve()
       const run = () =>
         redis === null ? task(ALONE) : amongProcesses(redis, heldMs, account, task)
@@ -39,13 +39,13 @@ export function createTurns(redis: Redis | null, heldMs = 10_000): Turns {
 }
 
 /** Nobody can take it from the only process. */
-const ALONE: Turn = { require() {} }
+const ALONE: HeldLock = { requireHeld() {} }
 
 async function amongProcesses<T>(
   redis: Redis,
   heldMs: number,
   account: string,
-  task: (turn: Turn) => Promise<T>,
+  task: (turn: HeldLock) => Promise<T>,
 ): Promise<T> {
   const key = `tw:turn:${account}`
   const mine = randomUUID()
@@ -53,7 +53,7 @@ async function amongProcesses<T>(
   let heldUntil = 0
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
     heldUntil = performance.now() + heldMs
-    if ((await asked(redis.set(key, mine, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
+    if ((await orUnavailable(redis.set(key, mine, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
     if (Date.now() > until) throw unavailable(BUSY)
   }
   const hold = async () => {
@@ -63,8 +63,8 @@ async function amongProcesses<T>(
   }
   // A task may wait long for the store.
   const holding = setInterval(() => hold().catch(() => {}), heldMs / 4) // the next time, or it ends
-  const turn: Turn = {
-    require() {
+  const turn: HeldLock = {
+    requireHeld() {
       if (performance.now() >= heldUntil) throw unavailable('the turn was lost')
     },
   }

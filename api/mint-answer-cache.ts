@@ -1,19 +1,19 @@
-import type { Rendered } from './rendered.ts'
-import type { PositionNews } from './rows/position-news.ts'
+import type { RenderedAnswer } from './rendered-answer.ts'
+import type { PositionChanges } from './rows/position-changes.ts'
 
 /**
  * Answers about one mint, kept until news of that mint come, over many markers. At most `maxBytes` of them, uncompressed; those that nobody asked for
  * longest go first. Several who ask at once wait for one read; what could not be read is not kept.
  */
-export class KeptAnswers {
-  readonly #news: Pick<PositionNews, 'refresh' | 'listen'>
+export class MintAnswerCache {
+  readonly #news: Pick<PositionChanges, 'refresh' | 'listen'>
   readonly #maxBytes: number
   /** By key, the one asked for longest ago first. */
   readonly #entries = new Map<string, Entry>()
   readonly #keysOf = new Map<string, Set<string>>()
   #bytes = 0
 
-  constructor(news: Pick<PositionNews, 'refresh' | 'listen'>, maxBytes: number) {
+  constructor(news: Pick<PositionChanges, 'refresh' | 'listen'>, maxBytes: number) {
     this.#news = news
     this.#maxBytes = maxBytes
     this.#news.listen(({ mints }) => {
@@ -23,7 +23,11 @@ export class KeptAnswers {
   }
 
   /** The answer of the key, about the mint, as of the newest marker. */
-  async get(mint: string, key: string, make: () => Promise<Rendered>): Promise<Rendered> {
+  async get(
+    mint: string,
+    key: string,
+    make: () => Promise<RenderedAnswer>,
+  ): Promise<RenderedAnswer> {
     await this.#news.refresh()
     const known = this.#entries.get(key)
     if (known !== undefined) {
@@ -69,7 +73,7 @@ export class KeptAnswers {
 
 interface Entry {
   readonly mint: string
-  readonly answer: Promise<Rendered>
+  readonly answer: Promise<RenderedAnswer>
   /** 0 while it is being made. */
   bytes: number
 }

@@ -1,10 +1,10 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { GO_BACK_EVERY_MS, GO_BACK_MS, type Look, LookBack } from './look-back.ts'
+import { GO_BACK_EVERY_MS, GO_BACK_MS, type LookbackRead, LookbackWindow } from './look-back.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
 /** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
-export interface PositionPicture {
+export interface PositionVersion {
   readonly wallet: number
   readonly mint: string
   readonly decimals: number
@@ -18,9 +18,9 @@ export interface PositionPicture {
   readonly is_deleted: number
 }
 
-export interface News {
+export interface PositionChangeSet {
   /** The newest picture of each position that changed. */
-  readonly positions: readonly PositionPicture[]
+  readonly positions: readonly PositionVersion[]
   /** Mints of which a swap, a position or a fact changed; null when that cannot be told, and everything may have. */
   readonly mints: ReadonlySet<string> | null
   readonly stored: StoredSlot
@@ -35,14 +35,14 @@ export interface News {
  * worker has stored beyond the marker is told again until the marker has passed it. While very much is written at once, as when every wallet is folded again,
  * all may have changed at each marker, and once more when that has ended.
  */
-export class PositionNews {
+export class PositionChanges {
   readonly #store: Store
   readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
   readonly #now: () => number
-  readonly #listeners: ((news: News) => void)[] = []
+  readonly #listeners: ((news: PositionChangeSet) => void)[] = []
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
-  readonly #lookBack = new LookBack()
+  readonly #lookBack = new LookbackWindow()
   /** What was told lately, each by its version: within two generations, so that memory is bounded by the time. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
@@ -50,7 +50,7 @@ export class PositionNews {
   #isFlood = false
   /** Whether anybody asked since the last move: else nothing is read ahead. */
   #isAsked = false
-  #unsettled = new Map<string, PositionPicture>()
+  #unsettled = new Map<string, PositionVersion>()
 
   constructor(deps: {
     readonly store: Store
@@ -78,7 +78,7 @@ export class PositionNews {
   }
 
   /** Tells the listener of all news from now on. */
-  listen(listener: (news: News) => void): void {
+  listen(listener: (news: PositionChangeSet) => void): void {
     this.#listeners.push(listener)
   }
 
@@ -127,7 +127,7 @@ export class PositionNews {
   }: {
     readonly rows: readonly WrittenPicture[]
     readonly facts: readonly Fact[]
-    readonly look: Look
+    readonly look: LookbackRead
     readonly stored: StoredSlot
   }): void {
     const wasFlood = this.#isFlood
@@ -179,13 +179,13 @@ export class PositionNews {
     this.#told = new Map()
   }
 
-  #tell(news: News): void {
+  #tell(news: PositionChangeSet): void {
     if (news.mints?.size === 0) return
     for (const listener of this.#listeners) listener(news)
   }
 }
 
-interface WrittenPicture extends PositionPicture {
+interface WrittenPicture extends PositionVersion {
   readonly written_ms: string
 }
 

@@ -7,7 +7,7 @@ import { makeFolder } from '../pipeline/runtime/make-folder.ts'
  * The text of a file that is made at the first start and kept, for its owner's eyes alone. It is there whole or not at all, whenever the process ends; of several
  * processes that start at once one makes it, and all have the same.
  */
-export async function keptFile(path: string, make: () => Promise<string>): Promise<string> {
+export async function readOrCreateFile(path: string, make: () => Promise<string>): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(unless('ENOENT'))
   if (kept !== undefined) return kept
   makeFolder(dirname(path))
