@@ -16,15 +16,15 @@ import { send } from './send.ts'
 export function respond(
   resource: Resource,
   deps: {
-    readonly answers: MarkerCache<RenderedAnswer>
-    readonly kept: MintAnswerCache
+    readonly byMarker: MarkerCache<RenderedAnswer>
+    readonly byMint: MintAnswerCache
     readonly position: Pick<StoragePosition, 'stored'>
     readonly reads: FairReads
     readonly store: Store
   },
 ): ApiMiddleware {
   const { path, price, isHot, mintOf } = resource
-  const { answers, kept, position, reads, store } = deps
+  const { byMarker, byMint, position, reads, store } = deps
   return async function respond(ctx) {
     const { account = '' } = ctx.state
     const input = ctx.state.input as never // `validate` has read it by the schemas that type the handler
@@ -45,7 +45,7 @@ export function respond(
     }
     if (mintOf === undefined && !isHot?.(input)) return now()
     reads.join(account, key)
-    if (mintOf !== undefined) return kept.get(mintOf(input), key, now)
-    return answers.get(key, async (stored, before) => renderAnswer(await make(), stored, before))
+    if (mintOf !== undefined) return byMint.get(mintOf(input), key, now)
+    return byMarker.get(key, async (stored, before) => renderAnswer(await make(), stored, before))
   }
 }
