@@ -3,22 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { orUnavailable, type Redis } from './redis-connection.ts'
 
-/** Lets one thing at a time be done about an account, whichever process does it. */
+/** Locks by account, in one process or among all. */
 export interface AccountLocks {
-  /** Runs the task when nobody else is at it; rejects with `unavailable` when that takes too long. */
-  withLock<T>(account: string, task: (turn: HeldLock) => Promise<T>): Promise<T>
+  /** Runs the task while holding the account's lock. Rejects with `unavailable` after 12 s. */
+  withLock<T>(account: string, task: (lock: HeldLock) => Promise<T>): Promise<T>
 }
 
-/** A turn as who has it sees it. */
+/** A lock as its holder sees it. */
 export interface HeldLock {
-  /** For right before a write: throws `unavailable` when somebody else may be at it by now. */
+  /** Call right before a write. Throws `unavailable` if another process may hold the lock now. */
   requireHeld(): void
 }
 
 /**
- * Turns in this process and, with Redis, among all. A turn is held as long as its task runs; one that a process left by ending, or cannot hold as Redis is away or the process
- * stands still, is free after `heldMs`. Two redemptions of one deposit for one account are one entry by their key, whoever has the turn; that it is not redeemed for two
- * accounts, by a check and by hand, is what the turn is for.
+ * Creates the locks: in this process and, with Redis, among all. The holder renews its lock while
+ * the task runs. A lock expires `heldMs` after the last renewal, for example when its process ended
+ * or Redis is down.
+ *
+ * The locks prevent that one deposit is redeemed for two accounts, by a check and by hand. Two
+ * redemptions for one account need no lock: they have the same idempotency key.
  */
 export function createAccountLocks(redis: Redis | null, heldMs = 10_000): AccountLocks {
   const last = new Map<string, Promise<unknown>>()
@@ -27,52 +30,52 @@ export function createAccountLocks(redis: Redis | null, heldMs = 10_000): Accoun
       const before = last.get(account) ?? Promise.resolve()
       const run = () =>
         redis === null ? task(ALONE) : amongProcesses(redis, heldMs, account, task)
-      const turn = before.catch(() => {}).then(run)
-      last.set(account, turn)
+      const done = before.catch(() => {}).then(run)
+      last.set(account, done)
       const forget = () => {
-        if (last.get(account) === turn) last.delete(account)
+        if (last.get(account) === done) last.delete(account)
       }
-      turn.then(forget, forget)
-      return turn
+      done.then(forget, forget)
+      return done
     },
   }
 }
 
-/** Nobody can take it from the only process. */
+/** The lock of a single process, which cannot expire. */
 const ALONE: HeldLock = { requireHeld() {} }
 
 async function amongProcesses<T>(
   redis: Redis,
   heldMs: number,
   account: string,
-  task: (turn: HeldLock) => Promise<T>,
+  task: (lock: HeldLock) => Promise<T>,
 ): Promise<T> {
   const key = `tw:turn:${account}`
-  const mine = randomUUID()
-  /** By the monotonic clock, from when Redis was asked: it may have done it at once. */
+  const token = randomUUID()
+  /** Monotonic milliseconds, counted from the request: Redis may have executed it at once. */
   let heldUntil = 0
   for (const until = Date.now() + WAIT_MS; ; await sleep(25)) {
     heldUntil = performance.now() + heldMs
-    if ((await orUnavailable(redis.set(key, mine, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
+    if ((await orUnavailable(redis.set(key, token, 'PX', heldMs, 'NX'), BUSY)) === 'OK') break
     if (Date.now() > until) throw unavailable(BUSY)
   }
-  const hold = async () => {
+  const renew = async () => {
     const until = performance.now() + heldMs
-    const isMine = (await redis.eval(HOLD, 1, key, mine, heldMs)) === 1
+    const isMine = (await redis.eval(RENEW, 1, key, token, heldMs)) === 1
     heldUntil = isMine ? until : 0
   }
-  // A task may wait long for the store.
-  const holding = setInterval(() => hold().catch(() => {}), heldMs / 4) // the next time, or it ends
-  const turn: HeldLock = {
+  // A task may wait for the store longer than the lock lasts.
+  const renewing = setInterval(() => renew().catch(() => {}), heldMs / 4) // renewed by the next call, or it expires
+  const lock: HeldLock = {
     requireHeld() {
-      if (performance.now() >= heldUntil) throw unavailable('the turn was lost')
+      if (performance.now() >= heldUntil) throw unavailable('the lock of the account was lost')
     },
   }
   try {
-    return await task(turn)
+    return await task(lock)
   } finally {
-    clearInterval(holding)
-    await redis.eval(RELEASE, 1, key, mine).catch(() => {}) // else it ends by itself
+    clearInterval(renewing)
+    await redis.eval(RELEASE, 1, key, token).catch(() => {}) // else it expires
   }
 }
 
@@ -82,5 +85,5 @@ function unavailable(why: string): ServiceError {
 
 const WAIT_MS = 12_000
 const BUSY = 'the account is being worked on'
-const HOLD = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
+const RENEW = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('PEXPIRE', KEYS[1], ARGV[2]) end return 0`
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0`

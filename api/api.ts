@@ -45,7 +45,10 @@ export interface Feed extends UpgradeHandler, FeedStatus {
   endAll(account: string, reason: 'key_rotated' | 'superseded'): void
   /** Closes the connections whose dashboard token is no longer valid. */
   checkTokens(): void
-  /** Asks every client to reconnect, closes its connection and charges its use; takes at most `graceMs`. */
+  /**
+   * Asks every client to reconnect, closes its connection and charges its use; takes at most
+   * `graceMs`.
+   */
   stop(graceMs: number): Promise<void>
 }
 

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { readOrCreateFile } from './read-or-create-file.ts'
 
-/** The key that the embedded service makes for itself under `dataDir` on its first start and keeps (rule J2). */
+/**
+ * Returns the secret key of the embedded service, created under `dataDir` at its first start (rule
+ * J2).
+ */
 export async function readOrCreateSecretKey(dataDir: string): Promise<Uint8Array> {
   const path = join(dataDir, 'secret-key')
   const text = await readOrCreateFile(path, async () => randomBytes(32).toString('hex'))

@@ -17,8 +17,9 @@ export interface KeyState {
 }
 
 /**
- * Accounts of customers, named by the wallet they connected, and their API keys: one for each account, the one that the newest row of `accounts` names. Every method rejects
- * with a retriable ServiceError `unavailable` when the store does not answer.
+ * Accounts of customers, named by the wallet they connected, and their API keys: one for each
+ * account, the one that the newest row of `accounts` names. Every method rejects with a retriable
+ * ServiceError `unavailable` when the store does not answer.
  */
 export class Accounts {
   readonly #store: Store
@@ -41,14 +42,18 @@ export class Accounts {
     this.#now = deps.now ?? Date.now
   }
 
-  /** Makes an account with its key and its first credits; the raw key is known to the caller alone. Rejects with `account_exists`. */
+  /**
+   * Makes an account with its key and its first credits; the raw key is known to the caller alone.
+   * Rejects with `account_exists`.
+   */
   create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
     return this.#inTurn(wallet, async (turn) => {
       if ((await this.#read(wallet)) !== null)
         throw new ServiceError('account_exists', 'this wallet has an account already')
       const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
       const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
-      // Last: only now there is an account. What a process leaves that ends before is used by the next attempt or never.
+      // Last: only now there is an account. What a process leaves that ends before is used by the
+      // next attempt or never.
       const { apiKey } = await this.#putKey(wallet, null, turn)
       return { apiKey, left }
     })
@@ -71,7 +76,8 @@ export class Accounts {
   }
 
   /**
-   * The key of a wallet's account; account and key are made where they are missing. `apiKey` is the raw key for the one caller that made it, null for everybody else, for good.
+   * The key of a wallet's account; account and key are made where they are missing. `apiKey` is the
+   * raw key for the one caller that made it, null for everybody else, for good.
    */
   async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
     const known = stateOf(await this.#read(wallet))
@@ -84,7 +90,8 @@ export class Accounts {
   }
 
   /**
-   * Puts a new key in the place of the old one, of which it gives the hash (null: there was none): in the store it is invalid from now on, and who remembers it has to be told.
+   * Puts a new key in the place of the old one, of which it gives the hash (null: there was none):
+   * in the store it is invalid from now on, and who remembers it has to be told.
    */
   rotateKey(
     wallet: Address,
@@ -97,9 +104,11 @@ export class Accounts {
   }
 
   /**
-   * Adds credits (or takes some, below zero) by an operator's decision, once for each key; gives what is left, or null: it is done, and the meter, which does not answer now, is told
-   * later. Rejects with `account_not_found`, and `invalid_argument` for the key of another sum or for more than there is to take: what the account spends in the moment between
-   * look and entry is not waited for. To take some, the meter has to answer.
+   * Adds credits (or takes some, below zero) by an operator's decision, once for each key; gives
+   * what is left, or null: it is done, and the meter, which does not answer now, is told later.
+   * Rejects with `account_not_found`, and `invalid_argument` for the key of another sum or for more
+   * than there is to take: what the account spends in the moment between look and entry is not
+   * waited for. To take some, the meter has to answer.
    */
   async adjust(
     wallet: Address,

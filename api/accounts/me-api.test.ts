@@ -268,7 +268,8 @@ onRedis(
     t.is(shown.length, 1)
     const key = String(shown[0])
     await one.accounts.adjust(wallet.address, 100, 'test', 'one')
-    // Each meter is of its own here: the second process learns of the credits when it loads the account.
+    // Each meter is of its own here: the second process learns of the credits when it loads the
+    // account.
     const socket = await connect(`${one.url.replace('http', 'ws')}/ws`, key)
     t.is(await wallets(key, one), 200)
     t.is((await rotate(token, two)).status, 200)

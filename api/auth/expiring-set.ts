@@ -44,7 +44,10 @@ export function createMemorySet({ limit, now = Date.now }: Options): ExpiringSet
   }
 }
 
-/** The set that all processes share: a sorted set `tw:<name>` of texts by the time until which they are known. */
+/**
+ * The set that all processes share: a sorted set `tw:<name>` of texts by the time until which they
+ * are known.
+ */
 export function createRedisSet(
   redis: Redis,
   name: string,

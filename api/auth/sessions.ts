@@ -25,7 +25,9 @@ export interface SessionsDeps {
   readonly now: () => number
 }
 
-/** Creates login by a wallet's signature, and the dashboard tokens that it issues (rules E1, E2). */
+/**
+ * Creates login by a wallet's signature, and the dashboard tokens that it issues (rules E1, E2).
+ */
 export function createSessions(deps: SessionsDeps): {
   readonly tokens: Tokens
   readonly login: Login

@@ -33,16 +33,20 @@ export type Assigned =
   | { readonly purpose: 'pro'; readonly plan: string; readonly expiresAt: number | null }
 
 /**
- * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For Pro it buys the dearest plan that it pays for. The decision is stored first, so
- * that the same command finishes what a process left that ended in between; then it is looked once more whether a check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`, `account_not_found`, and `invalid_argument` for a
- * deposit that is not finalized, pays no plan, or is one of several of the transaction of which none is the account's own.
+ * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For
+ * Pro it buys the dearest plan that it pays for. The decision is stored first, so that the same
+ * command finishes what a process left that ended in between; then it is looked once more whether a
+ * check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`,
+ * `account_not_found`, and `invalid_argument` for a deposit that is not finalized, pays no plan, or
+ * is one of several of the transaction of which none is the account's own.
  */
 export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
   const { store, accounts, turns } = deps
   if (!(await accounts.exists(wanted.account)))
     throw new ServiceError('account_not_found', 'this wallet has no account')
   const meant = await choose(store, wanted)
-  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
+  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one
+  // order, so that two do not wait for each other.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
   const work = async (turn: HeldLock) => {
     const deposit = await choose(store, wanted)
@@ -63,8 +67,10 @@ interface Candidate extends Deposit {
 }
 
 /**
- * The deposit of the transaction that is meant: one that is left, of the account itself when there are several, else one to the address of the purpose. Where the
- * account paid in it, or was given of it before, that alone is meant, redeemed or not: the same command again does not go on to another wallet's.
+ * The deposit of the transaction that is meant: one that is left, of the account itself when there
+ * are several, else one to the address of the purpose. Where the account paid in it, or was given
+ * of it before, that alone is meant, redeemed or not: the same command again does not go on to
+ * another wallet's.
  */
 async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   const all = await readCandidates(store, wanted.signature)

@@ -23,8 +23,9 @@ export interface BillingDeps {
   readonly credits: Pick<Credits, 'left'>
   readonly terms: BillingTerms
   /**
-   * Resolves when every deposit that is finalized by now is in the store, with a number that is another whenever there may be more of them than before; rejects with
-   * `unavailable` when that cannot be told.
+   * Resolves when every deposit that is finalized by now is in the store, with a number that is
+   * another whenever there may be more of them than before; rejects with `unavailable` when that
+   * cannot be told.
    */
   readonly catchUp: () => Promise<number>
   /** Makes the wallet's account when there is none (rule E3). */
@@ -36,14 +37,18 @@ export interface BillingDeps {
 }
 
 /**
- * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now, then redeems what the wallet has not redeemed yet, once for each
- * signature, wallet and purpose, whatever happens in between: facts are in `deposits`, redemptions in the ledger and `subscriptions`, under the key that follows from the
- * fact. Rejects with `unavailable` when RPC, store or meter do not answer; then nothing is lost, and the next check goes on.
+ * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now,
+ * then redeems what the wallet has not redeemed yet, once for each signature, wallet and purpose,
+ * whatever happens in between: facts are in `deposits`, redemptions in the ledger and
+ * `subscriptions`, under the key that follows from the fact. Rejects with `unavailable` when RPC,
+ * store or meter do not answer; then nothing is lost, and the next check goes on.
  */
 export class Billing {
   readonly #deps: BillingDeps
   readonly #now: () => number
-  /** Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said. */
+  /**
+   * Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said.
+   */
   readonly #settled = { pro: new Map<string, number>(), credits: new Map<string, number>() }
 
   constructor(deps: BillingDeps) {

@@ -170,7 +170,10 @@ function leavingMeter(meter: Meter): Meter {
   })
 }
 
-/** The store of a process that is killed before, or after, it writes to a table; or one that does not answer. */
+/**
+ * The store of a process that is killed before, or after, it writes to a table; or one that does
+ * not answer.
+ */
 function dyingStore(store: Store): Store {
   return {
     ...store,
@@ -476,7 +479,8 @@ test.serial(
     trouble.listsFrom = 0
     t.deepEqual(await check(payer), { credited: 7000, balance_credits: 7000 })
 
-    // A quiet account on a server that has forgotten its transactions, but nothing since it was asked last.
+    // A quiet account on a server that has forgotten its transactions, but nothing since it was
+    // asked last.
     simulator.advance(400)
     await check(payer)
     trouble.listsFrom = simulator.slot

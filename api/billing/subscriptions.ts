@@ -29,7 +29,10 @@ export async function readPro(store: Store, wallet: string, nowMs: number): Prom
   return { active: true, plan, expiresAt, secondsLeft: expiresAt - now }
 }
 
-/** Adds what payments bought to a wallet's Pro, in their order, each after the one before. `turn`: the wallet's. */
+/**
+ * Adds what payments bought to a wallet's Pro, in their order, each after the one before. `turn`:
+ * the wallet's.
+ */
 export async function redeemPlans(
   store: Store,
   wallet: string,

@@ -7,8 +7,9 @@ import type { Account, BlockGrant, BlockRenewal, Charge, Meter } from './meter.t
 export type Charged = Extract<Charge, { kind: 'charged' | 'insufficient' }>
 
 /**
- * The credits of accounts as REST and feed use them: the meter, told by the ledger of accounts it does not know. Between `start` and `stop` usage is
- * rolled up into the ledger each second, and what could not be given back at once is given back later. A step whose outcome is not known (the
+ * The credits of accounts as REST and feed use them: the meter, told by the ledger of accounts it
+ * does not know. Between `start` and `stop` usage is rolled up into the ledger each second, and
+ * what could not be given back at once is given back later. A step whose outcome is not known (the
  * meter did not answer) rejects with `unavailable`, and what it may have charged is returned.
  */
 export class Credits {
@@ -45,7 +46,9 @@ export class Credits {
     })
   }
 
-  /** Returns the charge of a request that was not answered with success; gives what is left then. */
+  /**
+   * Returns the charge of a request that was not answered with success; gives what is left then.
+   */
   async giveBack(account: Account, requestId: string): Promise<number | null> {
     try {
       await this.#meter.giveBack(account, requestId)
@@ -99,7 +102,10 @@ export class Credits {
     await this.#everySecond(0)
   }
 
-  /** Usage goes on while it is rolled up: what has come since, less than `leave` uses, is left for the next time. */
+  /**
+   * Usage goes on while it is rolled up: what has come since, less than `leave` uses, is left for
+   * the next time.
+   */
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     try {
       await this.#payBack()

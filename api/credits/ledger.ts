@@ -10,7 +10,9 @@ import {
   type StreamPosition,
 } from './meter.ts'
 
-/** One change of an account's credits. The same key again is the same entry, whatever else it says. */
+/**
+ * One change of an account's credits. The same key again is the same entry, whatever else it says.
+ */
 export interface LedgerEntry {
   readonly account: Account
   readonly key: string
@@ -30,14 +32,17 @@ export interface Mismatch {
 }
 
 /**
- * The append-only truth about credits (rules E4, K5). Balance of an account = sum of its entries, less usage that the meter has not handed over
- * yet. Every method rejects with a retriable ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
+ * The append-only truth about credits (rules E4, K5). Balance of an account = sum of its entries,
+ * less usage that the meter has not handed over yet. Every method rejects with a retriable
+ * ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
  */
 export class Ledger {
   readonly #store: Store
   readonly #meter: Meter
   readonly #now: () => number
-  /** When it was last seen to that the meter missed nothing (unix ms); null: never by this process. */
+  /**
+   * When it was last seen to that the meter missed nothing (unix ms); null: never by this process.
+   */
   #lookedAt: number | null = null
 
   constructor(deps: {
@@ -64,7 +69,10 @@ export class Ledger {
     return this.tell(account)
   }
 
-  /** Appends entries, all or none, of which the meter is told later: by `tell`, or within half a minute (`reloadGranted`). */
+  /**
+   * Appends entries, all or none, of which the meter is told later: by `tell`, or within half a
+   * minute (`reloadGranted`).
+   */
   async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
     await this.#store.insert(
       'ledger_entries',
@@ -91,7 +99,10 @@ export class Ledger {
     throw outpaced()
   }
 
-  /** Enters a stretch of the meter's stream; gives how many uses of credits were in it, 0 when there was none. */
+  /**
+   * Enters a stretch of the meter's stream; gives how many uses of credits were in it, 0 when there
+   * was none.
+   */
   async rollUp(): Promise<number> {
     const epoch = await this.#meter.epoch()
     const range = await this.#meter.beginRollUp(epoch, await this.#rolledTo(epoch))
@@ -112,8 +123,9 @@ export class Ledger {
   }
 
   /**
-   * Loads accounts of which the meter missed an entry: whoever wrote it ended, or was not answered, in between. Looks at those that were granted credits since it last did
-   * this to the end, the first time in the last day.
+   * Loads accounts of which the meter missed an entry: whoever wrote it ended, or was not answered,
+   * in between. Looks at those that were granted credits since it last did this to the end, the
+   * first time in the last day.
    */
   async reloadGranted(): Promise<void> {
     const begun = this.#now()
@@ -121,14 +133,20 @@ export class Ledger {
     this.#lookedAt = begun
   }
 
-  /** Compares ledger and meter, account by account, as of one moment. Accounts that the meter does not hold cannot differ. */
+  /**
+   * Compares ledger and meter, account by account, as of one moment. Accounts that the meter does
+   * not hold cannot differ.
+   */
   async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
     const { metered, totals } = await this.#bringUp(null)
     const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
     return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
   }
 
-  /** What meter and ledger say of accounts (of those granted credits since a time, unix ms; null: all) as of one moment at which the meter knows every entry. */
+  /**
+   * What meter and ledger say of accounts (of those granted credits since a time, unix ms; null:
+   * all) as of one moment at which the meter knows every entry.
+   */
   async #bringUp(since: number | null) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { at, totals } = await this.#totals(await this.#meter.epoch(), since)

@@ -5,10 +5,10 @@ import { ApiError } from '../errors.ts'
 import type { ApiMiddleware } from './context.ts'
 import type { FailedAuth } from './failed-auth.ts'
 
-/** Is told of a text that came as an API key and is none that is valid. */
+/** Called with a text that was sent as an API key and is not a valid one. */
 export type OnKeyRefused = (text: string, ctx: Parameters<ApiMiddleware>[0]) => void
 
-/** Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`. Never from the URL. */
+/** Sets `account` from the API key in `Authorization: Bearer <API_KEY>`. Never reads the URL. */
 export function authenticate(
   keys: Pick<KeyLookUp, 'accountOf'>,
   failed: FailedAuth,
@@ -28,8 +28,9 @@ export function authenticate(
 }
 
 /**
- * Finds who asks for the feed, by an API key or by a dashboard token: `Authorization: Bearer <it>`, and for browsers, which cannot set that field there,
- * `Sec-WebSocket-Protocol: bearer, <it>` (rule F1). Never from the URL.
+ * Sets `account` or `session` of a WebSocket handshake from an API key or a dashboard token, in
+ * `Authorization: Bearer <credential>`. Browsers cannot set that field, so the credential may also
+ * come in `Sec-WebSocket-Protocol: bearer, <credential>` (rule F1). Never reads the URL.
  */
 export function authenticateFeed(
   keys: Pick<KeyLookUp, 'accountOf'>,
@@ -40,7 +41,7 @@ export function authenticateFeed(
   return async function authenticateFeed(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
     if (text === null) return refuse(ctx, null, 'either', failed)
-    // No key has a dot, and no token none.
+    // Every token has dots, and no key has one.
     const session = text.includes('.') ? await tokens.verify(text) : null
     const account = text.includes('.') ? null : await keys.accountOf(text, { budget: failed(ctx) })
     if (session === null && account === null) {
@@ -53,7 +54,7 @@ export function authenticateFeed(
   }
 }
 
-/** Finds who is logged in with the request's dashboard token (rule E2). What it answers is for nobody else, and kept nowhere. */
+/** Sets `session` from the dashboard token (rule E2). The answer must not be cached. */
 export function authenticateSession(
   tokens: Pick<Tokens, 'verify'>,
   failed: FailedAuth,
@@ -70,11 +71,11 @@ export function authenticateSession(
 
 /**
  * Refuses a credential: 401, or 429 for a token when the client has used up its budget of invalid
- * credentials. The cache of keys counts the keys. A token is verified before the budget is looked
- * at: that asks no store, and so a valid token always passes.
+ * credentials. Keys are counted by the key cache. A token is verified before the budget is checked,
+ * which needs no store, so a valid token always passes.
  *
- * The answer says what came and what is wanted by the form of what came alone: it repeats nothing
- * of it and tells nothing that is stored.
+ * The title depends only on the form of the credential. It repeats no part of the credential and
+ * reveals nothing that is stored.
  */
 async function refuse(
   ctx: Context,

@@ -3,20 +3,20 @@ import type { RateLimit } from '../rate-limits/rate-limit.ts'
 import type { ApiMiddleware } from './context.ts'
 import { applyAllowance } from './limit-rate.ts'
 
-/** What one account may ask for, whatever the addresses of its clients. */
+/** Limits of one account, whatever the addresses of its clients. */
 export interface AccountLimit {
-  /** As the `RateLimit` fields name the limit of requests at once. */
+  /** Name of the limit of concurrent requests in the `RateLimit` fields. */
   readonly concurrencyName: string
   /** Requests a minute; null: no limit. */
   readonly rate: RateLimit | null
-  /** Requests under way at the same time in this process; 0: no limit. */
+  /** Concurrent requests in this process; 0: no limit. */
   readonly atOnce: number
 }
 
 /**
- * Counts the request for its account, or for the wallet of its token, and refuses what is over the
- * limit (rules D2, D6): after 401, before everything that comes later. On Redis the count goes
- * on beside the client's limit and the charge; `ctx.state.passed` waits for all of them.
+ * Counts the request for its account, or for the wallet of its token, and refuses it with 429 over
+ * the limit (rules D2, D6). On Redis, the count runs concurrently with the client's limit and the
+ * charge; `ctx.state.limitsPassed` resolves after both limits.
  */
 export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): ApiMiddleware {
   const underWay = new Map<string, number>()

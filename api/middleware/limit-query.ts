@@ -2,8 +2,8 @@ import { ApiError } from '../errors.ts'
 import type { ApiMiddleware } from './context.ts'
 
 /**
- * The longest query of a URL, in bytes as it came. No query of a documented parameter comes near
- * it.
+ * The longest query of a URL, in bytes before decoding. Queries with documented parameters are much
+ * shorter.
  */
 export const MAX_QUERY = 2048
 

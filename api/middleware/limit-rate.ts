@@ -5,8 +5,9 @@ import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
 import type { ApiMiddleware } from './context.ts'
 
 /**
- * Counts the request for its client and refuses what is over the limit, with the fields of IETF draft-ietf-httpapi-ratelimit-headers (revision 9 on)
- * on every answer (rule D6). `trustedProxies`: hops in front of this server.
+ * Counts the request for its client and refuses it over the limit. Every answer has the fields of
+ * IETF draft-ietf-httpapi-ratelimit-headers, revision 9 on (rule D6). `trustedProxies` is the
+ * number of proxies in front of this server.
  */
 export function limitRate(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
@@ -17,8 +18,10 @@ export function limitRate(limit: RateLimit | null, trustedProxies: number): ApiM
 }
 
 /**
- * The same while the request goes on, so that the limit and the charge wait for Redis together: `ctx.state.passed` is awaited before anything is asked of storage and before
- * the answer. A refusal by the limit comes before every other, as if nothing had been done meanwhile. Who is known to be over it goes no further at all.
+ * Like `limitRate`, but lets the request go on while Redis counts, so that limit and charge wait for
+ * Redis together. Steps await `ctx.state.limitsPassed` before they read the store and before the
+ * answer. A refusal by the limit replaces every other one. A client known to be over the limit is
+ * refused at once.
  */
 export function startRateLimit(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
   const first = limitRate(limit, trustedProxies)
@@ -29,7 +32,7 @@ export function startRateLimit(limit: RateLimit | null, trustedProxies: number):
     const passed = limit
       .take(asking)
       .then((allowance) => applyAllowance(ctx, limit.name, limit, allowance))
-    passed.catch(() => {}) // whoever waits for it is told
+    passed.catch(() => {}) // handled by those who await it
     ctx.state.limitsPassed = passed
     try {
       await next()
@@ -39,15 +42,15 @@ export function startRateLimit(limit: RateLimit | null, trustedProxies: number):
   }
 }
 
-/** Whom a request counts for. `trustedProxies`: hops in front of this server. */
+/** Returns the client that a request counts for. */
 export function clientOfRequest(ctx: Context, trustedProxies: number): string {
   return clientOf(ctx.req.socket.remoteAddress, ctx.get('X-Forwarded-For'), trustedProxies)
 }
 
 /**
- * Counts the request for the /48 of an IPv6 client, after it was counted for the client itself; the
- * answer tells of the budget that refuses it. Else one customer of a provider has as many budgets
- * as the 65,536 networks of a /48.
+ * Counts the request for the /48 of an IPv6 client, after it was counted for the client itself.
+ * Only a refusal shows this limit in the answer. Without it, a customer with a /48 would have
+ * 65,536 budgets, one for each /64.
  */
 export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
@@ -59,11 +62,14 @@ export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiM
   }
 }
 
-/** Counts the request for the wallet that its body names, after it was counted for its client; the answer tells of the budget that refuses it. */
+/**
+ * Counts the request for the wallet in its body, after it was counted for its client. Only a
+ * refusal shows this limit in the answer.
+ */
 export function limitWallet(limit: RateLimit | null): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
   return async function limitWallet(ctx, next) {
-    // `validate` has read it by the schema of the resource.
+    // `validate` has parsed it by the schema of the resource.
     const { wallet } = (ctx.state.input as { body: { wallet: string } }).body
     const allowance = await limit.take(wallet)
     if (!allowance.allowed) applyAllowance(ctx, 'login', limit, allowance)
@@ -72,9 +78,8 @@ export function limitWallet(limit: RateLimit | null): ApiMiddleware {
 }
 
 /**
- * Adds a policy and what is left of it to the lists of the `RateLimit` fields; a refusal names the
- * policy that refuses alone, throws `rate_limited`, and says `title` in the place of the usual
- * text.
+ * Adds a policy and its remaining quota to the `RateLimit` fields. If the allowance is a refusal,
+ * the fields hold only that policy, and it throws `rate_limited` with `title`.
  */
 export function applyAllowance(
   ctx: Context,

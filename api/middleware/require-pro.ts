@@ -2,7 +2,7 @@ import type { Billing } from '../billing/billing.ts'
 import { ApiError } from '../errors.ts'
 import type { ApiMiddleware } from './context.ts'
 
-/** Refuses who has no active Pro with 403 `pro_required` (rule D3); comes after `validate` and what finds the session. */
+/** Refuses wallets without active Pro with 403 `pro_required` (rule D3). Needs a session. */
 export function requirePro(billing: Pick<Billing, 'pro'> | null): ApiMiddleware {
   return async function requirePro(ctx, next) {
     const { session } = ctx.state

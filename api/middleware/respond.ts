@@ -9,9 +9,9 @@ import type { ApiMiddleware, RequestState } from './context.ts'
 import { send } from './send.ts'
 
 /**
- * Answers with what the resource gives: from bytes kept for this marker, or until something of its
- * mint changes; everything else is made now (rule D8). What an account asks of the store waits
- * for the account's turn.
+ * Answers with the result of the resource's handler (rule D8). Answers of `isHot` come from the
+ * cache by marker, those of `mintOf` from the cache by mint; others are made for each request.
+ * Queries for an account wait in the fair queue.
  */
 export function respond(
   resource: Resource,
@@ -27,7 +27,7 @@ export function respond(
   const { byMarker, byMint, position, reads, store } = deps
   return async function respond(ctx) {
     const { account = '' } = ctx.state
-    const input = ctx.state.input as never // `validate` has read it by the schemas that type the handler
+    const input = ctx.state.input as never // `validate` has parsed it by the schemas that type the handler
     const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
     await send(ctx, answer, 'application/json')
   }

@@ -4,7 +4,7 @@ import type { ApiMiddleware } from './context.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { send } from './send.ts'
 
-/** Shows a page. */
+/** Answers with a page of HTML, script or style. It is rendered once unless `isMadeAnew`. */
 export function showPage(page: Page): ApiMiddleware {
   const { type, make, name = page.path, policy = () => PAGE_POLICY } = page
   const { caching = 'public, max-age=300', isMadeAnew = false } = page

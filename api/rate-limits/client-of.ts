@@ -2,10 +2,11 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whom a request counts for (rule D6): an IPv4 address, or the /64 network of an IPv6 address, as text in one form. `hops` proxies are trusted
- * (`TRUSTED_PROXIES`): each appends to `X-Forwarded-For` the address it was called from, so the client is the entry that the outermost of them
- * wrote. What stands before it was written by the client and is not believed; where entries are missing or none is an address, the nearest
- * one known counts.
+ * Whom a request counts for (rule D6): an IPv4 address, or the /64 network of an IPv6 address, as
+ * text in one form. `hops` proxies are trusted (`TRUSTED_PROXIES`): each appends to
+ * `X-Forwarded-For` the address it was called from, so the client is the entry that the outermost
+ * of them wrote. What stands before it was written by the client and is not believed; where entries
+ * are missing or none is an address, the nearest one known counts.
  */
 export function clientOf(
   connection: string | undefined,

@@ -34,8 +34,9 @@ const WINDOW_SECONDS = 60
 const MOST_EXHAUSTED = 10_000
 
 /**
- * A limit of `quota` requests a minute; null when it is 0, which is off. All processes count together on `redis`; without one, and while Redis does not
- * answer, each process counts alone: a limiter that is down keeps nobody out, and lets nobody in without bound.
+ * A limit of `quota` requests a minute; null when it is 0, which is off. All processes count
+ * together on `redis`; without one, and while Redis does not answer, each process counts alone: a
+ * limiter that is down keeps nobody out, and lets nobody in without bound.
  */
 export function createRateLimit(
   name: string,
@@ -77,7 +78,10 @@ function takeOne(limiter: RateLimiterAbstract): RateLimit['take'] {
   return async (client) => allowance(...(await consume(limiter, client, 1)))
 }
 
-/** Requests of one client in the same turn are counted in one step: each is told as if it had been counted alone, in the order in which they came. */
+/**
+ * Requests of one client in the same turn are counted in one step: each is told as if it had been
+ * counted alone, in the order in which they came.
+ */
 function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['take'] {
   const asked = new Map<string, ((allowance: Promise<Allowance>) => void)[]>()
 

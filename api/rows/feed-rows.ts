@@ -35,10 +35,12 @@ const COLUMNS = `${SWAP_COLUMNS}, late`
 const KEY = 'slot, tx_index, wallet, event_index'
 
 /**
- * Swaps strictly after `after` and up to slot `toSlot` that match, oldest first, at most about `limit` rows; fetched history left out. `end`: up to where that is
- * everything. `gaps`: what was passed over up to there.
+ * Swaps strictly after `after` and up to slot `toSlot` that match, oldest first, at most about
+ * `limit` rows; fetched history left out. `end`: up to where that is everything. `gaps`: what was
+ * passed over up to there.
  *
- * As in `newest-swaps.ts`, of several rows of one key the newest version counts, and is found here: the table is read in its order, as far as needed.
+ * As in `newest-swaps.ts`, of several rows of one key the newest version counts, and is found here:
+ * the table is read in its order, as far as needed.
  */
 export async function readStoredSwaps(
   store: Store,
@@ -113,7 +115,10 @@ export async function readStoredKeys(
   return new Set(rows.map((row) => eventKeyText(keyOf(row))))
 }
 
-/** Late swaps of passed slots from that of `from` on, but not those that had come by it, and before that of `to`, in the order in which they came; at most `limit`. */
+/**
+ * Late swaps of passed slots from that of `from` on, but not those that had come by it, and before
+ * that of `to`, in the order in which they came; at most `limit`.
+ */
 export async function readLate(
   store: Store,
   from: LatePosition,
@@ -148,7 +153,9 @@ export interface LateKeys {
   readonly newest: LateMark | null
 }
 
-/** Late swaps as of `late`. Whoever has read swaps before sees the place of each late one of them. */
+/**
+ * Late swaps as of `late`. Whoever has read swaps before sees the place of each late one of them.
+ */
 export async function readLateKeys(store: Store, late: LatePosition): Promise<LateKeys> {
   const [unsettled, [newest]] = await Promise.all([
     readLate(store, late, null, MAX_UNSETTLED),

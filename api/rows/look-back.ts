@@ -1,8 +1,9 @@
 import type { Store } from '../../pipeline/store/store.ts'
 
 /**
- * From when on to read rows that were written since the last look, in milliseconds of the store's clock. Rows become visible later than they are dated: each look goes
- * back 5 s, and every 10 s one goes back 30 s, which is as long as a statement may take.
+ * From when on to read rows that were written since the last look, in milliseconds of the store's
+ * clock. Rows become visible later than they are dated: each look goes back 5 s, and every 10 s one
+ * goes back 30 s, which is as long as a statement may take.
  */
 export class LookbackWindow {
   /** Up to when rows were seen; null before the first look. */

@@ -6,7 +6,10 @@ import type { StoragePosition } from '../storage-position.ts'
 /** The newest metrics of wallets by number; those of which nothing is stored are left out. */
 export type MetricsReader = (from: number, to: number) => Promise<Map<number, WalletMetricsRow>>
 
-/** Reads them once a marker, before it is the newest, a block of wallets with one query, however many single wallets and pages of them are asked for. */
+/**
+ * Reads them once a marker, before it is the newest, a block of wallets with one query, however
+ * many single wallets and pages of them are asked for.
+ */
 export function createMetricsReader(store: Store, position: StoragePosition): MetricsReader {
   const blocks = new MarkerCache<Block>(position, {
     maxWeight: MOST_WALLETS,
@@ -41,7 +44,10 @@ interface StoredMetricsRow extends WalletMetricsRow {
   readonly version: string
 }
 
-/** Rows that are as they were stay the same objects: most of them do from marker to marker, and what is new each time is work for the collector. */
+/**
+ * Rows that are as they were stay the same objects: most of them do from marker to marker, and what
+ * is new each time is work for the collector.
+ */
 async function readBlock(
   store: Store,
   from: number,

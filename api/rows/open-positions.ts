@@ -10,9 +10,10 @@ import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
- * Every position with something held, in memory: read once, then kept by the news of each marker. Sums over all of them, which would cost the
- * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read, while much is written at once, and where there are more than `most` (default
- * 1,000,000, some 200 MB): then the store is asked.
+ * Every position with something held, in memory: read once, then kept by the news of each marker.
+ * Sums over all of them, which would cost the store seconds over millions of rows, are a look here.
+ * Empty, and of no use, while it is read, while much is written at once, and where there are more
+ * than `most` (default 1,000,000, some 200 MB): then the store is asked.
  */
 export class OpenPositions {
   readonly #store: Store
@@ -45,7 +46,9 @@ export class OpenPositions {
     this.#news.listen((news) => this.#take(news))
   }
 
-  /** Whether it can be asked, as of the newest marker; begins to read when nobody has asked before. */
+  /**
+   * Whether it can be asked, as of the newest marker; begins to read when nobody has asked before.
+   */
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
     await this.#news.refresh()
@@ -53,7 +56,10 @@ export class OpenPositions {
     return this.#state === 'read'
   }
 
-  /** Reads all positions, some wallets at a time. Rejects when the store does not answer; the next who asks begins again. */
+  /**
+   * Reads all positions, some wallets at a time. Rejects when the store does not answer; the next
+   * who asks begins again.
+   */
   async read(): Promise<void> {
     this.#state = 'reading'
     try {
@@ -169,7 +175,10 @@ export class OpenPositions {
     for (const place of removed) this.#table.remove(place)
   }
 
-  /** Takes in what is not from after block time `now`; that is told again when its time has come. Gives what has to change in the lists. */
+  /**
+   * Takes in what is not from after block time `now`; that is told again when its time has come.
+   * Gives what has to change in the lists.
+   */
   #takeIn(rows: readonly PositionVersion[], now: number) {
     const removed: number[] = []
     const added: number[] = []
@@ -205,7 +214,10 @@ export class OpenPositions {
   }
 }
 
-/** What one wallet holds, as long as it does not change: then other positions may come in its places. */
+/**
+ * What one wallet holds, as long as it does not change: then other positions may come in its
+ * places.
+ */
 class HeldList implements HeldRows {
   readonly #table: PositionTable
   readonly places: readonly number[]

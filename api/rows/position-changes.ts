@@ -3,7 +3,10 @@ import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { GO_BACK_EVERY_MS, GO_BACK_MS, type LookbackRead, LookbackWindow } from './look-back.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
-/** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
+/**
+ * A stored picture of a position, as it was written; integers of 64 bits and more as decimal
+ * strings.
+ */
 export interface PositionVersion {
   readonly wallet: number
   readonly mint: string
@@ -21,19 +24,24 @@ export interface PositionVersion {
 export interface PositionChangeSet {
   /** The newest picture of each position that changed. */
   readonly positions: readonly PositionVersion[]
-  /** Mints of which a swap, a position or a fact changed; null when that cannot be told, and everything may have. */
+  /**
+   * Mints of which a swap, a position or a fact changed; null when that cannot be told, and
+   * everything may have.
+   */
   readonly mints: ReadonlySet<string> | null
   readonly stored: StoredSlot
 }
 
 /**
- * What has changed in table `positions` since it was last asked, with one query a storage marker, so that what was read before can be kept where it still
- * holds. A swap changes the position of its wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one and a price that was
- * filled in do too. So a mint without news has the same swaps, positions and sums as before.
+ * What has changed in table `positions` since it was last asked, with one query a storage marker,
+ * so that what was read before can be kept where it still holds. A swap changes the position of its
+ * wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one
+ * and a price that was filled in do too. So a mint without news has the same swaps, positions and
+ * sums as before.
  *
- * Each read looks back as `LookBack` says. What a
- * worker has stored beyond the marker is told again until the marker has passed it. While very much is written at once, as when every wallet is folded again,
- * all may have changed at each marker, and once more when that has ended.
+ * Each read looks back as `LookBack` says. What a worker has stored beyond the marker is told again
+ * until the marker has passed it. While very much is written at once, as when every wallet is
+ * folded again, all may have changed at each marker, and once more when that has ended.
  */
 export class PositionChanges {
   readonly #store: Store
@@ -43,7 +51,10 @@ export class PositionChanges {
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
-  /** What was told lately, each by its version: within two generations, so that memory is bounded by the time. */
+  /**
+   * What was told lately, each by its version: within two generations, so that memory is bounded by
+   * the time.
+   */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
@@ -82,7 +93,10 @@ export class PositionChanges {
     this.#listeners.push(listener)
   }
 
-  /** Resolves when the listeners know of everything up to the newest marker, or up to five seconds ago if it does not move. One read, whoever asks. */
+  /**
+   * Resolves when the listeners know of everything up to the newest marker, or up to five seconds
+   * ago if it does not move. One read, whoever asks.
+   */
   refresh(): Promise<void> {
     this.#isAsked = true
     const stored = this.#position.stored()

@@ -13,7 +13,10 @@ export interface PageOf<T> {
   readonly total: number
 }
 
-/** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
+/**
+ * No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it
+ * still holds.
+ */
 export const MOST_ROWS = 100_000
 
 /** One row a wallet that swapped the mint, by first buy (none: last), then wallet (rule C17). */
@@ -21,7 +24,8 @@ export function readMintPositions(store: Store, mint: Address): Promise<TradedPo
   return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
 }
 
-// FINAL would read the whole table of positions, and takes twice as long over first buys; of the rows of a wallet the newest counts (see `infra/decisions/read-orders.md`).
+// FINAL would read the whole table of positions, and takes twice as long over first buys; of the
+// rows of a wallet the newest counts (see `infra/decisions/read-orders.md`).
 const MINT_POSITIONS = `
   SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time,
     first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
@@ -40,7 +44,10 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
-/** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (rule C17). */
+/**
+ * Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending,
+ * then mint (rule C17).
+ */
 export async function readHeldTokens(
   store: Store,
   stored: StoredSlot,
@@ -60,7 +67,10 @@ export async function readHeldTokens(
   )
 }
 
-/** What is held, by one wallet or all (null), for a time within bounds: by newest trade descending, then mint, then wallet (rules C17, C22). */
+/**
+ * What is held, by one wallet or all (null), for a time within bounds: by newest trade descending,
+ * then mint, then wallet (rules C17, C22).
+ */
 export async function readHoldings(
   store: Store,
   stored: StoredSlot,
@@ -97,7 +107,10 @@ export async function readHoldings(
   )
 }
 
-/** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */
+/**
+ * Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of
+ * the others.
+ */
 const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
 
 /** The rows of a page, each with the total; a page that has none asks for it. */

@@ -6,8 +6,10 @@ export interface OpenPosition extends HeldPositionRow {
 }
 
 /**
- * Positions in typed arrays, some 100 bytes each. As objects with their strings they are several hundred bytes, and all of them would be marked at each collection of memory,
- * which with 400,000 positions takes longer than an answer may. A position is named by its place, and its place says the same of it until it is taken out.
+ * Positions in typed arrays, some 100 bytes each. As objects with their strings they are several
+ * hundred bytes, and all of them would be marked at each collection of memory, which with 400,000
+ * positions takes longer than an answer may. A position is named by its place, and its place says
+ * the same of it until it is taken out.
  */
 export class PositionTable {
   #wallets = new Uint32Array(FIRST_PLACES)
@@ -85,7 +87,10 @@ export class PositionTable {
     return this.#versions[place]!
   }
 
-  /** Which of all positions that were ever put in, into any table, it is: tells apart those that had the same place. */
+  /**
+   * Which of all positions that were ever put in, into any table, it is: tells apart those that had
+   * the same place.
+   */
   serial(place: number): number {
     return this.#serials[place]!
   }

@@ -28,17 +28,21 @@ export interface SwapsPage {
   readonly slot: number
   /** The newest stored swap of all; null without any. */
   readonly newest: EventKey | null
-  /** Late swaps as of the marker: each that is among the swaps and has not settled is known here. */
+  /**
+   * Late swaps as of the marker: each that is among the swaps and has not settled is known here.
+   */
   readonly late: LateKeys
 }
 
 /**
- * The newest stored swaps of all wallets, in memory (default 20,000, some 10 MB): read once, then brought to each marker by one read of what was stored since, so that a
- * walk over recent trades asks the store nothing. What is older is not here, nor anything for half a minute after so much was written at once that it is not told what:
- * then the store has to be asked.
+ * The newest stored swaps of all wallets, in memory (default 20,000, some 10 MB): read once, then
+ * brought to each marker by one read of what was stored since, so that a walk over recent trades
+ * asks the store nothing. What is older is not here, nor anything for half a minute after so much
+ * was written at once that it is not told what: then the store has to be asked.
  *
- * A read takes the slots since the last marker, the late swaps that have settled since, and what else was written: fetched history and corrections. The first two are
- * exact; the last is as `LookBack` says.
+ * A read takes the slots since the last marker, the late swaps that have settled since, and what
+ * else was written: fetched history and corrections. The first two are exact; the last is as
+ * `LookBack` says.
  */
 export class RecentSwaps {
   readonly #store: Store
@@ -47,7 +51,9 @@ export class RecentSwaps {
   readonly #most: number
   readonly #now: () => number
   #isRead = false
-  /** Oldest first: every swap from `#from` on (null: from the first there is) up to slot `#slot`. */
+  /**
+   * Oldest first: every swap from `#from` on (null: from the first there is) up to slot `#slot`.
+   */
   #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
   #slot = 0
@@ -80,8 +86,9 @@ export class RecentSwaps {
   }
 
   /**
-   * The newest `limit` swaps strictly older than `before` (null: of all) as of the newest marker; null when the store has to be asked (`readSwapsPage`). Reads what is
-   * missing first, once for all who ask. Rejects when the store does not answer.
+   * The newest `limit` swaps strictly older than `before` (null: of all) as of the newest marker;
+   * null when the store has to be asked (`readSwapsPage`). Reads what is missing first, once for
+   * all who ask. Rejects when the store does not answer.
    */
   async page(before: EventKey | null, limit: number): Promise<SwapsPage | null> {
     this.#isAsked = true
@@ -170,7 +177,10 @@ export class RecentSwaps {
     }
   }
 
-  /** Late swaps as of the next marker, and the keys of those that have settled since the last one of which nothing is known yet. */
+  /**
+   * Late swaps as of the next marker, and the keys of those that have settled since the last one of
+   * which nothing is known yet.
+   */
   async #readLate(next: StoredSlot): Promise<{ late: LateKeys; settled: EventKey[] }> {
     const since = lateBefore(this.#epoch, this.#slot)
     const places = await readLate(this.#store, since, null, MOST_OTHERS)
@@ -208,7 +218,10 @@ export class RecentSwaps {
     return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
   }
 
-  /** Of a key that comes twice, as a late swap of a new slot does, both rows are the one that counts. */
+  /**
+   * Of a key that comes twice, as a late swap of a new slot does, both rows are the one that
+   * counts.
+   */
   #take(rows: readonly SwapRow[]): void {
     const swaps = new Map(rows.map((row) => [eventKeyText(swapOfRow(row)), row]))
     const removed: StoredSwap[] = []
@@ -263,8 +276,8 @@ const MOST_OTHERS = 2000
 
 const byKey = (a: NewsRow, b: NewsRow) => compareEventKeys(keyOf(a), keyOf(b))
 
-// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over. In order
-// it takes a third longer.
+// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many
+// rows as are kept, so that indexes have nothing to pass over. In order it takes a third longer.
 const NEWS = `
   SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
   WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}

@@ -3,7 +3,10 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { SignalRow } from '../items/signal.ts'
 import type { Watchlist } from './watchlist-reader.ts'
 
-/** The newest signals as of the tick of `watchlist`: newest first, those of one tick by mint and strategy in reverse. */
+/**
+ * The newest signals as of the tick of `watchlist`: newest first, those of one tick by mint and
+ * strategy in reverse.
+ */
 export async function readSignals(
   store: Store,
   watchlist: Watchlist,
@@ -27,7 +30,10 @@ export async function readSignals(
   })
 }
 
-/** Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by `(fired_at, mint, strategy)`: the reverse of the other's order. */
+/**
+ * Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by
+ * `(fired_at, mint, strategy)`: the reverse of the other's order.
+ */
 export async function readSignalsAfter(
   store: Store,
   afterAt: number,

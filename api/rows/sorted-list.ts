@@ -13,7 +13,10 @@ export class SortedList<T> {
     return this.#items
   }
 
-  /** Holds these from now on, in any order given. Many of them are sorted some at a time, so that others get their turn. */
+  /**
+   * Holds these from now on, in any order given. Many of them are sorted some at a time, so that
+   * others get their turn.
+   */
   async fill(items: readonly T[]): Promise<void> {
     let runs: T[][] = []
     for (let at = 0; at < items.length; at += SORTED_AT_ONCE) {
@@ -48,7 +51,10 @@ export class SortedList<T> {
     this.#items = count === 0 ? [] : this.#items.slice(-count)
   }
 
-  /** How many items come before the first for which `isBehind` holds; it holds for all after that one too. */
+  /**
+   * How many items come before the first for which `isBehind` holds; it holds for all after that
+   * one too.
+   */
   countBefore(isBehind: (item: T) => boolean): number {
     let low = 0
     let high = this.#items.length

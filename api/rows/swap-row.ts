@@ -7,7 +7,10 @@ import type { PublishedSwap } from '../items/trade.ts'
 export const SWAP_COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
     program, confidence, quote_mismatch, version, is_deleted`
 
-/** A row of table `swaps` as the store gives it: integers of 64 bits and more as decimal strings. Of the rows of one key the highest version counts, and none when that is deleted. */
+/**
+ * A row of table `swaps` as the store gives it: integers of 64 bits and more as decimal strings. Of
+ * the rows of one key the highest version counts, and none when that is deleted.
+ */
 export interface SwapRow {
   readonly slot: string
   readonly tx_index: number

@@ -7,7 +7,10 @@ export type UsagePeriod = 'hour' | 'day'
 export interface Usage {
   /** Unix seconds. */
   readonly startsAt: number
-  /** Below zero when more came back than was used: credits of a call that failed in the period before, or what a feed had reserved. */
+  /**
+   * Below zero when more came back than was used: credits of a call that failed in the period
+   * before, or what a feed had reserved.
+   */
   readonly credits: number
 }
 
@@ -15,8 +18,10 @@ export interface Usage {
 export const PERIOD_SECONDS = { hour: 3600, day: 86_400 } as const
 
 /**
- * What an account used by period, newest first: of the period that `now` (unix milliseconds) is in and of those before it, `count` in all; periods without use are left out. From the ledger, so
- * what was used in the last second may be missing. An entry counts for the time at which it was rolled up.
+ * What an account used by period, newest first: of the period that `now` (unix milliseconds) is in
+ * and of those before it, `count` in all; periods without use are left out. From the ledger, so
+ * what was used in the last second may be missing. An entry counts for the time at which it was
+ * rolled up.
  */
 export async function readUsage(
   store: Store,

@@ -22,8 +22,9 @@ const FRESH_MS = 500
 const MOST_BEHIND_SECONDS = 600
 
 /**
- * Keeps the list in memory and reads what each tick changed, so that neither many who ask nor a long list cost more than one small query a tick. What is asked
- * while a read is under way gets its answer.
+ * Keeps the list in memory and reads what each tick changed, so that neither many who ask nor a
+ * long list cost more than one small query a tick. What is asked while a read is under way gets its
+ * answer.
  */
 export function createWatchlistReader(store: Store, now: () => number = Date.now): WatchlistReader {
   let known: Watchlist = { at: null, rows: [] }

@@ -42,7 +42,10 @@ export interface TestApi {
   close(): Promise<void>
 }
 
-/** The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is checked against the documents; `close` throws with those that differ. */
+/**
+ * The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is
+ * checked against the documents; `close` throws with those that differ.
+ */
 export async function startApi(
   store: Store,
   options: {
