@@ -10,10 +10,11 @@ import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
- * Every position with something held, in memory: read once, then kept by the news of each marker.
- * Sums over all of them, which would cost the store seconds over millions of rows, are a look here.
- * Empty, and of no use, while it is read, while much is written at once, and where there are more
- * than `most` (default 1,000,000, some 200 MB): then the store is asked.
+ * A read model of every open position, in memory: read once, then updated by the changes of each
+ * marker. It answers sums over all positions, which take the store seconds over millions of rows.
+ *
+ * It is not ready while it is read, during a burst of writes, and beyond `most` positions (default
+ * 1,000,000, some 200 MB). The store is queried then.
  */
 export class OpenPositions {
   readonly #store: Store
@@ -21,16 +22,16 @@ export class OpenPositions {
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #most: number
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
-  /** News that came while it is read. */
+  /** Changes that arrived during the first read. */
   #waiting: PositionChangeSet[] = []
   #table = new PositionTable()
-  /** Places in the table, by wallet and mint. */
+  /** Rows of the table, by wallet and mint. */
   #byWallet = new Map<number, Map<string, number>>()
-  /** Of wallets that were asked for, in order, until they change. */
+  /** Sorted lists of requested wallets, until they change. */
   readonly #sorted = new Map<number, HeldList>()
   #byMint = new Map<string, HeldToken>()
   #tokens = new SortedList<HeldToken>(byHolders)
-  /** Places of all, in order. */
+  /** Rows of all positions, in order. */
   #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
 
   constructor(deps: {
@@ -47,7 +48,7 @@ export class OpenPositions {
   }
 
   /**
-   * Whether it can be asked, as of the newest marker; begins to read when nobody has asked before.
+   * Whether the model is complete as of the newest marker. The first call starts the first read.
    */
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
@@ -57,8 +58,8 @@ export class OpenPositions {
   }
 
   /**
-   * Reads all positions, some wallets at a time. Rejects when the store does not answer; the next
-   * who asks begins again.
+   * Reads all positions, a few wallets at a time. Rejects when the store does not answer; the next
+   * `ready` starts again.
    */
   async read(): Promise<void> {
     this.#state = 'reading'
@@ -88,7 +89,7 @@ export class OpenPositions {
     }
   }
 
-  /** As `readHeldTokens`. */
+  /** The same as `readHeldTokens`. */
   held(page: {
     readonly minWallets: number
     readonly offset: number
@@ -102,7 +103,7 @@ export class OpenPositions {
     }
   }
 
-  /** As `readHoldings`. */
+  /** The same as `readHoldings`. */
   holdings(
     now: number,
     filter: {
@@ -123,7 +124,10 @@ export class OpenPositions {
     return { rows, total: found.length }
   }
 
-  /** All that one wallet holds, in the order of `readHoldings`; the same list until it changes. */
+  /**
+   * Returns all open positions of a wallet, in the order of `readHoldings`; the same list until it
+   * changes.
+   */
   ofWallet(wallet: number): HeldRows {
     return this.#listOf(wallet)
   }
@@ -176,13 +180,13 @@ export class OpenPositions {
   }
 
   /**
-   * Takes in what is not from after block time `now`; that is told again when its time has come.
-   * Gives what has to change in the lists.
+   * Applies versions first traded at or before block time `now`; later ones are reported again.
+   * Returns what changes in the sorted lists.
    */
   #takeIn(rows: readonly PositionVersion[], now: number) {
     const removed: number[] = []
     const added: number[] = []
-    /** Each mint that changed, as it was. */
+    /** The previous state of each changed mint. */
     const before = new Map<string, HeldToken | undefined>()
     for (const row of rows) {
       if ((row.first_trade_time ?? 0) > now) continue
@@ -214,10 +218,7 @@ export class OpenPositions {
   }
 }
 
-/**
- * What one wallet holds, as long as it does not change: then other positions may come in its
- * places.
- */
+/** Open positions of a wallet, valid until one changes: table rows are reused then. */
 class HeldList implements HeldRows {
   readonly #table: PositionTable
   readonly places: readonly number[]
@@ -238,7 +239,7 @@ class HeldList implements HeldRows {
   }
 }
 
-/** A mint with its holders, by number, and sums over them. */
+/** A mint with its holders, by wallet number, and sums over them. */
 interface HeldToken {
   readonly mint: string
   readonly decimals: number
