@@ -1,16 +1,17 @@
 import { type Cipher, createCipheriv, timingSafeEqual } from 'node:crypto'
 
 /**
- * AES-SIV (RFC 5297) with a 64-byte key and one piece of associated data, over Node's AES: ten times as fast as in JavaScript, which counts because each message of
- * the feed carries a sealed position. For plain texts of 16 bytes and more.
+ * AES-SIV (RFC 5297) with a 64-byte key and one string of associated data, for plain texts of at
+ * least 16 bytes. It uses Node's AES, because every message of the feed carries a sealed position
+ * and AES in JavaScript is an order of magnitude slower.
  */
 export class AesSiv {
   readonly #mac: Cipher
   readonly #stream: Cipher
-  /** CMAC's subkey for a whole last block, and for one that is padded (RFC 4493 2.3). */
+  /** CMAC subkeys for a complete last block and for a padded one (RFC 4493 2.3). */
   readonly #whole: Buffer
   readonly #padded: Buffer
-  /** What of S2V depends on key and associated data alone. */
+  /** The part of S2V that depends only on the key and the associated data. */
   readonly #start: Buffer
 
   constructor(key: Uint8Array, associated: Uint8Array) {
@@ -22,13 +23,13 @@ export class AesSiv {
     xorInto(this.#start, this.#cmac(associated))
   }
 
-  /** Tag, then cipher text: 16 bytes longer than the plain text. */
+  /** Returns the tag and then the cipher text: 16 bytes more than the plain text. */
   seal(plain: Uint8Array): Buffer {
     const tag = this.#s2v(plain)
     return Buffer.concat([tag, this.#ctr(tag, plain)])
   }
 
-  /** The plain text; null for bytes that `seal` did not give. */
+  /** Returns the plain text, or null for bytes that `seal` did not return. */
   open(sealed: Uint8Array): Buffer | null {
     if (sealed.length < 32) return null
     const tag = sealed.subarray(0, 16)
@@ -56,7 +57,7 @@ export class AesSiv {
     return this.#mac.update(block)
   }
 
-  /** CTR mode with the tag as counter, two bits of it cleared, so that its last 32 bits do not run over. */
+  /** CTR mode with the tag as counter; two cleared bits keep its last 32 bits from overflowing. */
   #ctr(tag: Uint8Array, bytes: Uint8Array): Buffer {
     const blocks = Math.ceil(bytes.length / 16)
     const counters = Buffer.alloc(16 * blocks)
@@ -76,7 +77,7 @@ function xorInto(target: Uint8Array, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at++) target[at] = (target[at] ?? 0) ^ (bytes[at] ?? 0)
 }
 
-/** Multiplication by x in GF(2^128), as CMAC and S2V do it. */
+/** Multiplies by x in GF(2^128), as CMAC and S2V define it. */
 function double(block: Uint8Array): Buffer {
   const out = Buffer.alloc(16)
   for (let at = 0; at < 16; at++) out[at] = ((block[at] ?? 0) << 1) | ((block[at + 1] ?? 0) >>> 7)

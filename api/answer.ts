@@ -1,7 +1,10 @@
-/** What a handler answers with; the middleware renders it. */
+/** The answer of a handler. The middleware renders it. */
 export interface Answer {
   readonly status?: number
-  /** Undefined with 204. A `JsonText` goes out as it is, and is released with the one answer that it is lent to: not where answers are kept (`isHot`, `mintOf`). */
+  /**
+   * Undefined with 204. A `JsonText` is sent as it is and released after that one answer, so a
+   * resource whose answers are cached (`isHot`, `mintOf`) must not return one.
+   */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

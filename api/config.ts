@@ -45,54 +45,55 @@ export const apiEnv = {
   FEED_RETENTION_HOURS: envInteger(24, 10_000, 24).default(24),
 }
 
-/** What the API is told; the parts it works with are given beside it. */
+/** The configuration of the API. */
 export interface ApiConfig {
   readonly host: string
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Where clients find the API; null: where it listens. */
+  /** The URL at which clients reach the API; null: the address that it listens on. */
   readonly publicUrl: string | null
-  /** At least 32 bytes; makes cursors unreadable (rule D4) and nonces provable. */
+  /** At least 32 bytes; encrypts cursors (rule D4) and authenticates nonces. */
   readonly secretKey: Uint8Array
   /** Sign and verify dashboard tokens (rule E2). */
   readonly jwtKeys: JwtKeys
   /** How many feed connections one key may have; a newer one closes the oldest (rule F6). */
   readonly connectionsPerKey: number
-  /** How far back the feed goes when a client comes back (rule F4); default 24. */
+  /** How far back a reconnecting client can resume the feed (rule F4); default 24. */
   readonly retentionHours?: number
   /** Requests a minute for each client; 0: no limit (rule D6). */
   readonly rateLimitPerMinute: number
   /**
-   * Of `/auth/nonce` and `/auth/login` together, for each client and for each wallet, ten times as
-   * many for each IPv6 /48; 0: no limit.
+   * Requests to `/auth/nonce` and `/auth/login` together, a minute, for each client and for each
+   * wallet, and ten times as many for each IPv6 /48; 0: no limit.
    */
   readonly loginRateLimitPerMinute: number
   /** Open connections of this process, WebSockets included; default: no limit. */
   readonly maxConnections?: number
   /**
-   * The same of one client address (IPv6: each /64), where no proxy is trusted; 0: no limit, the
-   * default.
+   * Open connections of one client address (IPv6: one /64), unless a proxy is trusted; 0, the
+   * default: no limit.
    */
   readonly maxConnectionsPerAddress?: number
   /** Invalid keys and tokens a minute for each client; 0: no limit. */
   readonly failedAuthLimitPerMinute: number
   /** Look-ups of unknown keys that may run at the same time. */
   readonly keyLookUpsAtOnce: number
-  /** What one account may ask for, from whatever addresses (rule D6). */
+  /** Limits of one account, whatever its addresses (rule D6). */
   readonly accountLimits: AccountLimits
   /** Messages that a client may send on a feed connection in a minute; 0: no limit. */
   readonly feedMessagesPerMinute: number
-  /** Proxies in front of this server that are believed. */
+  /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: number
   /**
-   * Who takes reports of security problems, a `mailto:` or `https:` URI; default: nobody is named.
+   * Contact for reports of security problems, a `mailto:` or `https:` URI; default: none is
+   * published.
    */
   readonly securityContact?: string | null
   /** Origins whose pages may call the API. */
   readonly corsOrigins: readonly string[]
 }
 
-/** Printable ASCII without spaces: it stands in a line of `security.txt`. */
+/** Accepts printable ASCII without spaces, because the contact is a line of `security.txt`. */
 function readContact(text: string): string | undefined {
   const isMail = /^mailto:[!-?A-~]+@[!-?A-~]+$/.test(text)
   return isMail || (/^https:[!-~]+$/.test(text) && URL.canParse(text)) ? text : undefined
@@ -100,19 +101,19 @@ function readContact(text: string): string | undefined {
 
 /** Limits of one account; 0 turns one off. */
 export interface AccountLimits {
-  /** With its key, in a minute. */
+  /** Requests with its key, a minute. */
   readonly requestsPerMinute: number
-  /** With its key, under way at the same time in a process. */
+  /** Requests with its key at the same time in one process. */
   readonly concurrentRequests: number
-  /** Queries for its answers and feed pages at the same time in a process; more wait. */
+  /** Store queries for its answers and feed pages at the same time in one process; more wait. */
   readonly storeReads: number
-  /** With dashboard tokens of its wallet, in a minute. */
+  /** Requests with dashboard tokens of its wallet, a minute. */
   readonly dashboardRequestsPerMinute: number
-  /** With dashboard tokens of its wallet, under way at the same time in a process. */
+  /** Requests with dashboard tokens of its wallet at the same time in one process. */
   readonly dashboardConcurrentRequests: number
 }
 
-/** No limit of accounts, for tests of something else. */
+/** Turns all limits of accounts off, for tests. */
 export const NO_ACCOUNT_LIMITS: AccountLimits = {
   requestsPerMinute: 0,
   concurrentRequests: 0,
@@ -128,7 +129,10 @@ function readSecret(text: string): Uint8Array | undefined {
   return bytes.length >= 32 ? bytes : undefined
 }
 
-/** The API's configuration from its environment and its secrets, which the embedded service makes for itself (`keptSecretKey`, `keptJwtKeys`). */
+/**
+ * Returns the configuration of the API from its environment and its secrets. The embedded service
+ * creates the secrets itself (`readOrCreateSecretKey`, `readOrCreateJwtKeys`).
+ */
 export function apiConfig(
   env: EnvOf<typeof apiEnv>,
   secrets: Pick<ApiConfig, 'secretKey' | 'jwtKeys'>,

@@ -7,7 +7,7 @@ export type RefusedConnection = 'total' | 'address'
 /** How many connections a server takes at once; 0: no limit. */
 export interface ConnectionLimits {
   readonly maxConnections: number
-  /** Of one IPv4 address, or of one /64 of IPv6. */
+  /** Connections of one IPv4 address, or of one IPv6 /64. */
   readonly maxConnectionsPerAddress: number
   readonly onRefused: (reason: RefusedConnection) => void
 }

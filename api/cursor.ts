@@ -3,12 +3,12 @@ import { compareEventKeys, type EventKey } from '../pipeline/domain/event-key.ts
 import type { LateMark } from '../pipeline/log/late-order.ts'
 import { AesSiv } from './aes-siv.ts'
 
-/** What a cursor belongs to: one of another scope is no cursor (rule D4). */
+/** The list that a cursor belongs to. A cursor of another scope is invalid (rule D4). */
 export type CursorScope = 'trades' | 'views' | `swaps:${string}` | `events:${string}`
 
 /**
- * How many late trades had come: all whose mark lies before it. Those behind the same passed slot are told apart by the offset of the newest one in each partition
- * (ordered by partition; none for a partition that had none).
+ * A position among late trades: every late trade whose mark lies before it was sent. Within one
+ * passed slot, `offsets` holds the newest offset sent of each partition, ordered by partition.
  */
 export interface LatePosition {
   readonly epoch: number
@@ -17,30 +17,32 @@ export interface LatePosition {
 }
 
 /**
- * A position of the feed: every trade at or before `key` has been, late ones only as far as `late` says (rule F4). `late` null: as many as there are when
- * somebody comes with it.
+ * A position of the feed: every trade at or before `key` was sent, and late trades up to `late`
+ * (rule F4). With `late` null, all late trades known when the cursor is used count as sent.
  */
 export interface FeedPosition {
   readonly key: EventKey
   readonly late: LatePosition | null
 }
 
-/** Turns positions of one scope into opaque text and back; the same position gives the same text in every process. */
+/** Encodes positions as opaque text. A position has the same text in every process. */
 export interface CursorCodec {
-  /** With `late`, a position of the feed; `GET /trades` takes it as well, as one without. */
+  /** With `late`, encodes a position of the feed; `GET /trades` accepts it and ignores `late`. */
   encode(scope: CursorScope, key: EventKey, late?: LatePosition | null): string
-  /** The position, or null for anything that `encode` did not give for this scope. */
+  /** Returns the position, or null for text that `encode` did not return for this scope. */
   decode(scope: CursorScope, text: string): EventKey | null
-  /** The same with what it says of late trades; of scope `trades`. */
+  /** Decodes a position of scope `trades` together with its `late`. */
   decodePosition(text: string): FeedPosition | null
 }
 
 /**
- * Cursors as base64url of AES-SIV (RFC 5297): deterministic, so two processes agree, and authenticated, so nothing else is
- * accepted; unreadable, because a slot would name the trade (rules D4, I1). The scope is associated data.
+ * Creates the codec. A cursor is base64url of AES-SIV (RFC 5297): deterministic, so that processes
+ * agree; authenticated, so that forged cursors are refused; encrypted, because a slot identifies a
+ * trade (rules D4, I1). The scope is the associated data.
  *
- * Plain text, big endian: version u8 | slot u64 | tx index u32 | wallet u32 | event index u32. Version 2 goes on with what the feed knows of late trades: epoch u48 |
- * passed slot u48 | for each partition with one: partition u8 | offset u48.
+ * Plain text, big endian: version u8 | slot u64 | tx index u32 | wallet u32 | event index u32.
+ * Version 2 continues with the position among late trades: epoch u48 | passed slot u48 | for each
+ * partition that has one: partition u8 | offset u48.
  */
 export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
   const key = new Uint8Array(hkdfSync('sha256', secretKey, '', 'cursor', 64))
@@ -68,20 +70,20 @@ export function createCursorCodec(secretKey: Uint8Array): CursorCodec {
   }
 }
 
-/** The position before every event: strictly newer than it is everything. */
+/** The position before every event. */
 export const BEGINNING: EventKey = { slot: 0, txIndex: 0, wallet: 0, eventIndex: 0 }
 
-/** The position after everything of a slot and before the next one. */
+/** Returns the position after all events of a slot and before the next slot. */
 export function endOfSlot(slot: number): EventKey {
   return { slot, txIndex: U32, wallet: U32, eventIndex: U32 }
 }
 
-/** How many late trades have come when the first trade of a slot goes out: all behind earlier slots, none behind this one. */
+/** Returns the late position before the first trade of a slot: all late trades of earlier slots. */
 export function lateBefore(epoch: number, slot: number): LatePosition {
   return { epoch, passedSlot: slot, offsets: [] }
 }
 
-/** The position after one more late trade; those before it have come. */
+/** Returns the late position after one more late trade. */
 export function lateAfter(late: LatePosition, mark: LateMark): LatePosition {
   const { epoch, passedSlot, partition, offset } = mark
   const others =
@@ -92,7 +94,7 @@ export function lateAfter(late: LatePosition, mark: LateMark): LatePosition {
   return { epoch, passedSlot, offsets }
 }
 
-/** Whether a late trade has come by a position. */
+/** Whether a late trade was sent at or before a position. */
 export function hasCome(mark: LateMark, { epoch, passedSlot, offsets }: LatePosition): boolean {
   const behind = mark.epoch - epoch || mark.passedSlot - passedSlot
   if (behind !== 0) return behind < 0
@@ -101,7 +103,7 @@ export function hasCome(mark: LateMark, { epoch, passedSlot, offsets }: LatePosi
   )
 }
 
-/** Whether everything that has come by `a` has come by `b`; for two positions on the way of one log. */
+/** Whether everything sent by `a` was also sent by `b`. Both are positions of the same log. */
 export function isWithin(a: FeedPosition, b: FeedPosition): boolean {
   if (compareEventKeys(a.key, b.key) > 0) return false
   if (a.late === null || b.late === null) return true
@@ -116,7 +118,7 @@ const LATE_LENGTH = 12
 const ENTRY_LENGTH = 7
 const TAG = 16
 const U32 = 0xffff_ffff
-/** Of a position with an entry for each of 256 partitions. */
+/** Length of a cursor with offsets of all 256 partitions. */
 const MAX_TEXT = Math.ceil(((LENGTH + LATE_LENGTH + 256 * ENTRY_LENGTH + TAG) * 4) / 3)
 
 function writePosition(key: EventKey, late: LatePosition | null): Buffer {

@@ -1,6 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 
-/** Every code an answer may carry, with its status and a sentence for people (contract 7, rule D2). */
+/** Every problem code with its status and title (contract 7, rule D2). */
 export const PROBLEMS = {
   bad_request: [400, 'This is not a request of HTTP/1.1.'],
   invalid_cursor: [400, 'The cursor is not one that this endpoint gave.'],
@@ -28,16 +28,17 @@ export const PROBLEMS = {
   unavailable: [503, 'Something that is needed for this is not available now. Try again.'],
 } as const satisfies Record<string, readonly [number, string]>
 
+/** The code of a problem document. */
 export type ProblemCode = keyof typeof PROBLEMS
 
-/** What is wrong with one parameter. */
+/** A fault of one parameter. */
 export interface ParameterError {
   readonly in: 'query' | 'path' | 'body'
   readonly name: string
   readonly message: string
 }
 
-/** A refusal: what the client is told, and nothing else. */
+/** A refusal. All of it is sent to the client. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ProblemCode
@@ -51,7 +52,7 @@ export class ApiError extends Error {
       readonly headers?: Record<string, string>
       readonly errors?: readonly ParameterError[]
       readonly cause?: unknown
-      /** A sentence that says more than the one of the code. */
+      /** Replaces the title of the code. */
       readonly title?: string
     } = {},
   ) {
@@ -66,7 +67,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The refusal that tells of any error: a part that is down is `unavailable`, everything else unforeseen `internal_error`. */
+/** Returns the refusal for any error: `unavailable` if a server is down, else `internal_error`. */
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   const down =
@@ -76,7 +77,10 @@ export function toApiError(error: unknown): ApiError {
     : new ApiError('internal_error', { cause: error })
 }
 
-/** The body of a refusal, as `application/problem+json` (RFC 9457, rule D1). `detail` is the code: existing clients read it there. */
+/**
+ * Returns the body of a refusal, `application/problem+json` (RFC 9457, rule D1). `detail` repeats
+ * the code, because existing clients read it there.
+ */
 export function problem(error: ApiError, requestId: string) {
   return {
     type: 'about:blank',

@@ -470,7 +470,8 @@ test('who goes away in the middle of a body is no fault of ours', async (t) => {
 })
 
 test('who sends a request drop by drop, or nothing after one, is not waited for', async (t) => {
-  // Only the bound that is meant is short: however slow the machine is, no other ends the connection first.
+  // Only the bound that is meant is short: however slow the machine is, no other ends the
+  // connection first.
   const long = 600_000
   const answerTo = async (bytes: string, bounds: object) => {
     const server = createHttpServer({

@@ -16,10 +16,11 @@ import { ApiError, problem } from './errors.ts'
 import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
+/** The HTTP server, with the connections of requests that ask for an upgrade. */
 export interface HttpServer {
-  /** The connection of a request that asks for an upgrade. */
+  /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
-  /** Resolves with the port; rejects with `bad_config` when it cannot be had. */
+  /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
   /**
    * Takes no more connections, waits at most `graceMs` for those that are open, then destroys them.
@@ -27,21 +28,21 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>
 }
 
-/** Bounds of connections, in milliseconds, and their limits; what is left out has its default. */
+/** Timeouts of connections, in milliseconds, and limits of their number. */
 export interface HttpServerOptions extends Partial<ConnectionLimits> {
-  /** For the head of a request. */
+  /** Time for the head of a request. */
   readonly headersTimeout?: number
-  /** For all of a request. */
+  /** Time for a whole request. */
   readonly requestTimeout?: number
-  /** Between two requests. */
+  /** Idle time between two requests. */
   readonly keepAliveTimeout?: number
-  /** Between two checks of the bounds above. */
+  /** Time between two checks of the timeouts above. */
   readonly connectionsCheckingInterval?: number
-  /** Without progress while an answer is written to a client that does not read. */
+  /** Time without progress while a client does not read its answer. */
   readonly stallTimeoutMs?: number
   /**
-   * Between the answer to a refused upgrade and the end of its connection, for clients that do not
-   * close it.
+   * Time after the answer to a refused upgrade until its connection is closed, if the client does
+   * not close it.
    */
   readonly lingerMs?: number
 }
@@ -59,18 +60,19 @@ const DEFAULTS = {
 }
 
 /**
- * HTTP/1.1 with bounds for the slow and the silent. A request that asks for an upgrade goes the way of every other one, so that it is refused in the
- * same order with the same answers (rules D2, F1); paths that speak HTTP alone answer it as usual, which RFC 9110 7.8 allows.
+ * Creates an HTTP/1.1 server with timeouts for slow and idle clients. A request that asks for an
+ * upgrade passes the same middleware as every other one, so it is refused in the same order with
+ * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
 export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
-  // A request without Host is refused below, in the form of every other refusal.
+  // A request without Host is refused below, as a problem document.
   const server = createServer({ ...bounds, maxHeaderSize: 16_384, requireHostHeader: false })
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  /** How many answers of a connection are being made. */
+  /** The number of unfinished answers of each connection. */
   const answering = new WeakMap<Duplex, number>()
   const countAnswers = (socket: Duplex, more: number) => {
     const count = (answering.get(socket) ?? 0) + more
@@ -80,13 +82,13 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   server.on('request', (request, response) => {
     countAnswers(request.socket, 1)
     response.on('close', () => countAnswers(request.socket, -1))
-    // A body that is not read would be drained for as long as its client sends it.
+    // Node would drain an unread body for as long as the client sends it.
     response.on('finish', () => {
       if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Into the middle of an answer nothing else can be written.
+    // Nothing can be written into the middle of another answer.
     if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
@@ -156,10 +158,10 @@ function listenOn(server: Server, host: string, port: number): Promise<void> {
   })
 }
 
-/** How long the rest of a body is taken after its request was answered, in milliseconds. */
+/** How long the rest of a body is read after its request was answered, in milliseconds. */
 const MAX_DRAIN_MS = 500
 
-/** Ends a connection that no parser reads any more, at the latest `lingerMs` after its answer. */
+/** Closes a connection without a parser, at the latest `lingerMs` after its answer. */
 function hangUp(socket: Socket, lingerMs: number): void {
   socket.end()
   socket.resume() // else the end of the client's side is never seen
@@ -172,7 +174,7 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
   const { host } = headers
   if (host === undefined) return httpVersion !== '1.1'
   let count = 0
-  // `headers` has the first of several alone.
+  // `headers` holds only the first of several.
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') count += 1
   return count === 1 && HOST.test(host)
@@ -197,7 +199,7 @@ function refuse(response: ServerResponse, title: string): void {
   response.writeHead(status, fields).end(body)
 }
 
-/** What is told of a request that could not be read; in the same form as every other refusal (rule D1). */
+/** Returns the raw answer to a request that could not be parsed, a problem document (rule D1). */
 function refusalOf(code: string | undefined): string {
   const { status, fields, body } = rendered(
     new ApiError(

@@ -1,24 +1,32 @@
 import type { StoragePosition, StoredSlot } from './storage-position.ts'
 
+/** Bounds of a `MarkerCache`. */
 export interface MarkerCacheOptions<V> {
-  /** The cache holds values of at most this weight in all, the oldest made are dropped first; and as much again of the marker before, to make new ones of. */
+  /**
+   * The largest total weight; the oldest values are evicted first. Values of the previous marker
+   * take as much again, because new values are derived from them.
+   */
   readonly maxWeight: number
   readonly weigh: (value: V) => number
-  /** Values also end after this time, for changes that move no marker, as of a backfill; default 5000. */
+  /**
+   * Values expire after this time, because a backfill changes rows without moving the marker;
+   * default 5000.
+   */
   readonly maxAgeMs?: number
   readonly now?: () => number
 }
 
 /**
- * What was made of storage, until storage moves on: when the marker moves, everything made before is forgotten, so that nothing is ever served
- * older than one marker. A value that several ask for at once is made once; one that could not be made is not kept. Whoever makes a value sees the one of the
- * marker before, where there is one, so that what has not changed can stay in its place.
+ * A cache of values derived from storage. All values expire when the storage marker moves, so no
+ * value is older than one marker. Concurrent requests for one key share one computation, and
+ * failures are not cached. `make` receives the value of the previous marker, so that it can return
+ * the same object if nothing changed.
  */
 export class MarkerCache<V> {
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #options: Required<MarkerCacheOptions<V>>
   #entries = new Map<string, Entry<V>>()
-  /** As of the marker before. */
+  /** Values of the previous marker. */
   #before: ReadonlyMap<string, Entry<V>> = new Map()
   #stored: StoredSlot | null = null
   #weight = 0
@@ -28,7 +36,7 @@ export class MarkerCache<V> {
     this.#options = { maxAgeMs: 5000, now: Date.now, ...options }
   }
 
-  /** The value of the key as of the newest marker; `make` reads storage as of `stored`. */
+  /** Returns the value of a key as of the newest marker; `make` reads storage as of `stored`. */
   get(key: string, make: (stored: StoredSlot | null, before?: V) => Promise<V>): Promise<V> {
     const stored = this.#position.stored()
     if (stored !== this.#stored) this.#move(stored)
@@ -51,7 +59,10 @@ export class MarkerCache<V> {
     return entry.value
   }
 
-  /** Makes what was asked for since the last move anew, as of a slot that is about to be the newest; in force when what it gives is called. */
+  /**
+   * Computes every value requested since the marker last moved, as of the next marker. The returned
+   * function puts the values in force; call it when the marker moves.
+   */
   async prepare(
     next: StoredSlot,
     make: (key: string, before?: V) => Promise<V>,
@@ -102,9 +113,9 @@ export class MarkerCache<V> {
 
 interface Entry<V> {
   readonly value: Promise<V>
-  /** The value, once it is made. */
+  /** The value; undefined until it is made. */
   made: V | undefined
   readonly madeAt: number
-  /** 0 while it is being made. */
+  /** 0 until the value is made. */
   weight: number
 }

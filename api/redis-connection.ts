@@ -2,12 +2,13 @@ import { Redis as Client, type RedisOptions } from 'ioredis'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 
-/** The one door to the client library. */
+/** A Redis connection. Only this file imports the client library. */
 export type Redis = Client
 
 /**
- * A connection to Redis on which no step is repeated unseen: while the server is away every command fails at once, and the connection comes back
- * by itself. Rejects with `unreachable`, or `bad_config` when user or password are refused; both name `REDIS_URL`.
+ * Connects to Redis. The client never repeats a command by itself: while the server is away, every
+ * command fails at once. It reconnects automatically. Rejects with `unreachable`, or with
+ * `bad_config` if user or password are refused; both messages name `REDIS_URL`.
  */
 export async function connectRedis(
   url: URL,
@@ -35,7 +36,7 @@ export async function connectRedis(
     await redis.connect()
   } catch (cause) {
     redis.disconnect()
-    // What `connect` rejects with says only that the connection was closed.
+    // The rejection of `connect` says only that the connection was closed.
     if (/^(WRONGPASS|NOAUTH|NOPERM)\b/.test(reason)) {
       const message = `REDIS_URL: Redis at ${url.host} refuses this user and password`
       throw new ServiceError('bad_config', message, { cause })
@@ -49,8 +50,11 @@ export async function connectRedis(
   return redis
 }
 
-/** What Redis answers; rejects with a retriable ServiceError `unavailable`, saying `why`, when it does not. */
-export async function asked<T>(reply: Promise<T>, why = 'Redis does not answer'): Promise<T> {
+/** Awaits a reply of Redis. A failure becomes a retriable ServiceError `unavailable` with `why`. */
+export async function orUnavailable<T>(
+  reply: Promise<T>,
+  why = 'Redis does not answer',
+): Promise<T> {
   try {
     return await reply
   } catch (cause) {

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
-import { keptFile } from './kept-file.ts'
+import { readOrCreateFile } from './read-or-create-file.ts'
 
-/** The key that the embedded service makes for itself under `dataDir` on its first start and keeps (rule J2). */
-export async function keptSecretKey(dataDir: string): Promise<Uint8Array> {
+/**
+ * Returns the secret key of the embedded service, created under `dataDir` at its first start (rule
+ * J2).
+ */
+export async function readOrCreateSecretKey(dataDir: string): Promise<Uint8Array> {
   const path = join(dataDir, 'secret-key')
-  const text = await keptFile(path, async () => randomBytes(32).toString('hex'))
+  const text = await readOrCreateFile(path, async () => randomBytes(32).toString('hex'))
   const key = Buffer.from(text.trim(), 'hex')
   if (key.length >= 32) return key
   throw new ServiceError(

@@ -2,33 +2,35 @@ import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { Store } from '../pipeline/store/store.ts'
 
-/** The newest slot that is wholly stored. */
+/** The newest slot that every worker has stored completely. */
 export interface StoredSlot {
   readonly slot: number
   readonly blockTime: number
 }
 
-/** How far storage is, and how many wallets are tracked, as of a moment ago: what answers are given as of. */
+/** The storage marker and the number of tracked wallets, polled from the store. */
 export interface StoragePosition {
-  /** Null before the first slot. Never goes back. */
+  /** The storage marker; null before the first slot. Never goes back. */
   stored(): StoredSlot | null
-  /** Wallets 1 to this number are tracked. */
+  /** The number of tracked wallets; they are numbered from 1. */
   walletCount(): number
-  /** Whether a redecode has ever changed stored events: then rows of a mint may still lie under another. */
+  /** Whether a redecode ever changed stored events: a row may then still lie under an old mint. */
   wasRedecoded(): boolean
   /**
-   * Called with the next newest slot before it is one: reads what will be asked of it, so that nobody waits when it is. What the call gives is called in the
-   * same turn in which the position moves. A rejection holds nothing up.
+   * Registers a function that is called with the next marker before the position advances to it, to
+   * read ahead. The function it returns runs synchronously when the position advances. A rejection
+   * does not delay the advance.
    */
   beforeMove(prepare: PrepareMove): void
-  /** Reads once and goes on reading. Rejects when the store does not answer. */
+  /** Reads the position, then polls it. Rejects when the store does not answer. */
   start(): Promise<void>
   stop(): Promise<void>
 }
 
+/** Reads ahead for a marker; the returned function takes the result over. */
 export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
-/** Follows storage by asking for it, `everyMs` after each answer. */
+/** Polls the storage position, `everyMs` after each answer. */
 export function followStorage(
   deps: { readonly store: Store; readonly logger: Logger },
   everyMs = 200,
@@ -114,7 +116,7 @@ const COLUMNS = [
   'redecoded',
 ] as const satisfies (keyof PositionRow)[]
 
-/** The lowest slot over the partitions of the log, once each has one (see `sql/0013_progress.sql`). */
+/** The lowest slot over all partitions of the log (`sql/0013_progress.sql`). */
 const POSITION = `
   SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
     max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets,

@@ -1,6 +1,8 @@
 import { Counter, Histogram, type Registry } from '../pipeline/runtime/telemetry.ts'
 
-/** What the API counts. `resource` is a path as declared, never as asked for. */
+/**
+ * Creates the metrics of the API. Label `resource` is the declared path, never the requested one.
+ */
 export function createApiMetrics(registry: Registry) {
   const registers = [registry]
   return {
@@ -37,4 +39,5 @@ export function createApiMetrics(registry: Registry) {
   }
 }
 
+/** The metrics of the API. */
 export type ApiMetrics = ReturnType<typeof createApiMetrics>

@@ -153,7 +153,11 @@ test('a key is valid until another takes its place, whatever was stored in betwe
   }
   const { store } = opened
   const ledger = new Ledger({ store, meter: createMemoryMeter() })
-  const losing = new Accounts({ store, ledger, turns: { take: (_, task) => task({ require }) } })
+  const losing = new Accounts({
+    store,
+    ledger,
+    turns: { withLock: (_, task) => task({ requireHeld: require }) },
+  })
   await t.throwsAsync(losing.rotateKey(wallet), { code: 'unavailable' })
   t.is(await accounts.accountOfKey(hashApiKey(second)), wallet)
   // One that made the account without a key at the same time changes nothing.

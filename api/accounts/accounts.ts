@@ -3,58 +3,63 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { type AccountLocks, createAccountLocks, type HeldLock } from '../account-locks.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { createTurns, type Turn, type Turns } from '../turns.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
 
-/** The API key of an account as its owner may see it. Times in unix milliseconds. */
+/** State of an account's API key, as its owner sees it. Times are unix milliseconds. */
 export interface KeyState {
   readonly last4: string
-  /** Of the first key. */
+  /** When the first key was created. */
   readonly createdAt: number
-  /** Of the latest rotation; null before the first. */
+  /** When the key was last rotated; null before the first rotation. */
   readonly rotatedAt: number | null
 }
 
 /**
- * Accounts of customers, named by the wallet they connected, and their API keys: one for each account, the one that the newest row of `accounts` names. Every method rejects
- * with a retriable ServiceError `unavailable` when the store does not answer.
+ * Accounts of customers, identified by wallet, and their API keys: one per account, named by the
+ * newest row of `accounts`. Every method rejects with a retriable ServiceError `unavailable` when
+ * the store does not answer.
  */
 export class Accounts {
   readonly #store: Store
   readonly #ledger: Ledger
-  readonly #turns: Turns
+  readonly #turns: AccountLocks
   readonly #now: () => number
-  /** Accounts that are known to be there; none is ever deleted. */
+  /** Accounts known to exist; none is ever deleted. */
   readonly #ensured = new Set<Address>()
 
-  /** `turns`: who may change a key; default: this process alone. */
+  /** `turns`: locks for changing a key; default: locks of this process. */
   constructor(deps: {
     readonly store: Store
     readonly ledger: Ledger
-    readonly turns?: Turns
+    readonly turns?: AccountLocks
     readonly now?: () => number
   }) {
     this.#store = deps.store
     this.#ledger = deps.ledger
-    this.#turns = deps.turns ?? createTurns(null)
+    this.#turns = deps.turns ?? createAccountLocks(null)
     this.#now = deps.now ?? Date.now
   }
 
-  /** Makes an account with its key and its first credits; the raw key is known to the caller alone. Rejects with `account_exists`. */
+  /**
+   * Creates an account with its key and first credits, and returns the raw key, which is not
+   * stored. Rejects with `account_exists`.
+   */
   create(wallet: Address, credits: number): Promise<{ apiKey: ApiKey; left: number }> {
     return this.#inTurn(wallet, async (turn) => {
       if ((await this.#read(wallet)) !== null)
         throw new ServiceError('account_exists', 'this wallet has an account already')
       const entry = { account: wallet, key: 'created', credits, cause: 'grant' } as const
       const left = credits === 0 ? 0 : await this.#ledger.add({ ...entry, reason: '' })
-      // Last: only now there is an account. What a process leaves that ends before is used by the next attempt or never.
+      // Last: only now there is an account. What a process leaves that ends before is used by the
+      // next attempt or never.
       const { apiKey } = await this.#putKey(wallet, null, turn)
       return { apiKey, left }
     })
   }
 
-  /** Makes the account of a wallet that has none, without a key and without credits (rule E3). */
+  /** Creates the account of a wallet if it has none, without a key or credits (rule E3). */
   async ensure(wallet: Address): Promise<void> {
     if (this.#ensured.has(wallet)) return
     if (!(await this.exists(wallet))) {
@@ -71,7 +76,8 @@ export class Accounts {
   }
 
   /**
-   * The key of a wallet's account; account and key are made where they are missing. `apiKey` is the raw key for the one caller that made it, null for everybody else, for good.
+   * Returns the key of a wallet's account, and creates account and key if missing. `apiKey` is the
+   * raw key for the caller that created it, and null for all later ones.
    */
   async openKey(wallet: Address): Promise<{ apiKey: ApiKey | null; key: KeyState }> {
     const known = stateOf(await this.#read(wallet))
@@ -84,7 +90,8 @@ export class Accounts {
   }
 
   /**
-   * Puts a new key in the place of the old one, of which it gives the hash (null: there was none): in the store it is invalid from now on, and who remembers it has to be told.
+   * Replaces the key and returns the hash of the old one (null if there was none). The store
+   * refuses the old key from then on; caches must be told.
    */
   rotateKey(
     wallet: Address,
@@ -97,9 +104,11 @@ export class Accounts {
   }
 
   /**
-   * Adds credits (or takes some, below zero) by an operator's decision, once for each key; gives what is left, or null: it is done, and the meter, which does not answer now, is told
-   * later. Rejects with `account_not_found`, and `invalid_argument` for the key of another sum or for more than there is to take: what the account spends in the moment between
-   * look and entry is not waited for. To take some, the meter has to answer.
+   * Adds credits by an operator's decision (or subtracts, if negative), once per key. Returns the
+   * credits left, or null if the entry is written but the meter, which does not answer, learns of
+   * it later. Rejects with `account_not_found`, and with `invalid_argument` for a key used with
+   * another sum or for more credits than are left. Credits that the account spends between check
+   * and entry are not considered. Subtracting needs the meter.
    */
   async adjust(
     wallet: Address,
@@ -119,15 +128,15 @@ export class Accounts {
       this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
     if (done === undefined && credits >= 0) await append()
     if (done === undefined && credits < 0)
-      await this.#turns.take(`adjust:${wallet}`, async (turn) => {
+      await this.#turns.withLock(`adjust:${wallet}`, async (turn) => {
         await this.#requireLeft(wallet, -credits)
-        turn.require()
+        turn.requireHeld()
         await append()
       })
     return this.#ledger.tell(wallet).catch(() => null)
   }
 
-  /** Accounts whose key was rotated since a time (unix milliseconds), and when last. */
+  /** Returns accounts whose key was rotated since a time (unix milliseconds), and when last. */
   async revokedSince(unixMs: number): Promise<{ account: string; at: number }[]> {
     const rows = await this.#store.query<{ wallet: string; at: string }>(
       `SELECT wallet, toUnixTimestamp64Milli(assumeNotNull(key_rotated_at)) AS at FROM accounts FINAL
@@ -138,8 +147,8 @@ export class Accounts {
   }
 
   /**
-   * The account of a valid key, by its hash; null when there is none or another took its place:
-   * then `onReplaced` gets the account whose key it was.
+   * Returns the account of a valid key, by hash; null if unknown or replaced. `onReplaced` gets the
+   * account of a replaced key.
    */
   async accountOfKey(
     keySha256: string,
@@ -156,7 +165,7 @@ export class Accounts {
     return null
   }
 
-  /** Rejects when fewer credits are left, less those that connections of the feed hold. */
+  /** Rejects when fewer credits are left, not counting those reserved by feed connections. */
   async #requireLeft(wallet: Address, credits: number): Promise<void> {
     const left = Math.max(0, await this.#ledger.tell(wallet))
     if (left >= credits) return
@@ -166,8 +175,8 @@ export class Accounts {
     )
   }
 
-  #inTurn<T>(wallet: Address, task: (turn: Turn) => Promise<T>): Promise<T> {
-    return this.#turns.take(`key:${wallet}`, task)
+  #inTurn<T>(wallet: Address, task: (turn: HeldLock) => Promise<T>): Promise<T> {
+    return this.#turns.withLock(`key:${wallet}`, task)
   }
 
   async #read(wallet: Address): Promise<AccountRow | null> {
@@ -184,7 +193,7 @@ export class Accounts {
   async #putKey(
     wallet: Address,
     account: AccountRow | null,
-    turn: Turn,
+    turn: HeldLock,
   ): Promise<{ apiKey: ApiKey; key: KeyState }> {
     const apiKey = newApiKey()
     const now = this.#now()
@@ -205,7 +214,7 @@ export class Accounts {
       version: Math.max(now, Number(account?.version ?? 0) + 1),
     }
     await this.#store.insert('api_keys', [{ key_sha256, wallet, created_at: dateTime(now) }])
-    turn.require()
+    turn.requireHeld()
     await this.#store.insert('accounts', [row])
     return { apiKey, key }
   }

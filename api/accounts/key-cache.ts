@@ -5,39 +5,39 @@ import { hashApiKey, parseApiKey } from './api-key.ts'
 /** Finds the account of an API key. */
 export interface KeyLookUp {
   /**
-   * Returns the account of the key, or null when the text is no key or one that is not valid.
-   * Rejects with `unavailable` when that cannot be told now, and as `options` say.
+   * Returns the account of the key, or null if the text is not a valid key. Rejects with
+   * `unavailable` if the store does not answer, and as `options` say.
    */
   accountOf(text: string, options?: LookUpOptions): Promise<string | null>
-  /** Takes a key, by its hash, as revoked from now on, whatever is being looked up. */
+  /** Marks a key, by its hash, as revoked, even if a look-up of it is under way. */
   revoke(keySha256: string): void
-  /** Has every key looked up again: revocations may have been missed. */
+  /** Clears the cache: revocations may have been missed. */
   forgetAll(): void
 }
 
-/** What a look-up waits for, and what it is counted by. A key in the cache needs neither. */
+/** What a look-up waits for, and the budget that it counts against. Cached keys need neither. */
 export interface LookUpOptions {
   /** The rate limit. */
   readonly before?: Promise<void> | undefined
   readonly budget?: FailureBudget | undefined
 }
 
-/** How many credentials that turn out to be invalid a client may send. */
+/** A client's budget of invalid credentials. */
 export interface FailureBudget {
-  /** Throws when none is left. Asks nobody. */
+  /** Throws when the budget is used up. Needs no I/O. */
   require(): void
-  /** Counts one. Never rejects. */
+  /** Counts an invalid credential. Never rejects. */
   count(): Promise<void>
 }
 
 /**
- * A cache of valid keys, by their hash: each for `ttlMs`, at most `size` of them, the one whose
- * look-up is the longest ago evicted first. Invalid keys are not cached. A key is looked up once at
- * a time, however many ask.
+ * Creates a cache of valid keys by hash: each for `ttlMs`, at most `size`, the one looked up
+ * longest ago evicted first. Invalid keys are not cached. Concurrent requests with one key share
+ * one look-up.
  *
- * A key that was valid at its last look-up is looked up again at once. Unknown keys are what
- * strangers send: at most `lookUpsAtOnce` of them are looked up at the same time, and at most
- * `WAITING_EACH` times as many wait for that.
+ * A key that was valid at its last look-up is looked up at once. Unknown keys may be guesses: at
+ * most `lookUpsAtOnce` of them are looked up at the same time, and at most `WAITING_EACH` times as
+ * many wait.
  */
 export function createKeyCache(
   lookUp: (keySha256: string) => Promise<string | null>,
@@ -46,19 +46,19 @@ export function createKeyCache(
     readonly size?: number
     readonly lookUpsAtOnce?: number
     readonly now?: () => number
-    /** Whether revocations are heard of; while they are not, every key is looked up. */
+    /** Whether revocations by other processes arrive; if not, every key is looked up. */
     readonly isTrusted?: () => boolean
   } = {},
 ): KeyLookUp {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
   const { lookUpsAtOnce = 4 } = options
-  /** For as long as a look-up of before may still be under way. */
+  /** Revoked keys, kept for as long as an earlier look-up may be under way. */
   const revoked = new Map<string, number>()
-  /** Keys that were valid when they were looked up last, also those whose time is over. */
+  /** Keys that were valid at their last look-up, expired ones included. */
   const known = new Map<string, { account: string; expires: number }>()
   const asking = new Map<string, Promise<string | null>>()
   const unknownKeys = pLimit(lookUpsAtOnce)
-  /** How often all was forgotten. */
+  /** How often the cache was cleared. */
   let times = 0
 
   async function ask(hash: string): Promise<string | null> {

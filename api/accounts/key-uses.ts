@@ -3,7 +3,10 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Account } from '../credits/meter.ts'
 
-/** When accounts last used their keys: kept in memory, and written every ten seconds for those that were seen in them, never for a request. */
+/**
+ * When accounts last used their keys: kept in memory, and written every ten seconds for those that
+ * were seen in them, never for a request.
+ */
 export class KeyUses {
   readonly #store: Store
   readonly #logger: Logger
@@ -24,11 +27,14 @@ export class KeyUses {
   }
 
   mark(account: Account): void {
-    // Beyond the bound it is forgotten when others were used: the store is away, and memory has an end.
+    // Beyond the bound it is forgotten when others were used: the store is away, and memory has an
+    // end.
     if (this.#seen.size < MOST || this.#seen.has(account)) this.#seen.set(account, this.#now())
   }
 
-  /** Unix milliseconds; null when it never was. Uses in other processes may be ten seconds behind. */
+  /**
+   * Unix milliseconds; null when it never was. Uses in other processes may be ten seconds behind.
+   */
   async lastUsed(account: Account): Promise<number | null> {
     const [row] = await this.#store.query<{ at: string }>(
       'SELECT toUnixTimestamp64Milli(max(used_at)) AS at FROM key_uses WHERE wallet = {account:String}',

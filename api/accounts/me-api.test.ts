@@ -7,6 +7,7 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { createAccountLocks, type HeldLock } from '../account-locks.ts'
 import {
   type AccountChannel,
   type AccountListener,
@@ -21,7 +22,6 @@ import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { markStored, trackWallets } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
-import { createTurns, type Turn } from '../turns.ts'
 
 /*
  * `GET /me/api` and `POST /me/api/rotate` over HTTP (contract 2.7, 3, 4.4; rule E3).
@@ -268,7 +268,8 @@ onRedis(
     t.is(shown.length, 1)
     const key = String(shown[0])
     await one.accounts.adjust(wallet.address, 100, 'test', 'one')
-    // Each meter is of its own here: the second process learns of the credits when it loads the account.
+    // Each meter is of its own here: the second process learns of the credits when it loads the
+    // account.
     const socket = await connect(`${one.url.replace('http', 'ws')}/ws`, key)
     t.is(await wallets(key, one), 200)
     t.is((await rotate(token, two)).status, 200)
@@ -403,12 +404,12 @@ onRedis('a turn lasts as long as its task, which may wait long for the store', a
   const redis = await connectRedis(new URL(REDIS_URL ?? ''), createLogger('silent'))
   t.teardown(() => redis.disconnect())
   const heldMs = 400
-  const [one, two] = [createTurns(redis, heldMs), createTurns(redis, heldMs)]
+  const [one, two] = [createAccountLocks(redis, heldMs), createAccountLocks(redis, heldMs)]
   const account = randomBytes(8).toString('hex')
   const ended: string[] = []
   let second = Promise.resolve()
-  await one.take(account, async () => {
-    second = two.take(account, async () => void ended.push('second'))
+  await one.withLock(account, async () => {
+    second = two.withLock(account, async () => void ended.push('second'))
     // There is more time left than before: at the beginning, then each time that it is held on.
     for (let rises = 0, before = 0; rises < 6; ) {
       const left = await redis.pttl(`tw:turn:${account}`)
@@ -437,20 +438,20 @@ onRedis('who may have lost a turn writes nothing more', async (t) => {
   })
   const account = randomBytes(8).toString('hex')
   const key = `tw:turn:${account}`
-  const isLost = (turn: Turn) => {
+  const isLost = (turn: HeldLock) => {
     try {
-      turn.require()
+      turn.requireHeld()
       return false
     } catch (error) {
       t.like(error, { code: 'unavailable' })
       return true
     }
   }
-  const lost = async (turn: Turn) => {
+  const lost = async (turn: HeldLock) => {
     while (!isLost(turn)) await new Promise((resolve) => setImmediate(resolve))
   }
-  const turns = createTurns(mine!, 400)
-  await turns.take(account, async (turn) => {
+  const turns = createAccountLocks(mine!, 400)
+  await turns.withLock(account, async (turn) => {
     t.false(isLost(turn))
     // Somebody else has it.
     await other!.set(key, 'another')
@@ -458,7 +459,7 @@ onRedis('who may have lost a turn writes nothing more', async (t) => {
   })
   t.is(await other!.get(key), 'another')
   await other!.del(key)
-  await turns.take(account, async (turn) => {
+  await turns.withLock(account, async (turn) => {
     t.false(isLost(turn))
     // Nobody else, as far as can be known.
     way.open(false)

@@ -1,4 +1,4 @@
-import { asked, type Redis } from '../redis-connection.ts'
+import { orUnavailable, type Redis } from '../redis-connection.ts'
 
 /**
  * Texts that are known until their time, as the ids of revoked tokens. On Redis for all processes,
@@ -44,7 +44,10 @@ export function createMemorySet({ limit, now = Date.now }: Options): ExpiringSet
   }
 }
 
-/** The set that all processes share: a sorted set `tw:<name>` of texts by the time until which they are known. */
+/**
+ * The set that all processes share: a sorted set `tw:<name>` of texts by the time until which they
+ * are known.
+ */
 export function createRedisSet(
   redis: Redis,
   name: string,
@@ -52,12 +55,12 @@ export function createRedisSet(
 ): ExpiringSet {
   const key = `tw:${name}`
   const untilOf = async (text: string) => {
-    const until = Number(await asked(redis.zscore(key, text)))
+    const until = Number(await orUnavailable(redis.zscore(key, text)))
     return until > now() ? until : 0
   }
   return {
     async add(text, until) {
-      await asked(
+      await orUnavailable(
         redis
           .multi()
           .zadd(key, 'GT', until, text)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type CryptoKey, calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
 import { z } from 'zod'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { keptFile } from '../kept-file.ts'
+import { readOrCreateFile } from '../read-or-create-file.ts'
 
 /** A public key as `GET /.well-known/jwks.json` shows it (RFC 8037). */
 export const PublicJwk = z
@@ -16,7 +16,10 @@ export const PublicJwk = z
   })
   .meta({ id: 'PublicJwk', description: 'A public key that dashboard tokens are verified with.' })
 
-/** The keys of dashboard tokens (rule E2): the first of the file signs, all of them verify, so that one can follow another. */
+/**
+ * The keys of dashboard tokens (rule E2): the first of the file signs, all of them verify, so that
+ * one can follow another.
+ */
 export interface JwtKeys {
   readonly signing: { readonly kid: string; readonly key: CryptoKey }
   /** By key id. */
@@ -25,8 +28,9 @@ export interface JwtKeys {
 }
 
 /**
- * Reads a JWK set of Ed25519 keys; only the first has to have its private part. A key without `kid` is named by its thumbprint (RFC 7638). `source` is what a
- * refusal names, as `JWT_KEYS_FILE: keys.json`; nothing of the text is repeated.
+ * Reads a JWK set of Ed25519 keys; only the first has to have its private part. A key without `kid`
+ * is named by its thumbprint (RFC 7638). `source` is what a refusal names, as `JWT_KEYS_FILE:
+ * keys.json`; nothing of the text is repeated.
  */
 export async function readJwtKeys(text: string, source: string): Promise<JwtKeys> {
   const refuse = (why: string) => new ServiceError('bad_config', `${source}: ${why}`)
@@ -67,13 +71,18 @@ export async function newJwtKeys(): Promise<string> {
   return `${JSON.stringify({ keys: [await exportJWK(privateKey)] })}\n`
 }
 
-/** The keys that the embedded service makes for itself under `dataDir` on its first start and keeps, for its owner's eyes alone (rule J2). */
-export async function keptJwtKeys(dataDir: string): Promise<JwtKeys> {
+/**
+ * The keys that the embedded service makes for itself under `dataDir` on its first start and keeps,
+ * for its owner's eyes alone (rule J2).
+ */
+export async function readOrCreateJwtKeys(dataDir: string): Promise<JwtKeys> {
   const path = join(dataDir, 'jwt-keys.json')
   const hint = 'delete it to have new keys made (whoever is logged in has to log in again)'
-  return readJwtKeys(await keptFile(path, newJwtKeys), path).catch((error: ServiceError) => {
-    throw new ServiceError('bad_config', `${error.message}; ${hint}`)
-  })
+  return readJwtKeys(await readOrCreateFile(path, newJwtKeys), path).catch(
+    (error: ServiceError) => {
+      throw new ServiceError('bad_config', `${error.message}; ${hint}`)
+    },
+  )
 }
 
 const EXPECTED =

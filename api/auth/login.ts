@@ -21,9 +21,14 @@ export type LoginOutcome =
   | 'bad_signature'
   | 'used_nonce'
 
-/** Sign-In With Solana (rule E1): a wallet proves by a signature over a message that we handed out that it is there. */
+/**
+ * Sign-In With Solana (rule E1): a wallet proves by a signature over a message that we handed out
+ * that it is there.
+ */
 export interface Login {
-  /** A message for the wallet to sign, good once and for five minutes; `expiresAt` in unix seconds. */
+  /**
+   * A message for the wallet to sign, good once and for five minutes; `expiresAt` in unix seconds.
+   */
   nonce(wallet: Address): Promise<{ nonce: string; message: string; expiresAt: number }>
   /**
    * A token for the wallet that signed the message. Rejects with `invalid_signature`, whatever is

@@ -1,6 +1,9 @@
 import { type Address, parseAddress } from '../../pipeline/domain/address.ts'
 
-/** What a sign-in message says (Sign-In With Solana; the ABNF of github.com/phantom/sign-in-with-solana). Times are as written, RFC 3339. */
+/**
+ * What a sign-in message says (Sign-In With Solana; the ABNF of
+ * github.com/phantom/sign-in-with-solana). Times are as written, RFC 3339.
+ */
 export interface SignInMessage {
   readonly domain: string
   readonly address: Address
@@ -26,7 +29,10 @@ export const CLOCK_SKEW_MS = 5000
 export const STATEMENT =
   'Sign in to manage your API key and credits. This sends no transaction and costs nothing.'
 
-/** The message that a wallet is to sign: everything the standard knows and we check. `url`: where clients find the API; `issuedAt` in unix milliseconds. */
+/**
+ * The message that a wallet is to sign: everything the standard knows and we check. `url`: where
+ * clients find the API; `issuedAt` in unix milliseconds.
+ */
 export function signInMessage(given: {
   readonly url: string
   readonly wallet: Address
@@ -101,8 +107,9 @@ export type SignInFault =
   | 'not_before'
 
 /**
- * Checks that a message is for us, of this wallet, and of now; each field has to be there, whatever a wallet left out. Whether the nonce was handed
- * out is for somebody else to say. `now`: unix milliseconds; null: nothing is wrong.
+ * Checks that a message is for us, of this wallet, and of now; each field has to be there, whatever
+ * a wallet left out. Whether the nonce was handed out is for somebody else to say. `now`: unix
+ * milliseconds; null: nothing is wrong.
  */
 export function faultOfSignIn(
   message: SignInMessage,

@@ -280,7 +280,8 @@ test('signatures that some libraries take and others do not are refused', (t) =>
   const hex = (text: string) => Buffer.from(text, 'hex')
   for (const [message, key, signature, why] of CORNERS)
     t.false(isSignedBy(addressFromBytes(hex(key)), hex(message), hex(signature)), why)
-  // The eight keys of small order, and others that stand for them in another form: none signs anything.
+  // The eight keys of small order, and others that stand for them in another form: none signs
+  // anything.
   const small = [
     '0100000000000000000000000000000000000000000000000000000000000000',
     'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import test from 'ava'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { address } from '../../pipeline/domain/address.ts'
-import { keptFile } from '../kept-file.ts'
-import { keptSecretKey } from '../secret-key.ts'
-import { keptJwtKeys, newJwtKeys, readJwtKeys } from './jwt-keys.ts'
+import { readOrCreateFile } from '../read-or-create-file.ts'
+import { readOrCreateSecretKey } from '../secret-key.ts'
+import { newJwtKeys, readJwtKeys, readOrCreateJwtKeys } from './jwt-keys.ts'
 import { createTokens } from './tokens.ts'
 
 /*
@@ -308,12 +308,15 @@ test('keys made at the first start are the owner’s alone to read, the same for
   t.teardown(() => rm(folder, { recursive: true }))
   const data = join(folder, 'data')
   const starting = Array.from({ length: 10 }, async () => {
-    const [{ signing }, secret] = await Promise.all([keptJwtKeys(data), keptSecretKey(data)])
+    const [{ signing }, secret] = await Promise.all([
+      readOrCreateJwtKeys(data),
+      readOrCreateSecretKey(data),
+    ])
     return [signing.kid, Buffer.from(secret).toString('hex')]
   })
   const [[kid = '', secret = ''] = [], ...others] = await Promise.all(starting)
   for (const other of others) t.deepEqual(other, [kid, secret])
-  t.is((await keptJwtKeys(data)).signing.kid, kid)
+  t.is((await readOrCreateJwtKeys(data)).signing.kid, kid)
   t.deepEqual((await readdir(data)).sort(), ['jwt-keys.json', 'secret-key'])
   for (const name of await readdir(data))
     t.is((await stat(join(data, name))).mode & 0o777, 0o600, name)
@@ -325,7 +328,7 @@ test('a file to keep is never there in part: it appears whole, whenever a proces
   const folder = await mkdtemp(join(tmpdir(), 'kept-'))
   t.teardown(() => rm(folder, { recursive: true }))
   const path = join(folder, 'file')
-  const ended = keptFile(path, async () => {
+  const ended = readOrCreateFile(path, async () => {
     throw new Error('ended')
   })
   await t.throwsAsync(ended, { message: 'ended' })
@@ -334,7 +337,7 @@ test('a file to keep is never there in part: it appears whole, whenever a proces
     t.false((await readdir(folder)).includes('file'))
     return 'whole'
   }
-  t.is(await keptFile(path, make), 'whole')
-  t.is(await keptFile(path, make), 'whole')
+  t.is(await readOrCreateFile(path, make), 'whole')
+  t.is(await readOrCreateFile(path, make), 'whole')
   t.deepEqual(await readdir(folder), ['file'])
 })

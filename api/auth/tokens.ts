@@ -12,7 +12,10 @@ export interface Tokens {
    * Rejects with `unavailable` when it cannot be told which tokens of the wallet were taken back.
    */
   issue(wallet: Address): Promise<{ readonly token: string; readonly expiresAt: number }>
-  /** The session of a token; null for everything that is no valid token of ours. Rejects with `unavailable` when it cannot be told whether it was revoked. */
+  /**
+   * The session of a token; null for everything that is no valid token of ours. Rejects with
+   * `unavailable` when it cannot be told whether it was revoked.
+   */
   verify(text: string): Promise<Session | null>
   /**
    * Whether a token was revoked, or the key that verified it removed. Rejects with `unavailable`
@@ -26,8 +29,9 @@ export interface Tokens {
 }
 
 /**
- * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type of their own; issuer and audience checked; nothing but the key id is
- * taken from the header. `keys` are the keys in force, `issuer` is where clients find the API.
+ * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type
+ * of their own; issuer and audience checked; nothing but the key id is taken from the header.
+ * `keys` are the keys in force, `issuer` is where clients find the API.
  */
 export function createTokens(deps: {
   readonly keys: () => JwtKeys
@@ -101,7 +105,10 @@ export function createTokens(deps: {
   }
 }
 
-/** RFC 8725 3.11: no other kind of token that the same keys may sign one day passes for one of these. */
+/**
+ * RFC 8725 3.11: no other kind of token that the same keys may sign one day passes for one of
+ * these.
+ */
 const TYPE = 'dashboard+jwt'
 const AUDIENCE = 'dashboard'
 const MAX_LENGTH = 2048

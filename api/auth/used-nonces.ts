@@ -1,5 +1,5 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { asked, type Redis } from '../redis-connection.ts'
+import { orUnavailable, type Redis } from '../redis-connection.ts'
 import { CLOCK_SKEW_MS, NONCE_MS } from './sign-in-message.ts'
 
 /**
@@ -57,7 +57,7 @@ export function createRedisUsedNonces(
     async use(nonce, issuedAt) {
       if (issuedAt <= lostAt + CLOCK_SKEW_MS) return false
       const used = redis.eval(USE, 1, `tw:${name}`, nonce, now(), now() + KEPT_MS, KEPT_MS, limit)
-      const outcome = await asked(used)
+      const outcome = await orUnavailable(used)
       if (outcome === 'full') throw full()
       return outcome === 'first'
     },

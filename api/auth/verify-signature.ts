@@ -3,7 +3,10 @@ import { ed25519 } from '@noble/curves/ed25519.js'
 import bs58 from 'bs58'
 import { type Address, addressBytes } from '../../pipeline/domain/address.ts'
 
-/** Reads a signature of 64 bytes, base58 as Solana writes it or base64 as browsers do; null for anything else. */
+/**
+ * Reads a signature of 64 bytes, base58 as Solana writes it or base64 as browsers do; null for
+ * anything else.
+ */
 export function parseSignature(text: string): Uint8Array | null {
   if (text.length > 90) return null
   const bytes = bs58.decodeUnsafe(text)
@@ -13,9 +16,11 @@ export function parseSignature(text: string): Uint8Array | null {
 }
 
 /**
- * Whether the wallet's key signed the bytes, strictly: OpenSSL checks the equation of RFC 8032 without the cofactor and that s is below the order; @noble/curves (audited,
- * and in the tree already) that key and R are canonical points outside the small subgroup, which OpenSSL leaves out and without which one signature can be good for every message. By
- * @noble/curves alone a check takes ten times as long.
+ * Whether the wallet's key signed the bytes, strictly: OpenSSL checks the equation of RFC 8032
+ * without the cofactor and that s is below the order; @noble/curves (audited, and in the tree
+ * already) that key and R are canonical points outside the small subgroup, which OpenSSL leaves out
+ * and without which one signature can be good for every message. By @noble/curves alone a check
+ * takes ten times as long.
  */
 export function isSignedBy(wallet: Address, bytes: Uint8Array, signature: Uint8Array): boolean {
   const key = addressBytes(wallet)

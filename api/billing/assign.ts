@@ -3,9 +3,9 @@ import type { Purpose } from '../../pipeline/domain/payment.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import type { AccountLocks, HeldLock } from '../account-locks.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Turn, Turns } from '../turns.ts'
 import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
 import { readPro, redeemPlans } from './subscriptions.ts'
 import { creditsFor, type Plan, type Prices } from './terms.ts'
@@ -15,7 +15,7 @@ export interface AssignDeps {
   readonly ledger: Ledger
   readonly accounts: Accounts
   readonly prices: Prices
-  readonly turns: Turns
+  readonly turns: AccountLocks
   readonly now?: () => number
 }
 
@@ -33,25 +33,29 @@ export type Assigned =
   | { readonly purpose: 'pro'; readonly plan: string; readonly expiresAt: number | null }
 
 /**
- * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For Pro it buys the dearest plan that it pays for. The decision is stored first, so
- * that the same command finishes what a process left that ended in between; then it is looked once more whether a check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`, `account_not_found`, and `invalid_argument` for a
- * deposit that is not finalized, pays no plan, or is one of several of the transaction of which none is the account's own.
+ * Redeems a deposit for an account by hand, once: neither this nor a check redeems it again. For
+ * Pro it buys the dearest plan that it pays for. The decision is stored first, so that the same
+ * command finishes what a process left that ended in between; then it is looked once more whether a
+ * check that came before has redeemed it. Rejects with `deposit_not_found`, `already_redeemed`,
+ * `account_not_found`, and `invalid_argument` for a deposit that is not finalized, pays no plan, or
+ * is one of several of the transaction of which none is the account's own.
  */
 export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promise<Assigned> {
   const { store, accounts, turns } = deps
   if (!(await accounts.exists(wanted.account)))
     throw new ServiceError('account_not_found', 'this wallet has no account')
   const meant = await choose(store, wanted)
-  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one order, so that two do not wait for each other.
+  // Of the wallet that paid, for its own checks; of the account, whose Pro is extended. In one
+  // order, so that two do not wait for each other.
   const [first = '', second = ''] = [meant.wallet, wanted.account].sort()
-  const work = async (turn: Turn) => {
+  const work = async (turn: HeldLock) => {
     const deposit = await choose(store, wanted)
     // A check was faster, and what is left of the transaction now is somebody else's.
     if (redemptionKey(deposit) !== redemptionKey(meant)) throw alreadyRedeemed()
     return redeem(deps, deposit, wanted, turn)
   }
-  return turns.take(first, (outer) =>
-    first === second ? work(outer) : turns.take(second, (inner) => work(both(outer, inner))),
+  return turns.withLock(first, (outer) =>
+    first === second ? work(outer) : turns.withLock(second, (inner) => work(both(outer, inner))),
   )
 }
 
@@ -63,8 +67,10 @@ interface Candidate extends Deposit {
 }
 
 /**
- * The deposit of the transaction that is meant: one that is left, of the account itself when there are several, else one to the address of the purpose. Where the
- * account paid in it, or was given of it before, that alone is meant, redeemed or not: the same command again does not go on to another wallet's.
+ * The deposit of the transaction that is meant: one that is left, of the account itself when there
+ * are several, else one to the address of the purpose. Where the account paid in it, or was given
+ * of it before, that alone is meant, redeemed or not: the same command again does not go on to
+ * another wallet's.
  */
 async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   const all = await readCandidates(store, wanted.signature)
@@ -135,14 +141,14 @@ async function redeem(
   deps: AssignDeps,
   deposit: Deposit,
   wanted: Assignment,
-  turn: Turn,
+  turn: HeldLock,
 ): Promise<Assigned> {
   const { store, ledger, prices } = deps
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
   const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
   const { wallet, signature } = deposit
-  turn.require()
+  turn.requireHeld()
   await store.insert('deposit_assignments', [
     {
       wallet,
@@ -158,7 +164,7 @@ async function redeem(
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()
   if (plan === null) {
-    turn.require()
+    turn.requireHeld()
     const balance = await ledger.addAll(account, [entryOf(deposit, prices)])
     return { purpose: 'credits', credits: creditsFor(deposit.amount, prices), balance }
   }
@@ -168,11 +174,11 @@ async function redeem(
   return { purpose: 'pro', plan: plan.plan, expiresAt }
 }
 
-function both(one: Turn, other: Turn): Turn {
+function both(one: HeldLock, other: HeldLock): HeldLock {
   return {
-    require() {
-      one.require()
-      other.require()
+    requireHeld() {
+      one.requireHeld()
+      other.requireHeld()
     },
   }
 }

@@ -1,9 +1,9 @@
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
+import type { AccountLocks } from '../account-locks.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import type { Turns } from '../turns.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
@@ -23,27 +23,32 @@ export interface BillingDeps {
   readonly credits: Pick<Credits, 'left'>
   readonly terms: BillingTerms
   /**
-   * Resolves when every deposit that is finalized by now is in the store, with a number that is another whenever there may be more of them than before; rejects with
-   * `unavailable` when that cannot be told.
+   * Resolves when every deposit that is finalized by now is in the store, with a number that is
+   * another whenever there may be more of them than before; rejects with `unavailable` when that
+   * cannot be told.
    */
   readonly catchUp: () => Promise<number>
   /** Makes the wallet's account when there is none (rule E3). */
   readonly ensureAccount: (wallet: Address) => Promise<void>
-  readonly turns: Turns
+  readonly turns: AccountLocks
   readonly now?: () => number
   /** How long a check waits for the chain. */
   readonly patienceMs?: number
 }
 
 /**
- * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now, then redeems what the wallet has not redeemed yet, once for each
- * signature, wallet and purpose, whatever happens in between: facts are in `deposits`, redemptions in the ledger and `subscriptions`, under the key that follows from the
- * fact. Rejects with `unavailable` when RPC, store or meter do not answer; then nothing is lost, and the next check goes on.
+ * Redeems deposits (rules E5, E6). A check first has the chain's finalized history read up to now,
+ * then redeems what the wallet has not redeemed yet, once for each signature, wallet and purpose,
+ * whatever happens in between: facts are in `deposits`, redemptions in the ledger and
+ * `subscriptions`, under the key that follows from the fact. Rejects with `unavailable` when RPC,
+ * store or meter do not answer; then nothing is lost, and the next check goes on.
  */
 export class Billing {
   readonly #deps: BillingDeps
   readonly #now: () => number
-  /** Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said. */
+  /**
+   * Wallets of which nothing was left to redeem, by purpose, and of which deposits that was said.
+   */
   readonly #settled = { pro: new Map<string, number>(), credits: new Map<string, number>() }
 
   constructor(deps: BillingDeps) {
@@ -61,7 +66,7 @@ export class Billing {
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.credits.get(wallet) === revision
     if (isSettled()) return { credited: 0, balance: await credits.left(wallet) }
-    return turns.take(wallet, async (turn) => {
+    return turns.withLock(wallet, async (turn) => {
       let credited = 0
       // The one before may have seen to it.
       if (isSettled()) return { credited, balance: await credits.left(wallet) }
@@ -74,7 +79,7 @@ export class Billing {
           return { credited, balance: await credits.left(wallet) }
         }
         const entries = deposits.map((deposit) => entryOf(deposit, terms))
-        turn.require()
+        turn.requireHeld()
         await ledger.addAll(wallet, entries)
         credited += entries.reduce((sum, entry) => sum + entry.credits, 0)
       }
@@ -87,7 +92,7 @@ export class Billing {
     const revision = await this.#prepare(wallet)
     const isSettled = () => this.#settled.pro.get(wallet) === revision
     if (isSettled()) return this.pro(wallet)
-    return turns.take(wallet, async (turn) => {
+    return turns.withLock(wallet, async (turn) => {
       if (isSettled()) return this.pro(wallet)
       const prices = terms.plans.map(({ price }) => price)
       const deposits = await readUnredeemed(store, wallet, 'pro', prices)

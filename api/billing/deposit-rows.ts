@@ -32,7 +32,8 @@ export function entryOf(deposit: Deposit, prices: Prices) {
 export const REDEMPTION_KEY = `concat('deposit:', signature, ':', wallet, ':', purpose)`
 
 /**
- * The wallet's finalized deposits of one purpose that are neither redeemed nor given to somebody by hand, oldest first, 1000 at most; with `amounts` (raw units) only such.
+ * The wallet's finalized deposits of one purpose that are neither redeemed nor given to somebody by
+ * hand, oldest first, 1000 at most; with `amounts` (raw units) only such.
  */
 export async function readUnredeemed(
   store: Store,

@@ -33,11 +33,11 @@ import { DepositAccounts } from '../../pipeline/workers/deposits/deposit-account
 import { readDepositHistory } from '../../pipeline/workers/deposits/deposit-history.ts'
 import { createDepositIndex, type DepositIndex } from '../../pipeline/workers/deposits/deposits.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
+import { createAccountLocks } from '../account-locks.ts'
 import { Ledger } from '../credits/ledger.ts'
 import type { Meter } from '../credits/meter.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
-import { createTurns } from '../turns.ts'
 import { assignDeposit } from './assign.ts'
 import { Billing } from './billing.ts'
 import { billingEnv, billingTerms } from './terms.ts'
@@ -85,19 +85,19 @@ test.before(async () => {
     now: () => clock.now,
     billing: (parts) => {
       const store = dyingStore(opened.store)
-      const turns = createTurns(null)
+      const turns = createAccountLocks(null)
       return new Billing({
         ...parts,
         store,
         terms: terms(),
         now: () => clock.now,
         turns: {
-          take: async (account, task) => {
+          withLock: async (account, task) => {
             if (trouble.away === 'turn') throw away()
             const require = () => {
               if (trouble.away === 'turn, once begun') throw away()
             }
-            return turns.take(account, () => task({ require }))
+            return turns.withLock(account, () => task({ requireHeld: require }))
           },
         },
         ledger: new Ledger({ store, meter: leavingMeter(parts.meter), now: () => clock.now }),
@@ -170,7 +170,10 @@ function leavingMeter(meter: Meter): Meter {
   })
 }
 
-/** The store of a process that is killed before, or after, it writes to a table; or one that does not answer. */
+/**
+ * The store of a process that is killed before, or after, it writes to a table; or one that does
+ * not answer.
+ */
 function dyingStore(store: Store): Store {
   return {
     ...store,
@@ -476,7 +479,8 @@ test.serial(
     trouble.listsFrom = 0
     t.deepEqual(await check(payer), { credited: 7000, balance_credits: 7000 })
 
-    // A quiet account on a server that has forgotten its transactions, but nothing since it was asked last.
+    // A quiet account on a server that has forgotten its transactions, but nothing since it was
+    // asked last.
     simulator.advance(400)
     await check(payer)
     trouble.listsFrom = simulator.slot
@@ -646,7 +650,7 @@ test.serial(
       [4_999_999n, 5_000_001n, 10_000_000n].map((amount) => ['no_plan', amount]),
     )
     const { accounts, ledger } = api
-    const deps = { store, ledger, accounts, prices: terms(), turns: createTurns(null) }
+    const deps = { store, ledger, accounts, prices: terms(), turns: createAccountLocks(null) }
     const [{ signature = '' } = {}] = left
     const assign = () =>
       assignDeposit(deps, { signature, account: wallet as Address, purpose: 'credits' })

@@ -1,6 +1,6 @@
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import type { Turn } from '../turns.ts'
+import type { HeldLock } from '../account-locks.ts'
 import type { Plan } from './terms.ts'
 
 /** Whether a wallet has Pro (rule E6). */
@@ -29,13 +29,16 @@ export async function readPro(store: Store, wallet: string, nowMs: number): Prom
   return { active: true, plan, expiresAt, secondsLeft: expiresAt - now }
 }
 
-/** Adds what payments bought to a wallet's Pro, in their order, each after the one before. `turn`: the wallet's. */
+/**
+ * Adds what payments bought to a wallet's Pro, in their order, each after the one before. `turn`:
+ * the wallet's.
+ */
 export async function redeemPlans(
   store: Store,
   wallet: string,
   bought: readonly { readonly key: string; readonly plan: Plan; readonly amount: bigint }[],
   nowMs: number,
-  turn: Turn,
+  turn: HeldLock,
 ): Promise<void> {
   if (bought.length === 0) return
   let expires = Math.max(
@@ -55,7 +58,7 @@ export async function redeemPlans(
       version: FIRST_WINS - BigInt(nowMs),
     }
   })
-  turn.require()
+  turn.requireHeld()
   await store.insert('subscriptions', rows)
 }
 

@@ -69,7 +69,10 @@ export function paymentFaults(env: Readonly<EnvOf<typeof billingEnv>>): string[]
   return []
 }
 
-/** The terms; null where nobody can pay: no addresses are configured, and there are none to fall back on. */
+/**
+ * The terms; null where nobody can pay: no addresses are configured, and there are none to fall
+ * back on.
+ */
 export function billingTerms(
   env: Readonly<EnvOf<typeof billingEnv>>,
   fallback: { readonly pro: Address; readonly credits: Address } | null,
@@ -99,7 +102,10 @@ function raw(text: string): bigint | null {
   return whole === '' ? null : BigInt(whole) * SCALE + BigInt(fraction.padEnd(USDT_DECIMALS, '0'))
 }
 
-/** The plans, or what is wrong with them: of each plan every fault, by its place in the list and, where it has one, its name. */
+/**
+ * The plans, or what is wrong with them: of each plan every fault, by its place in the list and,
+ * where it has one, its name.
+ */
 function readPlans(text: string): readonly Plan[] | string {
   let json: unknown
   try {

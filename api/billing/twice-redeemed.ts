@@ -1,6 +1,8 @@
 import type { Store } from '../../pipeline/store/store.ts'
 
-/** A deposit that bought something more than once: a fault of ours, or of who wrote to the store. */
+/**
+ * A deposit that bought something more than once: a fault of ours, or of who wrote to the store.
+ */
 export interface TwiceRedeemed {
   /** Its idempotency key, `deposit:<signature>:<wallet that paid>:<pro|credits>`. */
   readonly key: string
@@ -8,7 +10,10 @@ export interface TwiceRedeemed {
   readonly accounts: readonly string[]
 }
 
-/** Deposits that were redeemed more than once, for several accounts or for credits and Pro; 1000 at most. There are none, as long as turns hold (`../turns.ts`). */
+/**
+ * Deposits that were redeemed more than once, for several accounts or for credits and Pro; 1000 at
+ * most. There are none while account locks hold (`../account-locks.ts`).
+ */
 export async function readTwiceRedeemed(store: Store): Promise<readonly TwiceRedeemed[]> {
   return store.query<TwiceRedeemed>(
     `SELECT any(idempotency_key) AS key, arraySort(groupArray(wallet)) AS accounts FROM (

@@ -30,15 +30,19 @@ export interface UnmatchedDeposit {
   readonly reason: UnmatchedReason
 }
 
-/** Which of them: those of earlier slots, and those of at least so much (raw units), besides what is of no known amount. */
+/**
+ * Which of them: those of earlier slots, and those of at least so much (raw units), besides what is
+ * of no known amount.
+ */
 export interface UnmatchedFilter {
   readonly before?: number | undefined
   readonly minAmount?: bigint | undefined
 }
 
 /**
- * Deposits that are not redeemed, the newest first: the first 1000, and what else their last slot has, so that one reads on `before` it; and how many the filter leaves. One that is
- * unreadable is listed until an operator credits an account under the key of its signature.
+ * Deposits that are not redeemed, the newest first: the first 1000, and what else their last slot
+ * has, so that one reads on `before` it; and how many the filter leaves. One that is unreadable is
+ * listed until an operator credits an account under the key of its signature.
  */
 export async function readUnmatched(
   store: Store,

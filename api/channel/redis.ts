@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { asked, connectRedis, type Redis } from '../redis-connection.ts'
+import { connectRedis, orUnavailable, type Redis } from '../redis-connection.ts'
 import type { AccountChannel, AccountListener } from './account-channel.ts'
 
 /**
@@ -73,7 +73,7 @@ class RedisChannel implements AccountChannel {
       // ioredis adds scripts as methods at run time, which its types do not show.
       channelOpen(...args: (string | number)[]): Promise<string>
     }
-    return asked(
+    return orUnavailable(
       client.channelOpen(
         ...[`${this.#prefix}connections:${account}`, `${this.#prefix}process:`],
         ...[this.#process, connection, limit, orderKey, this.#topic, account],
@@ -83,22 +83,22 @@ class RedisChannel implements AccountChannel {
 
   async closed(account: string, connection: string): Promise<void> {
     const key = `${this.#prefix}connections:${account}`
-    await asked(this.#commands.zrem(key, `${this.#process}/${connection}`))
+    await orUnavailable(this.#commands.zrem(key, `${this.#process}/${connection}`))
   }
 
   async rotated(account: string, keySha256: string): Promise<void> {
     for (const listener of this.#listeners) listener.onRotated(account, keySha256)
-    await asked(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
+    await orUnavailable(this.#commands.publish(this.#topic, `rotated ${account} ${keySha256}`))
   }
 
   async loggedOut(tokenId: string): Promise<void> {
     for (const listener of this.#listeners) listener.onLoggedOut(tokenId)
-    await asked(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
+    await orUnavailable(this.#commands.publish(this.#topic, `logged_out ${tokenId}`))
   }
 
   async loggedOutEverywhere(wallet: string, generation: number): Promise<void> {
     for (const listener of this.#listeners) listener.onLoggedOutEverywhere(wallet, generation)
-    await asked(
+    await orUnavailable(
       this.#commands.publish(this.#topic, `logged_out_everywhere ${wallet} ${generation}`),
     )
   }
@@ -112,7 +112,7 @@ class RedisChannel implements AccountChannel {
 
   async #keepAlive(): Promise<void> {
     const key = `${this.#prefix}process:${this.#process}`
-    await asked(this.#commands.set(key, '1', 'PX', this.#aliveMs))
+    await orUnavailable(this.#commands.set(key, '1', 'PX', this.#aliveMs))
   }
 
   async #subscribe(): Promise<void> {

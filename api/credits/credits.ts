@@ -3,20 +3,21 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Ledger } from './ledger.ts'
 import type { Account, BlockGrant, BlockRenewal, Charge, Meter } from './meter.ts'
 
-/** What a request was told about its charge. */
+/** The result of a charge. */
 export type Charged = Extract<Charge, { kind: 'charged' | 'insufficient' }>
 
 /**
- * The credits of accounts as REST and feed use them: the meter, told by the ledger of accounts it does not know. Between `start` and `stop` usage is
- * rolled up into the ledger each second, and what could not be given back at once is given back later. A step whose outcome is not known (the
- * meter did not answer) rejects with `unavailable`, and what it may have charged is returned.
+ * Credits of accounts for REST and the feed: the meter, which loads unknown accounts from the
+ * ledger. Between `start` and `stop`, usage is rolled up into the ledger each second, and failed
+ * refunds are retried. If the outcome of a step is unknown because the meter did not answer, the
+ * step rejects with `unavailable`, and a possible charge is refunded.
  */
 export class Credits {
   readonly #meter: Meter
   readonly #ledger: Ledger
   readonly #logger: Logger
   readonly #loading = new Map<Account, Promise<void>>()
-  /** Request id to its account and the time until which trying helps. */
+  /** Pending refunds: request id to its account and the time until which retrying helps. */
   readonly #owed = new Map<string, { account: Account; until: number }>()
   #timer: NodeJS.Timeout | undefined
   #working: Promise<void> = Promise.resolve()
@@ -29,7 +30,7 @@ export class Credits {
     this.#logger = deps.logger
   }
 
-  /** Charges a request, all or nothing, once for each request id. */
+  /** Charges a request, all or nothing, once per request id. */
   async charge(account: Account, credits: number, requestId: string): Promise<Charged> {
     try {
       const charge = await this.#known(account, () =>
@@ -45,7 +46,7 @@ export class Credits {
     })
   }
 
-  /** Returns the charge of a request that was not answered with success; gives what is left then. */
+  /** Refunds the charge of a failed request and returns the credits left. */
   async giveBack(account: Account, requestId: string): Promise<number | null> {
     try {
       await this.#meter.giveBack(account, requestId)
@@ -56,7 +57,7 @@ export class Credits {
     }
   }
 
-  /** Returns the charge of a request, if there was one, as soon as the meter answers. */
+  /** Refunds the charge of a request, if any, as soon as the meter answers. */
   giveBackLater(account: Account, requestId: string): void {
     if (this.#owed.size >= MAX_OWED) return
     this.#owed.set(requestId, { account, until: Date.now() + OWED_MS })
@@ -69,7 +70,7 @@ export class Credits {
     return (await this.#meter.left(account)) ?? 0
   }
 
-  /** See `Meter.renewBlock`; rejects with `unavailable` when no block can be had now. */
+  /** See `Meter.renewBlock`. Rejects with `unavailable` if no block can be reserved. */
   async renewBlock(
     account: Account,
     renewal: BlockRenewal,
@@ -92,14 +93,14 @@ export class Credits {
     }, 1000)
   }
 
-  /** Rolls up what is left to roll up. */
+  /** Rolls up the remaining usage. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     await this.#working
     await this.#everySecond(0)
   }
 
-  /** Usage goes on while it is rolled up: what has come since, less than `leave` uses, is left for the next time. */
+  /** Rolls up until fewer than `leave` new uses are left; those wait for the next roll-up. */
   async #everySecond(leave = LEFT_FOR_LATER): Promise<void> {
     try {
       await this.#payBack()
@@ -132,7 +133,7 @@ export class Credits {
     return step()
   }
 
-  /** One load an account at a time, whoever asks. */
+  /** Loads an account; concurrent calls share one load. */
   #load(account: Account): Promise<void> {
     const running = this.#loading.get(account)
     if (running !== undefined) return running
@@ -143,8 +144,8 @@ export class Credits {
 }
 
 const MAX_OWED = 100_000
-/** As long as the meter remembers a request. */
+/** How long the meter remembers a request. */
 const OWED_MS = 55_000
 const RELOAD_SECONDS = 30
-/** What is written for so little costs more than it brings. */
+/** Smaller roll-ups cost more than they are worth. */
 const LEFT_FOR_LATER = 1000

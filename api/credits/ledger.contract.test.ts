@@ -387,7 +387,8 @@ contract(
                 break
               }
               case 'rebuild':
-                // The meter is lost, with what was not rolled up; connections go on with the blocks that they hold.
+                // The meter is lost, with what was not rolled up; connections go on with the blocks
+                // that they hold.
                 await meter.close()
                 await start()
                 if (requests.length > 100) requests = requests.slice(-20)

@@ -10,7 +10,7 @@ import {
   type StreamPosition,
 } from './meter.ts'
 
-/** One change of an account's credits. The same key again is the same entry, whatever else it says. */
+/** One change of an account's credits. Entries with the same key are the same entry. */
 export interface LedgerEntry {
   readonly account: Account
   readonly key: string
@@ -21,7 +21,7 @@ export interface LedgerEntry {
   readonly depositAmount?: bigint
 }
 
-/** A difference that `ledger check` found. */
+/** A difference found by `ledger check`. */
 export interface Mismatch {
   readonly wallet: Account
   readonly what: 'granted' | 'used' | 'reserved' | 'conflicting_entries'
@@ -30,14 +30,15 @@ export interface Mismatch {
 }
 
 /**
- * The append-only truth about credits (rules E4, K5). Balance of an account = sum of its entries, less usage that the meter has not handed over
- * yet. Every method rejects with a retriable ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
+ * The append-only ledger of credits (rules E4, K5). An account's balance is the sum of its entries,
+ * less usage that the meter has not rolled up yet. Every method rejects with a retriable
+ * ServiceError `unavailable` when store or meter do not answer; all of them may be repeated.
  */
 export class Ledger {
   readonly #store: Store
   readonly #meter: Meter
   readonly #now: () => number
-  /** When it was last seen to that the meter missed nothing (unix ms); null: never by this process. */
+  /** When this process last loaded entries that the meter had missed (unix ms); null: never. */
   #lookedAt: number | null = null
 
   constructor(deps: {
@@ -50,7 +51,7 @@ export class Ledger {
     this.#now = deps.now ?? Date.now
   }
 
-  /** Appends an entry and lets the meter know of it; gives the credits left. */
+  /** Appends an entry, updates the meter, and returns the credits left. */
   async add(entry: LedgerEntry): Promise<number> {
     return this.addAll(entry.account, [entry])
   }
@@ -64,7 +65,10 @@ export class Ledger {
     return this.tell(account)
   }
 
-  /** Appends entries, all or none, of which the meter is told later: by `tell`, or within half a minute (`reloadGranted`). */
+  /**
+   * Appends entries, all or none. The meter learns of them by `tell`, or within half a minute by
+   * `reloadGranted`.
+   */
   async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
     await this.#store.insert(
       'ledger_entries',
@@ -75,13 +79,13 @@ export class Ledger {
     )
   }
 
-  /** Lets the meter know of an account's entries; gives the credits left. */
+  /** Updates the meter with an account's entries and returns the credits left. */
   async tell(account: Account): Promise<number> {
     await this.load(account)
     return (await this.#meter.left(account)) ?? 0
   }
 
-  /** Puts what the ledger says of an account into the meter. */
+  /** Loads the ledger's snapshot of an account into the meter. */
   async load(account: Account): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const snapshot = await this.#snapshot(account, await this.#meter.epoch())
@@ -91,7 +95,7 @@ export class Ledger {
     throw outpaced()
   }
 
-  /** Enters a stretch of the meter's stream; gives how many uses of credits were in it, 0 when there was none. */
+  /** Writes a range of the meter's stream, and returns its number of uses; 0 if there was none. */
   async rollUp(): Promise<number> {
     const epoch = await this.#meter.epoch()
     const range = await this.#meter.beginRollUp(epoch, await this.#rolledTo(epoch))
@@ -112,8 +116,9 @@ export class Ledger {
   }
 
   /**
-   * Loads accounts of which the meter missed an entry: whoever wrote it ended, or was not answered, in between. Looks at those that were granted credits since it last did
-   * this to the end, the first time in the last day.
+   * Loads accounts with entries that the meter missed, because the writer crashed or got no answer.
+   * Looks at accounts granted credits since the last complete run, the first time at those of the
+   * last day.
    */
   async reloadGranted(): Promise<void> {
     const begun = this.#now()
@@ -121,14 +126,20 @@ export class Ledger {
     this.#lookedAt = begun
   }
 
-  /** Compares ledger and meter, account by account, as of one moment. Accounts that the meter does not hold cannot differ. */
+  /**
+   * Compares ledger and meter by account, as of one moment. Accounts unknown to the meter cannot
+   * differ.
+   */
   async check(): Promise<{ accounts: number; mismatches: Mismatch[] }> {
     const { metered, totals } = await this.#bringUp(null)
     const mismatches = metered.flatMap((state) => compare(state, totals.get(state.account)))
     return { accounts: totals.size, mismatches: [...mismatches, ...(await this.#conflicts())] }
   }
 
-  /** What meter and ledger say of accounts (of those granted credits since a time, unix ms; null: all) as of one moment at which the meter knows every entry. */
+  /**
+   * Reads the state of accounts in meter and ledger as of one moment at which the meter knows every
+   * entry; of accounts granted credits since a time (unix ms), or of all with null.
+   */
   async #bringUp(since: number | null) {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const { at, totals } = await this.#totals(await this.#meter.epoch(), since)

@@ -1,46 +1,61 @@
-/** The wallet a customer connected: the identity of an account, base58. */
+/** The identity of an account: the customer's wallet address, base58. */
 export type Account = string
 
 /**
- * Meters credits on top of the ledger: Redis when several processes share it (`redis.ts`), memory in one process (`memory.ts`); both pass
- * `meter.contract.test.ts`. For each account it holds what the ledger granted (`funded`), what was ever used, and what connections of the feed
- * hold in reserve; what is left is funded - used - reserved. Every use is appended, in the same atomic step, to a stream that `ledger.ts` rolls
- * up into the ledger. Nothing here is the truth: an account that is `unknown` (new, or the meter was lost) is loaded from the ledger.
+ * Meters credits on top of the ledger: in Redis for several processes (`redis.ts`), in memory for
+ * one (`memory.ts`). Both pass `meter.contract.test.ts`.
  *
- * Every method rejects with a retriable ServiceError `unavailable` when the meter does not answer; whether the step was done is then not known,
- * which is why steps carry an id and may be repeated or given back.
+ * For each account it holds the credits granted by the ledger (`funded`), those used, and those
+ * reserved by feed connections; credits left are funded - used - reserved. Each use is appended in
+ * the same atomic step to a stream, which `ledger.ts` rolls up into the ledger. The ledger is the
+ * source of truth: an account that is `unknown` (new, or the meter was lost) is loaded from it.
+ *
+ * Every method rejects with a retriable ServiceError `unavailable` when the meter does not answer.
+ * The outcome is then unknown, so steps carry an id and may be repeated or refunded.
  */
 export interface Meter {
-  /** Takes `credits` for a request, all or nothing. The same request id again is charged once. */
+  /** Charges `credits` for a request, all or nothing, once per request id. */
   charge(account: Account, credits: number, requestId: string): Promise<Charge>
-  /** Returns what a request was charged, once; nothing when it was not charged, and it never will be afterwards. */
+  /**
+   * Refunds the charge of a request, once. A request that was not charged yet never will be
+   * afterwards.
+   */
   giveBack(account: Account, requestId: string): Promise<void>
   /** Credits left; null when the account is unknown. */
   left(account: Account): Promise<number | null>
-  /** Books what a connection of the feed spent of its block and gives it the next one (rule F5). */
+  /** Charges what a feed connection used of its block, and reserves its next block (rule F5). */
   renewBlock(account: Account, renewal: BlockRenewal): Promise<BlockGrant>
-  /** Returns the blocks of connections that ended without doing so, whose time is over (in the customer's favour, rule J5). */
+  /** Refunds expired blocks of connections that ended without returning them (rule J5). */
   releaseExpiredBlocks(): Promise<number>
 
-  /** Names the stream of usage; a meter that lost everything starts another one. */
+  /** Epoch of the usage stream. A meter that lost its data starts a new epoch. */
   epoch(): Promise<string>
-  /** Takes over what the ledger says. `stale`: usage was rolled up since the snapshot was read; read it again. */
+  /**
+   * Loads the ledger's snapshot of an account. `stale`: usage was rolled up after the snapshot was
+   * read, so read it again.
+   */
   load(account: Account, snapshot: LedgerSnapshot): Promise<'loaded' | 'stale'>
   /**
-   * The oldest stretch of the stream after `rolledTo`, or after what was ended since that was read, summed by account; null when there is none or the epoch
-   * is over. The same stretch is given until it is ended, also to other processes, and no two begin at one place, so that each enters the ledger under a key of its own.
+   * Returns the oldest range of the stream after `rolledTo`, summed by account; null if there is
+   * none or the epoch is over. The same range is returned to every process until it is ended, and
+   * no two ranges start at the same place, so each has a ledger key of its own.
    */
   beginRollUp(epoch: string, rolledTo: StreamId): Promise<UsageRange | null>
-  /** Forgets the stretch, which is in the ledger now. */
+  /** Trims a range that is in the ledger. */
   endRollUp(epoch: string, to: StreamId): Promise<void>
-  /** What the meter holds of accounts, unknown ones left out; null when usage was rolled up since the snapshot was read. */
+  /**
+   * Returns the state of known accounts; null if usage was rolled up after the snapshot was read.
+   */
   inspect(accounts: readonly Account[], at: StreamPosition): Promise<MeteredAccount[] | null>
 
   ping(): Promise<void>
   close(): Promise<void>
 }
 
-/** `backlog`: so much usage waits for the ledger that no more is let in until it answers again (rule K5). */
+/**
+ * `backlog`: too much usage waits for the ledger, so charges are refused until it answers (rule
+ * K5).
+ */
 export type Charge =
   | { readonly kind: 'charged' | 'insufficient'; readonly left: number }
   | { readonly kind: 'unknown' | 'backlog' }
@@ -51,29 +66,32 @@ export type BlockGrant =
 
 export interface BlockRenewal {
   readonly connection: string
-  /** Counts the renewals of the connection, from 1: a repeated one is done once and answered alike. */
+  /** Number of the renewal, from 1. A repeated renewal is applied once and gets the same result. */
   readonly sequence: number
-  /** Credits spent of the block in hand; the rest of it is returned. Of a block that was returned already no more is booked than is left: a balance is never negative. */
+  /**
+   * Credits used of the current block; the rest is refunded. If the block was refunded already, at
+   * most the credits left are charged: a balance is never negative.
+   */
   readonly spent: number
-  /** Size of the next block; fewer are granted when fewer are left. 0 ends it. */
+  /** Size of the next block, 0 to end. Fewer credits are granted if fewer are left. */
   readonly wanted: number
 }
 
-/** Place in the stream of usage, `<number>-<number>`, growing. */
+/** Position in the usage stream, `<number>-<number>`, ascending. */
 export type StreamId = string
 
-/** Before the first entry of any stream. */
+/** The position before the first entry. */
 export const STREAM_START: StreamId = '0-0'
 
-/** Up to where a stream of usage has been rolled up into the ledger. */
+/** The position up to which a stream was rolled up into the ledger. */
 export interface StreamPosition {
   readonly epoch: string
   readonly rolledTo: StreamId
 }
 
-/** What the ledger knew about an account when it had taken in the stream up to `rolledTo`. */
+/** The ledger's state of an account after the roll-up to `rolledTo`. */
 export interface LedgerSnapshot extends StreamPosition {
-  /** Sum of the entries that are not usage, and their number, which tells the newer of two snapshots. */
+  /** Sum and number of the entries that are not usage. The number tells which snapshot is newer. */
   readonly funded: number
   readonly entries: number
   /** Usage rolled up so far. */
@@ -83,7 +101,7 @@ export interface LedgerSnapshot extends StreamPosition {
 export interface UsageRange {
   readonly from: StreamId
   readonly to: StreamId
-  /** How many entries of the stream it has. */
+  /** Number of stream entries in the range. */
   readonly entries: number
   readonly usage: ReadonlyMap<Account, number>
 }
@@ -92,22 +110,22 @@ export interface MeteredAccount {
   readonly account: Account
   readonly funded: number
   readonly entries: number
-  /** Used, less what is still to be rolled up: what the ledger should say. */
+  /** Usage without what is still to be rolled up; equals the usage in the ledger. */
   readonly rolledUp: number
-  /** Reserved, by the account's own count and summed over its blocks. */
+  /** Reserved credits, as the account counts them and as the sum of its blocks. */
   readonly reserved: number
   readonly blocks: number
 }
 
 /** Limits of a meter. */
 export interface MeterLimits {
-  /** Entries of the stream that may wait for the ledger. */
+  /** Largest number of stream entries that may wait for the ledger. */
   readonly maxBacklog: number
   /** Entries in one roll-up. */
   readonly rollUpEntries: number
-  /** A request can be given back, and is not charged again, this long. */
+  /** How long a request can be refunded, and is not charged again. */
   readonly requestSeconds: number
-  /** A block that is not renewed for so long is returned. */
+  /** Time without a renewal after which a block is refunded. */
   readonly blockMs: number
 }
 
@@ -118,7 +136,7 @@ export const METER_LIMITS: MeterLimits = {
   blockMs: 60_000,
 }
 
-/** Orders two places of one stream: negative, zero or positive. */
+/** Compares two stream positions. */
 export function compareStreamIds(a: StreamId, b: StreamId): number {
   const [aMs = 0, aSequence = 0] = a.split('-').map(Number)
   const [bMs = 0, bSequence = 0] = b.split('-').map(Number)

@@ -31,7 +31,11 @@ local function after(a, b)
 end
 `
 
-/** Charges, each for itself, in order. KEYS: usage, then account and request of each; ARGV: run, most entries that may wait, seconds, then account and credits of each. Gives outcome and credits left of each. */
+/**
+ * Charges, each for itself, in order. KEYS: usage, then account and request of each; ARGV: run,
+ * most entries that may wait, seconds, then account and credits of each. Gives outcome and credits
+ * left of each.
+ */
 const CHARGE = `
 local run, most, seconds = ARGV[1], tonumber(ARGV[2]), ARGV[3]
 local waiting = redis.call('XLEN', KEYS[1])
@@ -185,7 +189,10 @@ end
 return out
 `
 
-/** The scripts as ioredis defines commands: how many of the arguments are keys (left out: the first argument says it), and the text. */
+/**
+ * The scripts as ioredis defines commands: how many of the arguments are keys (left out: the first
+ * argument says it), and the text.
+ */
 export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
   meterCharge: { lua: CHARGE },
   meterGiveBack: { numberOfKeys: 3, lua: GIVE_BACK },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
-import { asked as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
+import { orUnavailable as askedOfRedis, connectRedis, type Redis } from '../redis-connection.ts'
 import {
   type BlockGrant,
   type Charge,
@@ -14,13 +14,15 @@ import {
 import * as scripts from './redis-scripts.ts'
 
 /**
- * The meter that all processes share. Each step is one Lua script and one round trip; charges of the same turn of this process go in one, because a script and
- * its reply cost more than what it does. Needs Redis 6.2 or newer with `maxmemory-policy
- * noeviction`. An account carries the run id of the server it was loaded on: a server that restarted, and may have lost the last second, knows
+ * The meter that all processes share. Each step is one Lua script and one round trip; charges of
+ * the same turn of this process go in one, because a script and its reply cost more than what it
+ * does. Needs Redis 6.2 or newer with `maxmemory-policy noeviction`. An account carries the run id
+ * of the server it was loaded on: a server that restarted, and may have lost the last second, knows
  * no account until it is loaded from the ledger again.
  *
- * Keys, each under `prefix`: `account:<wallet>` hash (run, funded, entries, used, reserved, `block:<connection>` = `<sequence>:<credits>`);
- * `usage` stream (a: wallet, c: credits); `epoch`, `rolled`, `pending`; `request:<id>` charged credits or `void`; `blocks` sorted set of
+ * Keys, each under `prefix`: `account:<wallet>` hash (run, funded, entries, used, reserved,
+ * `block:<connection>` = `<sequence>:<credits>`); `usage` stream (a: wallet, c: credits); `epoch`,
+ * `rolled`, `pending`; `request:<id>` charged credits or `void`; `blocks` sorted set of
  * `<wallet>|<connection>` by the millisecond it expires.
  */
 export async function createRedisMeter(
@@ -198,7 +200,10 @@ class RedisMeter implements Meter {
     return names.map((name) => this.#prefix + name)
   }
 
-  /** Runs a script of `redis-scripts.ts`: by its hash, with its text when the server does not know it yet. */
+  /**
+   * Runs a script of `redis-scripts.ts`: by its hash, with its text when the server does not know
+   * it yet.
+   */
   #script(name: scripts.ScriptName, args: (string | number)[]): Promise<unknown[]> {
     // ioredis puts defined commands on the client, where TypeScript cannot see them.
     const client = this.#redis as unknown as Record<

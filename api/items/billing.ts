@@ -70,7 +70,8 @@ export const TopUpItem = z
 export function topUpItem({ signature, amount, credits, createdAt }: TopUp) {
   return {
     tx_signature: signature,
-    // A quotient of two doubles that are exact is the double nearest to the exact one; 2^53 units are nine billion USDT.
+    // A quotient of two doubles that are exact is the double nearest to the exact one; 2^53 units
+    // are nine billion USDT.
     amount_usdt: Number(amount) / 10 ** USDT_DECIMALS,
     credits,
     created_at: createdAt,

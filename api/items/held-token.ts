@@ -26,7 +26,10 @@ export const HeldTokenItem = z
   .meta({ id: 'HeldToken', description: 'A token held by several tracked wallets.' })
 export type HeldTokenItem = z.infer<typeof HeldTokenItem>
 
-/** Positions with something held, summed over one mint; integers of 64 bits and more as decimal strings. */
+/**
+ * Positions with something held, summed over one mint; integers of 64 bits and more as decimal
+ * strings.
+ */
 export interface HeldTokenRow {
   readonly mint: string
   readonly decimals: number

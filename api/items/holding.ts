@@ -51,7 +51,10 @@ export const WalletHoldingItem = z
   .meta({ id: 'WalletHolding', description: 'A token that the wallet holds, by its swaps.' })
 export type WalletHoldingItem = z.infer<typeof WalletHoldingItem>
 
-/** Of a row of table `positions` with something held, what holdings are made of; integers of 64 bits and more as decimal strings. */
+/**
+ * Of a row of table `positions` with something held, what holdings are made of; integers of 64 bits
+ * and more as decimal strings.
+ */
 export interface HeldPositionRow {
   readonly wallet: number
   readonly mint: string
@@ -84,7 +87,10 @@ export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {
   }
 }
 
-/** Renders a holding of a wallet that is named beside it, as of block time `now`; fields in the contract's order. */
+/**
+ * Renders a holding of a wallet that is named beside it, as of block time `now`; fields in the
+ * contract's order.
+ */
 export function walletHoldingItem(row: HeldPositionRow, now: number): WalletHoldingItem {
   const unit = 10n ** BigInt(row.decimals)
   const bought = BigInt(row.bought_amount)

@@ -140,7 +140,8 @@ test('C1: a swap is worth its lamports, its dollars at its own price rounded dow
 })
 
 test('C2: lots are made by buys and by transfers in, those at no cost, and used oldest first, also within a transaction', (t) => {
-  // 5 for nothing, 5 for 10 lamports; 6 sold for 60: 5 of the first (50) and 1 of the second (10 less 2).
+  // 5 for nothing, 5 for 10 lamports; 6 sold for 60: 5 of the first (50) and 1 of the second (10
+  // less 2).
   t.is(metrics([token('in')(0, 5n), buy(1, 5n, 10n), sell(2, 6n, 60n)]).pnl.pnl_sol, 58e-9)
   t.is(metrics([[token('in')(0, 5n), buy(0, 5n, 10n)], sell(2, 6n, 60n)]).pnl.pnl_sol, 58e-9)
   // A buy without a value costs nothing either, though it was bought.
@@ -164,7 +165,8 @@ test('C3: parts of a lot cost their share as it was pushed, rounded down, the la
       [290e-9, 0],
     ],
   )
-  // 7 sold for 11 of which 5 are matched: 7.86, so 7 of proceeds less 10 of cost; all 11 were received.
+  // 7 sold for 11 of which 5 are matched: 7.86, so 7 of proceeds less 10 of cost; all 11 were
+  // received.
   const beyond = metrics([buy(0, 5n, 10n), sell(1, 7n, 11n)]).pnl
   t.deepEqual([beyond.pnl_sol, beyond.sol_sold], [-3e-9, 11e-9])
   // What a sell without a value takes is gone with its cost.

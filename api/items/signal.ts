@@ -51,7 +51,10 @@ export const SignalItem = z
   .meta({ id: 'Signal', description: 'A filter strategy that fired for a token.' })
 export type SignalItem = z.infer<typeof SignalItem>
 
-/** A row of table `signals` with the newest market cap that is known of its token; integers of 64 bits and more as decimal strings. */
+/**
+ * A row of table `signals` with the newest market cap that is known of its token; integers of 64
+ * bits and more as decimal strings.
+ */
 export interface SignalRow {
   readonly id: string
   readonly strategy: string

@@ -33,7 +33,9 @@ export const SwapItem = z
   .meta({ id: 'Swap', description: 'A swap of a tracked wallet on one token.' })
 export type SwapItem = z.infer<typeof SwapItem>
 
-/** Renders a swap; fields in the contract's order. Without a quote it says WSOL and `"0"` (rule B7). */
+/**
+ * Renders a swap; fields in the contract's order. Without a quote it says WSOL and `"0"` (rule B7).
+ */
 export function swapItem(
   swap: ServedSwap<PublishedSwap & Pick<Swap, 'confidence' | 'quoteMismatch'>>,
 ): SwapItem {

@@ -3,7 +3,10 @@ import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
 import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } from './fields.ts'
 
-/** What one wallet did with a token (contract 2.3): by its swaps alone, transfers left out (rule C14). */
+/**
+ * What one wallet did with a token (contract 2.3): by its swaps alone, transfers left out (rule
+ * C14).
+ */
 export const WalletAggregateItem = z
   .strictObject({
     wallet: alias,
@@ -39,7 +42,10 @@ export const WalletAggregateItem = z
   })
 export type WalletAggregateItem = z.infer<typeof WalletAggregateItem>
 
-/** Of a row of table `positions`, what aggregates are made of; integers of 64 bits and more as decimal strings. */
+/**
+ * Of a row of table `positions`, what aggregates are made of; integers of 64 bits and more as
+ * decimal strings.
+ */
 export interface TradedPositionRow {
   readonly wallet: number
   readonly buys: string
@@ -85,7 +91,10 @@ export function fractionHeld(bought: bigint, held: bigint): number {
   return bought === 0n || held < 0n ? 0 : nearestNumber(held, bought)
 }
 
-/** Supply x price in USD at the first buy, the price from that buy itself (rule C15); null when anything of it is not known. */
+/**
+ * Supply x price in USD at the first buy, the price from that buy itself (rule C15); null when
+ * anything of it is not known.
+ */
 function entryMcap(row: TradedPositionRow): number | null {
   const { first_value_lamports: value, first_sol_price_usd_e9: price, supply } = row
   const amount = BigInt(row.first_amount)

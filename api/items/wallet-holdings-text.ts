@@ -1,5 +1,5 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
-import { digestOf, JsonText } from '../rendered.ts'
+import { digestOf, JsonText } from '../rendered-answer.ts'
 import type { HeldRows } from '../rows/held-rows.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 

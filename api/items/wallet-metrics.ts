@@ -118,7 +118,10 @@ export const EXAMPLE_WALLET: WalletMetricsItem = {
   computed_at: 1790003600,
 }
 
-/** A row of table `wallet_metrics` as the store gives it: integers of 64 bits and more as decimal strings. */
+/**
+ * A row of table `wallet_metrics` as the store gives it: integers of 64 bits and more as decimal
+ * strings.
+ */
 export interface WalletMetricsRow {
   readonly wallet: number
   readonly status: 'scored' | 'review' | 'disqualified'
@@ -149,7 +152,10 @@ export interface WalletMetricsRow {
   readonly computed_at: number
 }
 
-/** Renders exact sums and counts as figures, each the double nearest to the exact value; means without anything to divide by are null (rules C20, C21). */
+/**
+ * Renders exact sums and counts as figures, each the double nearest to the exact value; means
+ * without anything to divide by are null (rules C20, C21).
+ */
 export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
   return {
     identity: {

@@ -2,21 +2,21 @@ import type { ParameterizedContext as Context } from 'koa'
 import type { KeyLookUp } from '../accounts/key-cache.ts'
 import type { Tokens } from '../auth/tokens.ts'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import type { FailedAuth } from './failed-auth.ts'
 
-/** Is told of a text that came as an API key and is none that is valid. */
-export type OnKeyRefused = (text: string, ctx: Parameters<Step>[0]) => void
+/** Called with a text that was sent as an API key and is not a valid one. */
+export type OnKeyRefused = (text: string, ctx: Parameters<ApiMiddleware>[0]) => void
 
-/** Finds the account of the request's API key: `Authorization: Bearer <API_KEY>`. Never from the URL. */
+/** Sets `account` from the API key in `Authorization: Bearer <API_KEY>`. Never reads the URL. */
 export function authenticate(
   keys: Pick<KeyLookUp, 'accountOf'>,
   failed: FailedAuth,
   onKeyRefused: OnKeyRefused,
-): Step {
+): ApiMiddleware {
   return async function authenticate(ctx, next) {
     const text = bearer(ctx.get('Authorization'))
-    const options = { before: ctx.state.passed, budget: failed(ctx) }
+    const options = { before: ctx.state.limitsPassed, budget: failed(ctx) }
     const account = text === null ? null : await keys.accountOf(text, options)
     if (account === null) {
       if (text !== null) onKeyRefused(text, ctx)
@@ -28,19 +28,20 @@ export function authenticate(
 }
 
 /**
- * Finds who asks for the feed, by an API key or by a dashboard token: `Authorization: Bearer <it>`, and for browsers, which cannot set that field there,
- * `Sec-WebSocket-Protocol: bearer, <it>` (rule F1). Never from the URL.
+ * Sets `account` or `session` of a WebSocket handshake from an API key or a dashboard token, in
+ * `Authorization: Bearer <credential>`. Browsers cannot set that field, so the credential may also
+ * come in `Sec-WebSocket-Protocol: bearer, <credential>` (rule F1). Never reads the URL.
  */
 export function authenticateFeed(
   keys: Pick<KeyLookUp, 'accountOf'>,
   tokens: Pick<Tokens, 'verify'>,
   failed: FailedAuth,
   onKeyRefused: OnKeyRefused,
-): Step {
+): ApiMiddleware {
   return async function authenticateFeed(ctx, next) {
     const text = bearer(ctx.get('Authorization')) ?? subprotocol(ctx.get('Sec-WebSocket-Protocol'))
     if (text === null) return refuse(ctx, null, 'either', failed)
-    // No key has a dot, and no token none.
+    // Every token has dots, and no key has one.
     const session = text.includes('.') ? await tokens.verify(text) : null
     const account = text.includes('.') ? null : await keys.accountOf(text, { budget: failed(ctx) })
     if (session === null && account === null) {
@@ -53,8 +54,11 @@ export function authenticateFeed(
   }
 }
 
-/** Finds who is logged in with the request's dashboard token (rule E2). What it answers is for nobody else, and kept nowhere. */
-export function authenticateSession(tokens: Pick<Tokens, 'verify'>, failed: FailedAuth): Step {
+/** Sets `session` from the dashboard token (rule E2). The answer must not be cached. */
+export function authenticateSession(
+  tokens: Pick<Tokens, 'verify'>,
+  failed: FailedAuth,
+): ApiMiddleware {
   return async function authenticateSession(ctx, next) {
     ctx.set('Cache-Control', 'no-store')
     const text = bearer(ctx.get('Authorization'))
@@ -67,11 +71,11 @@ export function authenticateSession(tokens: Pick<Tokens, 'verify'>, failed: Fail
 
 /**
  * Refuses a credential: 401, or 429 for a token when the client has used up its budget of invalid
- * credentials. The cache of keys counts the keys. A token is verified before the budget is looked
- * at: that asks no store, and so a valid token always passes.
+ * credentials. Keys are counted by the key cache. A token is verified before the budget is checked,
+ * which needs no store, so a valid token always passes.
  *
- * The answer says what came and what is wanted by the form of what came alone: it repeats nothing
- * of it and tells nothing that is stored.
+ * The title depends only on the form of the credential. It repeats no part of the credential and
+ * reveals nothing that is stored.
  */
 async function refuse(
   ctx: Context,

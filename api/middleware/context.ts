@@ -1,29 +1,33 @@
 import type { Middleware } from 'koa'
 import type { Session } from '../auth/session.ts'
 
-/** What the middleware learns of a request on its way. */
+/** State of a request, which the middleware fills in. */
 export interface RequestState {
-  /** Ours, not the client's: credits are charged once for each. */
+  /** Generated here, never taken from the client; the idempotency key of the charge. */
   requestId: string
-  /** The path as declared, once one was found. */
+  /** The declared path of the resource. */
   resource?: string
-  /** Set by `limitRateMeanwhile`: resolves when the limit lets the request pass, rejects with `rate_limited`. What a refused request must not reach waits for it. */
-  passed?: Promise<void>
+  /**
+   * Set by `startRateLimit` and `limitAccount`: resolves when the limits let the request pass, and
+   * rejects with `rate_limited`. Steps that a refused request must not reach await it.
+   */
+  limitsPassed?: Promise<void>
   /** Set by `authenticate` and `authenticateFeed`. */
   account?: string
   /** Set by `authenticateSession` and `authenticateFeed`. */
   session?: Session
-  /** Set by `knowNetwork`. */
+  /** Set by `recordNetwork`. */
   network?: string
-  /** Set by `requirePro`: when Pro is over, unix seconds. */
+  /** Set by `requirePro`: when Pro ends, unix seconds. */
   proUntil?: number
-  /** Credits charged so far, and left after it, where known. */
+  /** Credits charged so far, and credits left afterwards if known. */
   cost: number
   left?: number
-  /** Set by `readBody`: what the JSON text of the body says. */
+  /** Set by `readBody`: the parsed JSON body. */
   body?: unknown
   /** Set by `validate`. */
   input?: unknown
 }
 
-export type Step = Middleware<RequestState>
+/** Koa middleware with the state of a request. */
+export type ApiMiddleware = Middleware<RequestState>

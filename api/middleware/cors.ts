@@ -1,8 +1,11 @@
 import koaCors from '@koa/cors'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** Lets pages of the given origins call the API from a browser (`CORS_ORIGINS`); of none unless configured. Keys go in a field, so cookies never count. */
-export function cors(origins: readonly string[]): Step {
+/**
+ * Allows pages of the given origins to call the API from a browser (`CORS_ORIGINS`). Credentials
+ * are sent in a header field, so cookies are never allowed.
+ */
+export function cors(origins: readonly string[]): ApiMiddleware {
   if (origins.length === 0) return (_ctx, next) => next()
   return koaCors({
     origin: (ctx) => (origins.includes(ctx.get('Origin')) ? ctx.get('Origin') : ''),

@@ -2,10 +2,10 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { problem, toApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** The one place where refusals are rendered and failures logged (rule D1). Nothing internal gets into an answer. */
-export function errors(logger: Logger, metrics: ApiMetrics): Step {
+/** Renders every refusal and logs every failure (rule D1). Internal details stay in the log. */
+export function errors(logger: Logger, metrics: ApiMetrics): ApiMiddleware {
   return async function errors(ctx, next) {
     const started = performance.now()
     const { requestId } = ctx.state
@@ -20,7 +20,7 @@ export function errors(logger: Logger, metrics: ApiMetrics): Step {
       ctx.type = 'application/problem+json'
       if (refusal.status >= 500) {
         const { resource } = ctx.state
-        // A message of the store may quote data.
+        // Messages of other errors may quote stored data.
         const reason = error instanceof ServiceError ? error.message : (error as Error)?.name
         const level = refusal.status === 500 ? 'error' : 'warn'
         logger[level]({ requestId, resource, code: refusal.code, reason }, 'request failed')

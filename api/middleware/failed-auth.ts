@@ -1,18 +1,18 @@
 import type { ParameterizedContext as Context } from 'koa'
 import type { FailureBudget } from '../accounts/key-cache.ts'
 import type { Allowance, RateLimit } from '../rate-limits/rate-limit.ts'
-import { clientOfRequest, tell } from './limit-rate.ts'
+import { applyAllowance, clientOfRequest } from './limit-rate.ts'
 
 /**
- * The budget of invalid credentials that each client has (`FAILED_AUTH_LIMIT_PER_MINUTE`). Guessing
- * a key costs a query of the store, which every process shares with ingest and all readers.
+ * Returns the client's budget of invalid credentials (`FAILED_AUTH_LIMIT_PER_MINUTE`). A guessed
+ * key costs a query of the store, which is shared with ingest and all readers.
  */
 export type FailedAuth = (ctx: Context) => FailureBudget
 
 /**
- * Makes the budgets; `require` throws `rate_limited`. `limit` null: there is none. Each process
- * remembers which clients used theirs up. With Redis, another process learns it from the next
- * invalid credential that it counts for that client.
+ * Creates the budgets; `require` throws `rate_limited`. With `limit` null they are unlimited. Each
+ * process remembers which clients used up their budget. With Redis, another process learns it when
+ * it counts the next invalid credential of that client.
  */
 export function createFailedAuth(limit: RateLimit | null, trustedProxies: number): FailedAuth {
   if (limit === null) return () => ({ require() {}, count: async () => {} })
@@ -20,7 +20,7 @@ export function createFailedAuth(limit: RateLimit | null, trustedProxies: number
     require() {
       const client = clientOfRequest(ctx, trustedProxies)
       const waitMs = limit.exhaustedMs(client)
-      if (waitMs > 0) tell(ctx, limit.name, limit, nothingLeft(waitMs), TITLE)
+      if (waitMs > 0) applyAllowance(ctx, limit.name, limit, nothingLeft(waitMs), TITLE)
     },
     async count() {
       await limit.take(clientOfRequest(ctx, trustedProxies))

@@ -1,6 +1,6 @@
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** What every answer says: the version of the API, and to browsers that it is data and nothing else. */
+/** Header fields of every answer: the API version, and that browsers must treat it as data. */
 export const HEADERS = {
   'API-Version': '1',
   'Cache-Control': 'private, no-cache',
@@ -10,7 +10,8 @@ export const HEADERS = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-export const headers: Step = function headers(ctx, next) {
+/** Sets the header fields of every answer. */
+export const headers: ApiMiddleware = function headers(ctx, next) {
   for (const [name, value] of FIELDS) ctx.res.setHeader(name, value)
   return next()
 }
@@ -32,8 +33,8 @@ const DENIED = [
 ]
 
 /**
- * What pages say besides: no window of another origin can reach them, and they use nothing of the
- * device but the clipboard, to write.
+ * Additional header fields of pages: windows of other origins cannot reach them, and the only
+ * device feature they may use is writing to the clipboard.
  */
 export const PAGE_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',

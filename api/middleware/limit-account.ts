@@ -1,24 +1,24 @@
 import { ApiError } from '../errors.ts'
 import type { RateLimit } from '../rate-limits/rate-limit.ts'
-import type { Step } from './context.ts'
-import { tell } from './limit-rate.ts'
+import type { ApiMiddleware } from './context.ts'
+import { applyAllowance } from './limit-rate.ts'
 
-/** What one account may ask for, whatever the addresses of its clients. */
+/** Limits of one account, whatever the addresses of its clients. */
 export interface AccountLimit {
-  /** As the `RateLimit` fields name the limit of requests at once. */
+  /** Name of the limit of concurrent requests in the `RateLimit` fields. */
   readonly concurrencyName: string
   /** Requests a minute; null: no limit. */
   readonly rate: RateLimit | null
-  /** Requests under way at the same time in this process; 0: no limit. */
+  /** Concurrent requests in this process; 0: no limit. */
   readonly atOnce: number
 }
 
 /**
- * Counts the request for its account, or for the wallet of its token, and refuses what is over the
- * limit (rules D2, D6): after 401, before everything that comes later. On Redis the count goes
- * on beside the client's limit and the charge; `ctx.state.passed` waits for all of them.
+ * Counts the request for its account, or for the wallet of its token, and refuses it with 429 over
+ * the limit (rules D2, D6). On Redis, the count runs concurrently with the client's limit and the
+ * charge; `ctx.state.limitsPassed` resolves after both limits.
  */
-export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): Step {
+export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): ApiMiddleware {
   const underWay = new Map<string, number>()
   return async function limitAccount(ctx, next) {
     const { state } = ctx
@@ -27,20 +27,20 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): S
     const count = underWay.get(account) ?? 0
     underWay.set(account, count + 1)
     try {
-      if (rate?.tellsAtOnce(account)) {
-        await state.passed
-        tell(ctx, rate.name, rate, await rate.take(account), OF_ACCOUNT)
+      if (rate?.decidesLocally(account)) {
+        await state.limitsPassed
+        applyAllowance(ctx, rate.name, rate, await rate.take(account), OF_ACCOUNT)
       } else if (rate !== null) {
-        const before = state.passed
+        const before = state.limitsPassed
         const taken = rate.take(account)
-        state.passed = (async () => {
+        state.limitsPassed = (async () => {
           await before
-          tell(ctx, rate.name, rate, await taken, OF_ACCOUNT)
+          applyAllowance(ctx, rate.name, rate, await taken, OF_ACCOUNT)
         })()
-        state.passed.catch(() => {}) // awaited below
+        state.limitsPassed.catch(() => {}) // awaited below
       }
       if (atOnce > 0 && count >= atOnce) {
-        await state.passed
+        await state.limitsPassed
         ctx.set('RateLimit-Policy', `"${concurrencyName}";q=${atOnce};qu="concurrent-requests"`)
         ctx.set('RateLimit', `"${concurrencyName}";r=0;t=1`)
         throw new ApiError('rate_limited', { headers: { 'Retry-After': '1' }, title: AT_ONCE })
@@ -50,7 +50,7 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): S
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      await state.passed // its refusal comes before any other
+      await state.limitsPassed // its refusal comes before any other
     }
   }
 }

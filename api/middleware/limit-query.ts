@@ -1,9 +1,9 @@
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /**
- * The longest query of a URL, in bytes as it came. No query of a documented parameter comes near
- * it.
+ * The longest query of a URL, in bytes before decoding. Queries with documented parameters are much
+ * shorter.
  */
 export const MAX_QUERY = 2048
 
@@ -11,7 +11,7 @@ export const MAX_QUERY = 2048
  * Refuses a longer query on every path with 400 `invalid_parameter`, at the place of 400 in the
  * order of rule D2.
  */
-export const limitQuery: Step = function limitQuery(ctx, next) {
+export const limitQuery: ApiMiddleware = function limitQuery(ctx, next) {
   const { url = '' } = ctx.req
   const mark = url.length > MAX_QUERY ? url.indexOf('?') : -1
   if (mark !== -1 && url.length - mark - 1 > MAX_QUERY)

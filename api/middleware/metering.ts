@@ -1,10 +1,13 @@
 import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
 import type { ApiMetrics } from '../telemetry.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** Says on every product answer what it cost, 0 unless it is 2xx, and what the account has left, where that is known (rule D5). */
-export function showCredits(credits: Credits): Step {
+/**
+ * Sets the header fields for credits on every charged resource: the cost, 0 unless the answer is
+ * 2xx, and the credits left if known (rule D5).
+ */
+export function showCredits(credits: Credits): ApiMiddleware {
   return async function showCredits(ctx, next) {
     const { state } = ctx
     try {
@@ -24,17 +27,17 @@ export function showCredits(credits: Credits): Step {
 }
 
 /**
- * Charges the call in one step before it is answered, and gives the credits back when the answer is none. What counts against the rate limit is asked at the same time; a
- * call that is over it gets its credits back.
+ * Charges the call before it is answered, and gives the credits back if the answer is not 2xx. The
+ * charge runs concurrently with the rate limits; a call over a limit gets its credits back.
  */
-export function charge(credits: Credits, price: number, metrics: ApiMetrics): Step {
+export function charge(credits: Credits, price: number, metrics: ApiMetrics): ApiMiddleware {
   return async function charge(ctx, next) {
     const { account, requestId, resource = '' } = ctx.state
     if (account === undefined) throw new Error('charge comes after authenticate')
     const charging = credits.charge(account, price, requestId)
-    charging.catch(() => {}) // it is awaited after the limit
+    charging.catch(() => {}) // awaited after the limit
     try {
-      await ctx.state.passed
+      await ctx.state.limitsPassed
     } catch (refusal) {
       const isCharged = await charging.then(({ kind }) => kind === 'charged').catch(() => false)
       if (isCharged) await credits.giveBack(account, requestId).catch(() => {})

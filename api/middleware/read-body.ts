@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import { MAX_BODY } from './limit-body.ts'
 
 /**
- * Reads the JSON object of a request: 413 for what is larger than `MAX_BODY`, 415 for what is not JSON by its type or is compressed, 400 for what is not JSON
- * or not UTF-8 (rule D2).
+ * Reads the JSON body of a request into `body` (rule D2). Refuses a body over `MAX_BODY` with 413,
+ * another content type or a compressed body with 415, and invalid JSON or UTF-8 with 400.
  */
-export const readBody: Step = async function readBody(ctx, next) {
+export const readBody: ApiMiddleware = async function readBody(ctx, next) {
   if (ctx.request.type !== 'application/json' || ctx.get('Content-Encoding') !== '') {
-    // What was not read would be taken for the next request.
+    // The unread body would be parsed as the next request.
     ctx.set('Connection', 'close')
     throw new ApiError('unsupported_media_type')
   }
@@ -28,7 +28,7 @@ export const readBody: Step = async function readBody(ctx, next) {
   await next()
 }
 
-/** Null when there is more. */
+/** Returns the body, or null if it is longer than `most` bytes. */
 async function readAtMost(request: IncomingMessage, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let length = 0
@@ -39,7 +39,7 @@ async function readAtMost(request: IncomingMessage, most: number): Promise<Buffe
       if (length > most) return null
     }
   } catch (cause) {
-    // The client went away in the middle, or took too long: nobody reads the answer.
+    // The client disconnected or took too long. Nobody reads the answer.
     throw new ApiError('bad_request', { cause })
   }
   return Buffer.concat(chunks)

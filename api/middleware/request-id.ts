@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** Names every request, in its answer and in the log (rule D1). */
-export const requestId: Step = function requestId(ctx, next) {
+/** Gives each request an id, which its answer and the log name (rule D1). */
+export const requestId: ApiMiddleware = function requestId(ctx, next) {
   ctx.state.requestId = randomUUID()
   ctx.state.cost = 0
   ctx.res.setHeader('X-Request-Id', ctx.state.requestId)

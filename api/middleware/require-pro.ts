@@ -1,9 +1,9 @@
 import type { Billing } from '../billing/billing.ts'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
-/** Refuses who has no active Pro with 403 `pro_required` (rule D3); comes after `validate` and what finds the session. */
-export function requirePro(billing: Pick<Billing, 'pro'> | null): Step {
+/** Refuses wallets without active Pro with 403 `pro_required` (rule D3). Needs a session. */
+export function requirePro(billing: Pick<Billing, 'pro'> | null): ApiMiddleware {
   return async function requirePro(ctx, next) {
     const { session } = ctx.state
     if (session === undefined) throw new Error('requirePro comes after authenticateSession')

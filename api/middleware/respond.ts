@@ -1,42 +1,42 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { FairReads } from '../fair-reads.ts'
-import type { KeptAnswers } from '../kept-answers.ts'
 import type { MarkerCache } from '../marker-cache.ts'
-import { type Rendered, renderAnswer } from '../rendered.ts'
+import type { MintAnswerCache } from '../mint-answer-cache.ts'
+import { type RenderedAnswer, renderAnswer } from '../rendered-answer.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import type { RequestState, Step } from './context.ts'
+import type { ApiMiddleware, RequestState } from './context.ts'
 import { send } from './send.ts'
 
 /**
- * Answers with what the resource gives: from bytes kept for this marker, or until something of its
- * mint changes; everything else is made now (rule D8). What an account asks of the store waits
- * for the account's turn.
+ * Answers with the result of the resource's handler (rule D8). Answers of `isHot` come from the
+ * cache by marker, those of `mintOf` from the cache by mint; others are made for each request.
+ * Queries for an account wait in the fair queue.
  */
 export function respond(
   resource: Resource,
   deps: {
-    readonly answers: MarkerCache<Rendered>
-    readonly kept: KeptAnswers
+    readonly byMarker: MarkerCache<RenderedAnswer>
+    readonly byMint: MintAnswerCache
     readonly position: Pick<StoragePosition, 'stored'>
     readonly reads: FairReads
     readonly store: Store
   },
-): Step {
+): ApiMiddleware {
   const { path, price, isHot, mintOf } = resource
-  const { answers, kept, position, reads, store } = deps
+  const { byMarker, byMint, position, reads, store } = deps
   return async function respond(ctx) {
     const { account = '' } = ctx.state
-    const input = ctx.state.input as never // `validate` has read it by the schemas that type the handler
+    const input = ctx.state.input as never // `validate` has parsed it by the schemas that type the handler
     const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
     await send(ctx, answer, 'application/json')
   }
 
-  async function free(input: never, { session, network }: RequestState): Promise<Rendered> {
+  async function free(input: never, { session, network }: RequestState): Promise<RenderedAnswer> {
     return renderAnswer(await resource.handle(input, { session, network, store }), null)
   }
 
-  function answerOf(input: never, account: string): Promise<Rendered> {
+  function answerOf(input: never, account: string): Promise<RenderedAnswer> {
     const key = `${path} ${JSON.stringify(input)}`
     const make = () => reads.answer(account, key, (store) => resource.handle(input, { store }))
     const now = async () => {
@@ -45,7 +45,7 @@ export function respond(
     }
     if (mintOf === undefined && !isHot?.(input)) return now()
     reads.join(account, key)
-    if (mintOf !== undefined) return kept.get(mintOf(input), key, now)
-    return answers.get(key, async (stored, before) => renderAnswer(await make(), stored, before))
+    if (mintOf !== undefined) return byMint.get(mintOf(input), key, now)
+    return byMarker.get(key, async (stored, before) => renderAnswer(await make(), stored, before))
   }
 }

@@ -1,20 +1,20 @@
 import type Router from '@koa/router'
 import compose from 'koa-compose'
 import { ApiError } from '../errors.ts'
-import type { RequestState, Step } from './context.ts'
+import type { ApiMiddleware, RequestState } from './context.ts'
 
 /**
- * Finds the resource of a request and goes its steps. Refuses paths that are nowhere, then methods
- * that a path does not take; HEAD too (rule D2). A path without parameters is looked up by its
- * text, one with parameters by the few patterns. Nothing of a request is kept: what strangers ask
- * for must not stay in memory.
+ * Finds the route of a request and runs its middleware. Refuses unknown paths, then methods that a
+ * path does not accept, HEAD included (rule D2). Paths without parameters are looked up in a map,
+ * others are matched against the patterns. No request is cached, so that clients cannot fill the
+ * memory.
  */
-export function route(router: Router<RequestState>): Step {
+export function route(router: Router<RequestState>): ApiMiddleware {
   const fixed = new Map<string, Route[]>()
   const patterns: Route[] = []
   for (const layer of router.stack) {
     const resource = String(layer.path)
-    const found = { layer, resource, run: compose(layer.stack) as Step } // of the same router
+    const found = { layer, resource, run: compose(layer.stack) as ApiMiddleware } // of the same router
     if (layer.paramNames.length > 0) patterns.push(found)
     else fixed.set(resource, [...(fixed.get(resource) ?? []), found])
   }
@@ -33,9 +33,9 @@ export function route(router: Router<RequestState>): Step {
 
 interface Route {
   readonly layer: Router<RequestState>['stack'][number]
-  /** The path as declared. */
+  /** The declared path. */
   readonly resource: string
-  readonly run: Step
+  readonly run: ApiMiddleware
 }
 
 function refusal(matching: readonly Route[]): ApiError {

@@ -1,10 +1,10 @@
 import type { ParameterizedContext } from 'koa'
-import { LEAST_COMPRESSED_BYTES, type Rendered } from '../rendered.ts'
+import { LEAST_COMPRESSED_BYTES, type RenderedAnswer } from '../rendered-answer.ts'
 
-/** Sends bytes that are there: 304 to a client that has them, else in the encoding that it asks for (rule D8). */
+/** Sends a rendered answer: 304 if the client has it, else in an accepted encoding (rule D8). */
 export async function send(
   ctx: ParameterizedContext,
-  answer: Rendered,
+  answer: RenderedAnswer,
   type: string,
 ): Promise<void> {
   if (answer.release !== null) ctx.res.once('close', answer.release)
@@ -32,8 +32,8 @@ export async function send(
 }
 
 /**
- * Whether the client has the answer already: weak comparison, RFC 9110 13.1.2. Koa's `fresh` would not tell programs that use `fetch`: it adds
- * `Cache-Control: no-cache`, which is meant for caches on the way.
+ * Whether the client has the answer already, by weak comparison (RFC 9110 13.1.2). Koa's `fresh`
+ * returns false for programs that use `fetch`, because `fetch` adds `Cache-Control: no-cache`.
  */
 function isKnown(etag: string, field: string): boolean {
   if (field === '') return false

@@ -1,14 +1,14 @@
 import { PAGE_POLICY, type Page } from '../openapi/pages.ts'
-import { type Rendered, renderBytes } from '../rendered.ts'
-import type { Step } from './context.ts'
+import { type RenderedAnswer, renderBytes } from '../rendered-answer.ts'
+import type { ApiMiddleware } from './context.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { send } from './send.ts'
 
-/** Shows a page. */
-export function showPage(page: Page): Step {
+/** Answers with a page of HTML, script or style. It is rendered once unless `isMadeAnew`. */
+export function showPage(page: Page): ApiMiddleware {
   const { type, make, name = page.path, policy = () => PAGE_POLICY } = page
   const { caching = 'public, max-age=300', isMadeAnew = false } = page
-  let made: Rendered | undefined
+  let made: RenderedAnswer | undefined
   return async function showPage(ctx) {
     ctx.state.resource = name
     if (made === undefined || isMadeAnew) made = renderBytes(Buffer.from(make()))

@@ -4,43 +4,47 @@ import type { Tokens } from '../auth/tokens.ts'
 import type { Billing } from '../billing/billing.ts'
 import type { Credits } from '../credits/credits.ts'
 import { ApiError } from '../errors.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 import { requirePro } from './require-pro.ts'
 
-/** A connection whose client asks to speak WebSocket on it. */
+/** A connection whose client asks for a WebSocket. */
 export interface Upgrade {
   readonly request: IncomingMessage
   readonly socket: Duplex
-  /** What of the connection was read beyond the request. */
+  /** Bytes that were read after the request. */
   readonly head: Buffer
 }
 
-/** Who looks at the views of a dashboard: a wallet by its token, as long as token and Pro last (rule F1). */
+/** A dashboard connection: a wallet with a token, valid while token and Pro last (rule F1). */
 export interface Viewer {
   readonly wallet: string
   /** The token's `jti`. */
   readonly tokenId: string
-  /** Of the token: see `Session`. */
+  /** The token's generation: see `Session`. */
   readonly generation: number
-  /** Of the token, unix seconds; in that second it is over. */
+  /** When the token expires, unix seconds, exclusive. */
   readonly expiresAt: number
-  /** Of Pro, in the same way. */
+  /** When Pro ends, unix seconds, exclusive. */
   readonly proUntil: number
-  /** Rejects with `unavailable` when it cannot be told. */
+  /** Whether the token was revoked. Rejects with `unavailable`. */
   isRevoked(): Promise<boolean>
-  /** Until when Pro lasts by now; null when it is over. Rejects with `unavailable` when it cannot be told. */
+  /** Returns when Pro ends, or null if it has ended. Rejects with `unavailable`. */
   readProUntil(): Promise<number | null>
 }
 
-/** Takes connections over. */
+/** Takes over WebSocket connections. */
 export interface UpgradeHandler {
-  /** Of an account that has so many credits left. */
+  /** Accepts a connection of an account with `left` credits. */
   accept(upgrade: Upgrade, account: string, left: number): void
+  /** Accepts a dashboard connection. */
   acceptViewer(upgrade: Upgrade, viewer: Viewer): void
 }
 
-/** Refuses those who could not pay for a single message, and dashboards of wallets without Pro (rule F1). */
-export function requireMeans(credits: Credits, billing: Pick<Billing, 'pro'> | null): Step {
+/** Refuses accounts without a credit, and dashboards of wallets without Pro (rule F1). */
+export function requireCreditsOrPro(
+  credits: Credits,
+  billing: Pick<Billing, 'pro'> | null,
+): ApiMiddleware {
   const withPro = requirePro(billing)
   return async function requireMeans(ctx, next) {
     if (ctx.state.session !== undefined) return withPro(ctx, next)
@@ -51,13 +55,13 @@ export function requireMeans(credits: Credits, billing: Pick<Billing, 'pro'> | n
   }
 }
 
-/** Hands the connection over; `upgradeOf` knows the requests that ask for it. */
+/** Hands the connection of a valid WebSocket handshake to the feed. */
 export function upgrade(deps: {
   readonly feed: UpgradeHandler
   readonly upgradeOf: (request: IncomingMessage) => Upgrade | undefined
   readonly tokens: Pick<Tokens, 'isRevoked'>
   readonly billing: Pick<Billing, 'pro'> | null
-}): Step {
+}): ApiMiddleware {
   const { feed, upgradeOf, tokens, billing } = deps
   return async function upgrade(ctx) {
     const asked = upgradeOf(ctx.req)
@@ -84,8 +88,8 @@ export function upgrade(deps: {
 }
 
 /**
- * Whether a request has what RFC 6455 4.2.1 asks of a handshake. Others would be refused by `ws`,
- * without a problem document.
+ * Whether a request is a handshake as RFC 6455 4.2.1 defines it. `ws` would refuse others without a
+ * problem document.
  */
 function isHandshake({ headers }: IncomingMessage): boolean {
   return (

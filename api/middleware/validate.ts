@@ -1,14 +1,13 @@
 import type { z } from 'zod'
 import { ApiError } from '../errors.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { Step } from './context.ts'
+import type { ApiMiddleware } from './context.ts'
 
 /**
- * Reads path, query and body by the resource's schemas: rejected, never clamped; unknown query
- * parameters are ignored (rule D2). Nothing of a request is kept: reading one takes a few
- * microseconds at most.
+ * Parses path, query and body by the resource's schemas. Invalid values are refused, never clamped;
+ * unknown query parameters are ignored (rule D2). Results are not cached.
  */
-export function validate(resource: Resource): Step {
+export function validate(resource: Resource): ApiMiddleware {
   const names = new Set(Object.keys(resource.query.shape))
   return function validate(ctx, next) {
     const input = resource.input.safeParse({
@@ -23,8 +22,8 @@ export function validate(resource: Resource): Step {
 }
 
 /**
- * The parameters of a query that have one of `names`, as text; one that is given several times as a
- * list, which no schema takes.
+ * Returns the query parameters whose name is in `names`, as text. A repeated parameter becomes a
+ * list, which no schema accepts.
  */
 export function declaredQuery(
   text: string,

@@ -2,7 +2,10 @@ import type { AsyncApiDocument, MessageDocs } from './asyncapi.ts'
 import { html, inline, page, paragraphs, type SafeHtml } from './html.ts'
 import type { JsonSchema } from './json-schemas.ts'
 
-/** The feed as a page of its own: no script, so that it reads everywhere. Made of the AsyncAPI document alone. */
+/**
+ * The feed as a page of its own: no script, so that it reads everywhere. Made of the AsyncAPI
+ * document alone.
+ */
 export function feedPage(document: AsyncApiDocument): string {
   const { info, channels, components } = document
   const { messages } = components

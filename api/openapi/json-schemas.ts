@@ -3,7 +3,10 @@ import { z } from 'zod'
 /** A JSON Schema. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** Schemas of one document: those with an `id` stand once under its components, everything else refers to them. */
+/**
+ * Schemas of one document: those with an `id` stand once under its components, everything else
+ * refers to them.
+ */
 export class JsonSchemas {
   /** By id. */
   readonly components: Record<string, JsonSchema> = {}
@@ -14,7 +17,10 @@ export class JsonSchemas {
     this.#target = target
   }
 
-  /** The schema of what a zod schema gives, or with `input` of what it takes. Inline, or a reference when it has an id. */
+  /**
+   * The schema of what a zod schema gives, or with `input` of what it takes. Inline, or a reference
+   * when it has an id.
+   */
   of(schema: z.ZodType, io: 'output' | 'input' = 'output'): JsonSchema {
     const { $schema, $defs, definitions, ...rest } = z.toJSONSchema(schema, {
       target: this.#target,

@@ -6,7 +6,10 @@ import { ABOUT } from './about.ts'
 import { JsonSchemas } from './json-schemas.ts'
 import { Problem } from './problem.ts'
 
-/** The OpenAPI 3.1 document of the API, made of what validates its requests and types its answers (rule D7). */
+/**
+ * The OpenAPI 3.1 document of the API, made of what validates its requests and types its answers
+ * (rule D7).
+ */
 export function openApiDocument(resources: readonly Resource[], serverUrl: string): object {
   const schemas = new JsonSchemas('draft-2020-12')
   const problem = schemas.of(Problem)

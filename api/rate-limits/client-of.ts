@@ -2,10 +2,11 @@ import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 
 /**
- * Whom a request counts for (rule D6): an IPv4 address, or the /64 network of an IPv6 address, as text in one form. `hops` proxies are trusted
- * (`TRUSTED_PROXIES`): each appends to `X-Forwarded-For` the address it was called from, so the client is the entry that the outermost of them
- * wrote. What stands before it was written by the client and is not believed; where entries are missing or none is an address, the nearest
- * one known counts.
+ * Returns the client that a request counts for (rule D6): an IPv4 address, or the /64 network of an
+ * IPv6 address, as normalised text. `hops` proxies are trusted (`TRUSTED_PROXIES`). Each appends
+ * the address of its caller to `X-Forwarded-For`, so the client is the entry written by the
+ * outermost proxy; earlier entries were written by the client and are ignored. If entries are
+ * missing or invalid, the nearest known address counts.
  */
 export function clientOf(
   connection: string | undefined,
@@ -23,8 +24,8 @@ export function clientOf(
 }
 
 /**
- * The site that a client of `clientOf` belongs to: the /48 around the /64 of an IPv6 client, which
- * is what one customer of a provider may have (RFC 6177). Null for IPv4.
+ * Returns the IPv6 /48 around the client's /64, which one customer of a provider may have (RFC
+ * 6177). Null for IPv4.
  */
 export function siteOf(client: string): string | null {
   if (!client.endsWith('/64')) return null
@@ -32,7 +33,7 @@ export function siteOf(client: string): string | null {
   return `${ipaddr.IPv6.networkAddressFromCIDR(site).toString()}/48`
 }
 
-/** `1.2.3.4:567` and `[::1]:567` are how some proxies write it. */
+/** Some proxies write `1.2.3.4:567` or `[::1]:567`. */
 function withoutPort(entry: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(entry)?.[1] ?? /^([\d.]+):\d+$/.exec(entry)?.[1] ?? entry
 }

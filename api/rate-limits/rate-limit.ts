@@ -7,35 +7,39 @@ import {
 } from 'rate-limiter-flexible'
 import type { Redis } from '../redis-connection.ts'
 
-/** What is left of a client's requests after one more. */
+/** Result of counting one request of a client. */
 export interface Allowance {
   readonly allowed: boolean
   readonly left: number
-  /** Whole seconds until the window ends and all are there again; at least 1. */
+  /** Whole seconds until the window ends and the quota is full again; at least 1. */
   readonly resetSeconds: number
 }
 
-/** So many requests in a minute for each client, counted from its first (rule D6). */
+/**
+ * A quota of requests a minute for each client, in a window that starts with its first request
+ * (rule D6).
+ */
 export interface RateLimit {
-  /** As the `RateLimit` fields name it. */
+  /** Name of the policy in the `RateLimit` fields. */
   readonly name: string
   readonly quota: number
   readonly windowSeconds: number
   /** Counts one request. Never rejects. */
   take(client: string): Promise<Allowance>
-  /** Milliseconds until a client that is known to have nothing left may ask again; else 0. */
+  /** Milliseconds until a client known to be over the limit may send requests again; else 0. */
   exhaustedMs(client: string): number
-  /** Whether `take` does not wait for Redis, or is likely to refuse. */
-  tellsAtOnce(client: string): boolean
+  /** Whether `take` answers without Redis, or is likely to refuse. */
+  decidesLocally(client: string): boolean
 }
 
 const WINDOW_SECONDS = 60
-/** How many clients with nothing left are remembered; an evicted one is counted again. */
+/** Capacity of the cache of clients over the limit; an evicted client is counted again. */
 const MOST_EXHAUSTED = 10_000
 
 /**
- * A limit of `quota` requests a minute; null when it is 0, which is off. All processes count together on `redis`; without one, and while Redis does not
- * answer, each process counts alone: a limiter that is down keeps nobody out, and lets nobody in without bound.
+ * Creates a limit of `quota` requests a minute; null if `quota` is 0, which turns it off. All
+ * processes count together on `redis`. With null, and while Redis does not answer, each process
+ * counts alone: a broken limiter refuses nobody, but still bounds every client.
  */
 export function createRateLimit(
   name: string,
@@ -69,7 +73,7 @@ export function createRateLimit(
       return allowance
     },
     exhaustedMs: (client) => exhausted.getRemainingTTL(client),
-    tellsAtOnce: (client) => redis === null || exhausted.has(client),
+    decidesLocally: (client) => redis === null || exhausted.has(client),
   }
 }
 
@@ -77,7 +81,10 @@ function takeOne(limiter: RateLimiterAbstract): RateLimit['take'] {
   return async (client) => allowance(...(await consume(limiter, client, 1)))
 }
 
-/** Requests of one client in the same turn are counted in one step: each is told as if it had been counted alone, in the order in which they came. */
+/**
+ * Counts requests of one client in the same turn of the event loop in one step. Each gets the
+ * result it would have had alone, in order of arrival.
+ */
 function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['take'] {
   const asked = new Map<string, ((allowance: Promise<Allowance>) => void)[]>()
 
@@ -109,7 +116,7 @@ function takeTogether(limiter: RateLimiterAbstract, quota: number): RateLimit['t
     })
 }
 
-/** Whether so many more are within the quota, and the count after them. */
+/** Whether the requests are within the quota, and the count after them. */
 async function consume(
   limiter: RateLimiterAbstract,
   client: string,

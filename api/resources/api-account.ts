@@ -14,7 +14,10 @@ export interface AccountDeps {
   readonly events: Pick<AccountEvents, 'add' | 'list'>
 }
 
-/** `GET /me/api`: the account of who is logged in; the first one makes it and its key, and alone is told the key (contract 4.4, rule E3). */
+/**
+ * `GET /me/api`: the account of who is logged in; the first one makes it and its key, and alone is
+ * told the key (contract 4.4, rule E3).
+ */
 export function meApi({ accounts, credits, keyUses, events }: AccountDeps) {
   return dashboardResource({
     path: '/me/api',

@@ -11,7 +11,10 @@ const CreditCheckAnswer = z
   })
   .meta({ id: 'CreditCheckAnswer', description: 'What a check of credits found.' })
 
-/** `POST /billing/credits/check`: credits what the connected wallet has paid since the last check (contract 4.4, rule E5). */
+/**
+ * `POST /billing/credits/check`: credits what the connected wallet has paid since the last check
+ * (contract 4.4, rule E5).
+ */
 export function billingCreditsCheck({ billing }: { readonly billing: Billing | null }) {
   return dashboardResource({
     path: '/billing/credits/check',

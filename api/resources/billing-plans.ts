@@ -4,7 +4,9 @@ import { PlansAnswer, plansAnswer } from '../items/billing.ts'
 import { NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 
-/** `GET /billing/plans`: what can be bought, and where it is paid; anybody may ask (contract 4.4). */
+/**
+ * `GET /billing/plans`: what can be bought, and where it is paid; anybody may ask (contract 4.4).
+ */
 export function billingPlans({ billing }: { readonly billing: Billing | null }) {
   return resource({
     path: '/billing/plans',

@@ -4,7 +4,10 @@ import { open } from './billing-plans.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** `POST /billing/pro/check`: redeems what the connected wallet has paid for Pro since the last check (contract 4.4, rules E5, E6). */
+/**
+ * `POST /billing/pro/check`: redeems what the connected wallet has paid for Pro since the last
+ * check (contract 4.4, rules E5, E6).
+ */
 export function billingProCheck({ billing }: { readonly billing: Billing | null }) {
   return dashboardResource({
     path: '/billing/pro/check',

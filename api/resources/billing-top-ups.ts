@@ -9,7 +9,10 @@ const TopUpsAnswer = z
   .strictObject({ items: z.array(TopUpItem).meta({ description: 'Newest first, at most 1000' }) })
   .meta({ id: 'TopUpsAnswer', description: 'Deposits of an account that were credited.' })
 
-/** `GET /billing/credits/topups`: what the connected wallet's account topped up (contract 4.4, rule E6). */
+/**
+ * `GET /billing/credits/topups`: what the connected wallet's account topped up (contract 4.4, rule
+ * E6).
+ */
 export function billingTopUps({ billing }: { readonly billing: Billing | null }) {
   return dashboardResource({
     path: '/billing/credits/topups',

@@ -21,7 +21,10 @@ const HeldTokensAnswer = z
   .meta({ id: 'HeldTokensAnswer', description: 'A page of the tokens held by several wallets.' })
 export type HeldTokensAnswer = z.infer<typeof HeldTokensAnswer>
 
-/** `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1, rules C14, C17). */
+/**
+ * `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1,
+ * rules C14, C17).
+ */
 export function heldTokens({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/tokens/held',

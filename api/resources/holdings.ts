@@ -24,8 +24,8 @@ const HoldingsAnswer = z
 export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
 
 /**
- * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered by how long (contract 4.2, rules C14, C17). Ages
- * end at the newest stored block (rule C22).
+ * `GET /wallets/holdings`: what one tracked wallet holds, or all of them, by swaps alone, filtered
+ * by how long (contract 4.2, rules C14, C17). Ages end at the newest stored block (rule C22).
  */
 export function holdings({ position, openPositions }: ResourceDeps) {
   return resource({

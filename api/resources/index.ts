@@ -31,7 +31,7 @@ import { walletHoldings } from './wallet-holdings.ts'
 import { walletMetrics } from './wallet-metrics.ts'
 import { wallets } from './wallets.ts'
 
-/** Everything the API answers over HTTP, in the order of the documents. */
+/** Returns all resources of the API, in the order of the documents. */
 export function createResources(
   deps: ResourceDeps &
     AccountDeps & {

@@ -215,7 +215,8 @@ test.serial(
     const third = start(HELD)
     await third.onTick(tickOf(AT + 40, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
     t.is(await stored(), 5)
-    // Read again with one more (SIGHUP): it fires where its conditions hold, the known one does not.
+    // Read again with one more (SIGHUP): it fires where its conditions hold, the known one does
+    // not.
     third.replace([HELD, { ...UP, name: 'up_too' }])
     await third.onTick(tickOf(AT + 50, [token(JUP), token(MINT, { enteredAt: AT + 40 })]))
     t.is(await stored(), 7)

@@ -10,7 +10,9 @@ const SignalsAnswer = z
   .strictObject({ items: z.array(SignalItem).meta({ description: 'Newest first' }) })
   .meta({ id: 'SignalsAnswer', description: 'The newest signals of the filter strategies.' })
 
-/** `GET /me/signals/filter`: which filter strategies fired for which tokens (contract 4.4, rule G5). */
+/**
+ * `GET /me/signals/filter`: which filter strategies fired for which tokens (contract 4.4, rule G5).
+ */
 export function meSignalsFilter({
   store,
   now,

@@ -11,7 +11,10 @@ const TrendingAnswer = z
   })
   .meta({ id: 'TrendingAnswer', description: 'The trending watchlist.' })
 
-/** `GET /me/watchlists/trending`: the tokens that the trending engine lists, as of its newest tick (contract 4.4, rules of section G). */
+/**
+ * `GET /me/watchlists/trending`: the tokens that the trending engine lists, as of its newest tick
+ * (contract 4.4, rules of section G).
+ */
 export function meWatchlistsTrending({ store }: { readonly store: Store }) {
   const read = createWatchlistReader(store)
   return dashboardResource({

@@ -8,12 +8,12 @@ import { ApiError } from '../errors.ts'
 /** A path or query without parameters. */
 export const NONE = z.object({})
 
-/** An integer of digits alone, within bounds (rule D2); `fallback` when it is not given. */
+/** An integer within bounds, digits only (rule D2); `fallback` if absent. */
 export function integer(min: number, max: number, fallback: number) {
   return digits(min, max).default(fallback)
 }
 
-/** The same; null when it is not given. */
+/** An optional integer within bounds; null if absent. */
 export function optionalInteger(min: number, max: number) {
   return digits(min, max)
     .optional()
@@ -30,13 +30,13 @@ function digits(min: number, max: number) {
     .pipe(z.int().min(min, { error }).max(max, { error }))
 }
 
-/** One of several words; `fallback` when it is not given. */
+/** One of several words; `fallback` if absent. */
 export function choice<const Word extends string>(words: readonly Word[], fallback: Word) {
   const error = `expected ${words.map((word) => `\`${word}\``).join(' or ')}`
   return z.enum(words, { error }).default(fallback)
 }
 
-/** The `next_cursor` of an earlier answer, still as text; null when it is not given. Whoever knows its scope reads it by `readCursor`. */
+/** The `next_cursor` of an earlier answer as text, null if absent. `readCursor` decodes it. */
 export const cursorText = z
   .unknown()
   .transform((text, context): string | null => {
@@ -54,7 +54,7 @@ export const cursorText = z
       'The `next_cursor` of the previous answer. Opaque; anything else is `invalid_cursor`.',
   })
 
-/** The position of a cursor of one scope (rule D4); null when none was given, an issue for what is no cursor. */
+/** Decodes a cursor of a scope (rule D4). Null stays null; an invalid cursor adds an issue. */
 export function readCursor(
   cursors: CursorCodec,
   scope: CursorScope,
@@ -73,21 +73,21 @@ const NO_CURSOR = {
   message: 'expected the next_cursor of a previous answer',
 } as const
 
-/** The refusal of a cursor whose scope only the handler knows. */
+/** Returns the refusal of a cursor whose scope only the handler knows. */
 export function invalidCursor(): ApiError {
   const { message } = NO_CURSOR
   return new ApiError('invalid_cursor', { errors: [{ in: 'query', name: 'cursor', message }] })
 }
 
-/** The largest integer that a parameter takes where nothing else bounds it. */
+/** The largest value of an integer parameter without another bound. */
 export const LARGEST = 9_999_999_999
 
-/** A page of a list, from 1. */
+/** The page number of a list, from 1. */
 export const page = integer(1, 10_000, 1).meta({
   description: 'Page of the list, from 1; a page past the end has no items',
 })
 
-/** The wallet that a body names. */
+/** A wallet address in a request body. */
 export const walletMember = addressText('a wallet address').meta({
   type: 'string',
   format: 'solana-address',
@@ -103,7 +103,7 @@ function addressText(what: string) {
   })
 }
 
-/** A mint of the path. */
+/** A mint in the path. */
 export const mintParameter = addressText('a token address').meta({
   type: 'string',
   format: 'solana-address',
@@ -111,12 +111,12 @@ export const mintParameter = addressText('a token address').meta({
   examples: ['DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263'],
 })
 
-/** An alias of the path; what is no alias of a tracked wallet is told by `trackedWallet`. */
+/** An alias in the path. `trackedWallet` refuses unknown aliases. */
 export const aliasParameter = z
   .string()
   .meta({ description: 'Alias of a tracked wallet', examples: ['W1'] })
 
-/** The wallet's number; rejects with `wallet_not_found` what is no alias of a tracked wallet (rule D2). */
+/** Returns the wallet's number. Throws `wallet_not_found` for an unknown alias (rule D2). */
 export function trackedWallet(alias: string, walletCount: number): number {
   const wallet = parseAlias(alias)
   if (wallet === null || wallet > walletCount) throw new ApiError('wallet_not_found')

@@ -5,13 +5,13 @@ import type { Answer } from '../answer.ts'
 import type { Session } from '../auth/session.ts'
 import type { CursorCodec } from '../cursor.ts'
 import type { ProblemCode } from '../errors.ts'
-import type { JsonText } from '../rendered.ts'
+import type { JsonText } from '../rendered-answer.ts'
 import type { MetricsReader } from '../rows/metrics-reader.ts'
 import type { OpenPositions } from '../rows/open-positions.ts'
 import type { RecentSwaps } from '../rows/recent-swaps.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
-/** What the documents say of a resource beside its schemas. */
+/** Documentation of a resource, in addition to its schemas. */
 export interface ResourceDocs<Body = unknown> {
   readonly tag:
     | 'Tokens'
@@ -25,20 +25,20 @@ export interface ResourceDocs<Body = unknown> {
   readonly summary: string
   /** Markdown. */
   readonly description: string
-  /** Refusals of its own, beside those that its kind of resource has. */
+  /** Problem codes in addition to those of every resource of its kind. */
   readonly problems?: readonly ProblemCode[]
-  /** Response fields of its own: name to meaning. */
+  /** Additional response header fields: name to description. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Statuses of its answers; default 200 alone. */
+  /** Statuses of its answers; default: only 200. */
   readonly statuses?: readonly number[]
   readonly example: Body
-  /** Of the request's body. */
+  /** Example of the request body. */
   readonly requestExample?: object
-  /** Where an answer leads: OpenAPI links by name. */
+  /** OpenAPI links by name. */
   readonly links?: Readonly<Record<string, Link>>
 }
 
-/** What to ask next with something of an answer (OpenAPI Link Object). */
+/** A next request with values of an answer (OpenAPI Link Object). */
 export interface Link {
   readonly operationId: string
   readonly description: string
@@ -46,50 +46,53 @@ export interface Link {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** One thing the API answers: declared once; the middleware validates, charges and renders by it, and so do the documents. */
+/** A resource of the API. Middleware and documents are derived from this declaration. */
 export interface Resource<Input = never> {
-  /** As @koa/router reads it, `/wallets/:alias/metrics`. */
+  /** Path in the syntax of @koa/router, for example `/wallets/:alias/metrics`. */
   readonly path: string
   /** Default: GET. */
   readonly method?: 'POST'
-  /** Credits of an answer; null for what is asked without an API key. */
+  /** Credits of an answer; null if no API key is needed. */
   readonly price: number | null
-  /** Asked with a dashboard token, and about its wallet alone (rule E2). */
+  /** Needs a dashboard token, and answers about its wallet only (rule E2). */
   readonly needsSession?: true
-  /** Besides, only with an active Pro subscription (rule D3). */
+  /** Also needs active Pro (rule D3). */
   readonly needsPro?: true
-  /** Counted by the budget of logins (rule D6). */
+  /** Counted by the login limits (rule D6). */
   readonly isLogin?: true
-  /** Not counted by the rate limits: what watchers ask (rule D6). */
+  /** Exempt from rate limits, for monitoring (rule D6). */
   readonly isUnlimited?: true
   readonly docs: ResourceDocs
   readonly params: z.ZodObject
-  /** Of the query as text; what a key gives twice is a list. Unknown keys are dropped. */
+  /** Schema of the query: text values, a list if repeated. Unknown parameters are dropped. */
   readonly query: z.ZodObject
-  /** Of the JSON object that the request carries; without it a body is not read. Unknown members are dropped. */
+  /** Schema of the JSON body; without it no body is read. Unknown members are dropped. */
   readonly requestBody?: z.ZodObject
-  /** Path, query and body together, read by their schemas, as the handler wants them. */
+  /** Schema of path, query and body together; its output is the input of `handle`. */
   readonly input: z.ZodType
-  /** What a 2xx answer's body is. */
+  /** Schema of the body of a 2xx answer. */
   readonly answer: z.ZodType
-  /** Whether many ask for just this, so that its bytes are kept until storage moves on. */
+  /** Whether the answer is cached until the storage marker moves. */
   isHot?(input: Input): boolean
-  /** The mint that it is about alone, so that its bytes are kept until there are news of that mint. */
+  /** Returns the only mint of the answer, which is then cached until that mint changes. */
   mintOf?(input: Input): string
   handle(input: Input, request: RequestContext): Promise<Answer>
 }
 
-/** What a handler knows of the request beside its input. */
+/** Context of a request, in addition to its input. */
 export interface RequestContext {
-  /** There when `needsSession` says so. */
+  /** The session; set if the resource has `needsSession`. */
   readonly session?: Session | undefined
-  /** The client's network (see `networkOf`), of what is asked without an API key. */
+  /** The client's network (`networkOf`); set for login and dashboard resources. */
   readonly network?: string | undefined
-  /** Of a resource with a price: queries wait for the turn of the account that asks. */
+  /** The store. For a resource with a price, its queries wait in the account's fair queue. */
   readonly store: Store
 }
 
-/** Declares a resource whose handler gets what its schemas give; `read` is for what depends on several parameters. */
+/**
+ * Declares a resource. Its handler gets the output of the schemas; `read` parses values that depend
+ * on several parameters.
+ */
 export function resource<
   Params extends z.ZodObject,
   Query extends z.ZodObject,
@@ -126,7 +129,7 @@ export function resource<
   return { ...declaration, input: read === undefined ? parts : parts.transform(read) }
 }
 
-/** Declares a resource of the dashboard: free, asked with a dashboard token; its handler is told whose. */
+/** Declares a free resource that needs a dashboard token. Its handler gets the session. */
 export function dashboardResource<
   Params extends z.ZodObject,
   Query extends z.ZodObject,
@@ -174,9 +177,9 @@ export interface ResourceDeps {
   readonly store: Store
   readonly position: StoragePosition
   readonly cursors: CursorCodec
-  /** How what is served differs from what happened (rule I2); null: it does not. */
+  /** The privacy filter (rule I2); null serves swaps unchanged. */
   readonly perturb: Perturb | null
-  /** Of the log that the feed follows. */
+  /** Epoch of the log that the feed follows. */
   readonly epoch: number
   readonly readMetrics: MetricsReader
   readonly openPositions: Pick<OpenPositions, 'ready' | 'held' | 'holdings' | 'ofWallet'>

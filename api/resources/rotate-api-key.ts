@@ -4,7 +4,10 @@ import type { AccountDeps } from './api-account.ts'
 import { NONE } from './parameters.ts'
 import { dashboardResource } from './resource.ts'
 
-/** `POST /me/api/rotate`: a new key; the old one is invalid everywhere when the answer comes (contract 3, rules E3, F6). */
+/**
+ * `POST /me/api/rotate`: a new key; the old one is invalid everywhere when the answer comes
+ * (contract 3, rules E3, F6).
+ */
 export function rotateApiKey(
   deps: AccountDeps & { readonly channel: Pick<AccountChannel, 'rotated'> },
 ) {

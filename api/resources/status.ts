@@ -39,7 +39,10 @@ const StatusAnswer = z
   .meta({ id: 'StatusAnswer', description: 'How far each stage is.' })
 export type StatusAnswer = z.infer<typeof StatusAnswer>
 
-/** `GET /status`: how far each stage is; anybody may ask (rule J4). One worker stores trades and metrics, so both are equally far. */
+/**
+ * `GET /status`: how far each stage is; anybody may ask (rule J4). One worker stores trades and
+ * metrics, so both are equally far.
+ */
 export function status(deps: {
   readonly position: StoragePosition
   readonly feed: FeedStatus

@@ -18,7 +18,10 @@ const TokenSwapsAnswer = z
   .meta({ id: 'TokenSwapsAnswer', description: 'A page of the swaps on one token.' })
 export type TokenSwapsAnswer = z.infer<typeof TokenSwapsAnswer>
 
-/** `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A mint nobody traded has none. */
+/**
+ * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A
+ * mint nobody traded has none.
+ */
 export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
   return resource({
     path: '/tokens/:mint/swaps',

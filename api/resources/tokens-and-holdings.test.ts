@@ -6,7 +6,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { digestOf } from '../rendered.ts'
+import { digestOf } from '../rendered-answer.ts'
 import { ask, creditsOf } from '../testing/ask.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, markStored, positionRow, swapRow, trackWallets } from '../testing/rows.ts'
@@ -20,7 +20,9 @@ const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const WIF = 'EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm'
 const NOBODYS = 'HZ1JovNiVvGrGNiiYvEozEVgZ58xaU3RKwX8eACQBCt3'
 const T = 1_700_000_000
-/** 999999999.123456 tokens at 0.500000001 SOL of 150.123456789 USD for 3 tokens, by exact fractions. */
+/**
+ * 999999999.123456 tokens at 0.500000001 SOL of 150.123456789 USD for 3 tokens, by exact fractions.
+ */
 const ENTRY_MCAP = 25020576159.609516
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -594,7 +596,8 @@ test('what is kept of holdings as text is what they render to, whatever changes 
         })),
       )
       const all = rows.flat()
-      // Of two wallets, each now and then with another list of the same rows and others, at times of one digit more.
+      // Of two wallets, each now and then with another list of the same rows and others, at times
+      // of one digit more.
       for (const [at, which] of asks.entries()) {
         const wallet = 1 + (which % 2)
         const held = [...(rows[which >> 1] ?? []), ...(rows[wallet] ?? [])]

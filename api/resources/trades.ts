@@ -22,8 +22,9 @@ const TradesAnswer = z
 export type TradesAnswer = z.infer<typeof TradesAnswer>
 
 /**
- * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event key, so a walk skips and repeats nothing while trades
- * arrive. `X-Head-Cursor` is the position of the newest stored trade, to follow the socket from (rule D4).
+ * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event
+ * key, so paging skips and repeats nothing while trades arrive. `X-Head-Cursor` is the position of
+ * the newest stored trade, from which a client can continue on the feed (rule D4).
  */
 export function trades({ position, recentSwaps, cursors, epoch, perturb }: ResourceDeps) {
   async function readPage(
@@ -101,7 +102,10 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     },
   })
 
-  /** The position of who has read this page and all after it (rule F4): up to the newest trade, of late ones up to those that are stored whole. */
+  /**
+   * The position of who has read this page and all after it (rule F4): up to the newest trade, of
+   * late ones up to those that are stored whole.
+   */
   function headCursor(head: EventKey, newestLate: LateMark | null, slot: number): string {
     const settled = lateBefore(epoch, slot)
     // The id that this trade has on the feed says the same, unless something came late after it.

@@ -33,7 +33,10 @@ interface Kept extends EventKey {
   readonly isDeleted: boolean
 }
 
-/** What is stored between two pages: new swaps at the head, late ones anywhere, known ones again, corrected or taken back. */
+/**
+ * What is stored between two pages: new swaps at the head, late ones anywhere, known ones again,
+ * corrected or taken back.
+ */
 const aChange = fc.record({
   kind: fc.constantFrom('head', 'head', 'late', 'again', 'corrected', 'deleted'),
   slot: fc.integer({ min: 1, max: 30 }),

@@ -16,7 +16,10 @@ const WalletAggregatesAnswer = z
   .meta({ id: 'WalletAggregatesAnswer', description: 'What each wallet did with one token.' })
 export type WalletAggregatesAnswer = z.infer<typeof WalletAggregatesAnswer>
 
-/** `GET /tokens/{mint}/wallet-aggregates`: one row a wallet that swapped the mint (contract 4.1, rules C14, C17). */
+/**
+ * `GET /tokens/{mint}/wallet-aggregates`: one row per wallet that swapped the mint (contract 4.1,
+ * rules C14, C17).
+ */
 export function walletAggregates() {
   return resource({
     path: '/tokens/:mint/wallet-aggregates',

@@ -16,7 +16,10 @@ const WalletHoldingsAnswer = z
   .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
 export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
 
-/** `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, rules C14, C17). */
+/**
+ * `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, rules C14,
+ * C17).
+ */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
   const texts = new WalletHoldingsText(MOST_KEPT_BYTES)
   return resource({

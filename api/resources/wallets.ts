@@ -22,7 +22,10 @@ const WalletsAnswer = z
   .meta({ id: 'WalletsAnswer', description: 'A page of the tracked wallets.' })
 export type WalletsAnswer = z.infer<typeof WalletsAnswer>
 
-/** `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without events is listed like any other (rule C21). */
+/**
+ * `GET /wallets`: all tracked wallets with their metrics, W1 to Wn (contract 4.2). A wallet without
+ * events is listed like any other (rule C21).
+ */
 export function wallets({ readMetrics, position }: ResourceDeps) {
   return resource({
     path: '/wallets',

@@ -11,7 +11,7 @@ import {
   swapOfRow,
 } from './swap-row.ts'
 
-/** A late swap's key and place. */
+/** Key of a late swap, and its position among late swaps. */
 export interface LateRow {
   readonly key: EventKey
   readonly mark: LateMark
@@ -35,10 +35,12 @@ const COLUMNS = `${SWAP_COLUMNS}, late`
 const KEY = 'slot, tx_index, wallet, event_index'
 
 /**
- * Swaps strictly after `after` and up to slot `toSlot` that match, oldest first, at most about `limit` rows; fetched history left out. `end`: up to where that is
- * everything. `gaps`: what was passed over up to there.
+ * Reads swaps strictly after `after` and up to slot `toSlot` that match the filter, oldest first,
+ * at most about `limit` rows. Backfilled history is left out. The result is complete up to `end`;
+ * `gaps` are the skipped slots up to there.
  *
- * As in `newest-swaps.ts`, of several rows of one key the newest version counts, and is found here: the table is read in its order, as far as needed.
+ * As in `newest-swaps.ts`, the highest version of a key counts and is selected here, because the
+ * table is then read in its order, only as far as needed.
  */
 export async function readStoredSwaps(
   store: Store,
@@ -77,7 +79,7 @@ export async function readStoredSwaps(
   }
 }
 
-/** Stored swaps by `eventKeyText`, of these keys; fetched history left out. */
+/** Reads stored swaps of these keys, by `eventKeyText`; backfilled history is left out. */
 export async function readSwapsOf(
   store: Store,
   keys: readonly EventKey[],
@@ -86,7 +88,7 @@ export async function readSwapsOf(
   return new Map(swaps.map((swap) => [eventKeyText(swap), swap]))
 }
 
-/** The row that counts of each of these keys that is stored, deleted or not. */
+/** Reads the row with the highest version of each key, deleted rows included. */
 export async function readRowsOf(
   store: Store,
   keys: readonly EventKey[],
@@ -100,7 +102,7 @@ export async function readRowsOf(
   return newestVersions(rows)
 }
 
-/** Which of these keys are stored, as `eventKeyText`. */
+/** Returns the keys that are stored, as `eventKeyText`. */
 export async function readStoredKeys(
   store: Store,
   keys: readonly EventKey[],
@@ -113,7 +115,10 @@ export async function readStoredKeys(
   return new Set(rows.map((row) => eventKeyText(keyOf(row))))
 }
 
-/** Late swaps of passed slots from that of `from` on, but not those that had come by it, and before that of `to`, in the order in which they came; at most `limit`. */
+/**
+ * Reads late swaps that were sent after `from` and before the slot of `to`, in the order in which
+ * they were sent; at most `limit`.
+ */
 export async function readLate(
   store: Store,
   from: LatePosition,
@@ -132,7 +137,7 @@ export async function readLate(
   return rows.map(lateOf)
 }
 
-/** All places of late swaps of these keys. */
+/** Reads all positions of these keys among late swaps. */
 export async function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
   const rows = await store.query<PlaceRow>(
     `SELECT DISTINCT ${PLACE}, ${KEY} FROM late_swaps WHERE (${KEY}) IN (${keys.map(tuple).join(', ')}) LIMIT 100000`,
@@ -140,15 +145,18 @@ export async function readPlaces(store: Store, keys: readonly EventKey[]): Promi
   return rows.map(lateOf)
 }
 
-/** What there is of late swaps as of a position among them. */
+/** Late swaps relative to a position among them. */
 export interface LateKeys {
-  /** Those that had not come by it, as `eventKeyText`. */
+  /** Late swaps after the position, as `eventKeyText`. */
   readonly unsettled: ReadonlySet<string>
-  /** The newest one that had. */
+  /** The newest late swap before the position. */
   readonly newest: LateMark | null
 }
 
-/** Late swaps as of `late`. Whoever has read swaps before sees the place of each late one of them. */
+/**
+ * Reads late swaps relative to `late`. Call it after reading swaps: it then includes each late one
+ * of them.
+ */
 export async function readLateKeys(store: Store, late: LatePosition): Promise<LateKeys> {
   const [unsettled, [newest]] = await Promise.all([
     readLate(store, late, null, MAX_UNSETTLED),
@@ -163,7 +171,7 @@ export async function readLateKeys(store: Store, late: LatePosition): Promise<La
   }
 }
 
-/** Late swaps behind slots that are not wholly stored yet: a few, unless storage is far behind. */
+/** Bound of late swaps after the storage marker: a few, unless storage is far behind. */
 const MAX_UNSETTLED = 100_000
 
 async function readGaps(store: Store, afterSlot: number, toSlot: number) {
@@ -200,7 +208,7 @@ function lateOf(row: PlaceRow): LateRow {
   }
 }
 
-/** The event key of a row. */
+/** Returns the event key of a row. */
 export function keyOf(row: KeyRow): EventKey {
   return {
     slot: Number(row.slot),

@@ -1,8 +1,11 @@
 import type { HeldPositionRow } from '../items/holding.ts'
 
-/** What a wallet holds now, in order. When something changes there is another one, with other `serials`, and this one's rows are not to be asked for any more. */
+/**
+ * Open positions of a wallet, in order. A change creates another list with other `serials`; rows of
+ * the previous list must not be read any more.
+ */
 export interface HeldRows {
-  /** Of each row a number that no other row ever has; this list never changes. */
+  /** A number for each row that no other row ever gets. The array never changes. */
   readonly serials: readonly number[]
   row(index: number): HeldPositionRow
   firstTradeTime(index: number): number

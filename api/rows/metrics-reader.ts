@@ -3,10 +3,13 @@ import type { WalletMetricsRow } from '../items/wallet-metrics.ts'
 import { MarkerCache } from '../marker-cache.ts'
 import type { StoragePosition } from '../storage-position.ts'
 
-/** The newest metrics of wallets by number; those of which nothing is stored are left out. */
+/** Reads the newest metrics of wallets, by number. Wallets without stored metrics are left out. */
 export type MetricsReader = (from: number, to: number) => Promise<Map<number, WalletMetricsRow>>
 
-/** Reads them once a marker, before it is the newest, a block of wallets with one query, however many single wallets and pages of them are asked for. */
+/**
+ * Creates a reader with a cache of blocks of 250 wallets. Each requested block is read by one query
+ * a marker, before the marker is served.
+ */
 export function createMetricsReader(store: Store, position: StoragePosition): MetricsReader {
   const blocks = new MarkerCache<Block>(position, {
     maxWeight: MOST_WALLETS,
@@ -30,9 +33,9 @@ export function createMetricsReader(store: Store, position: StoragePosition): Me
   }
 }
 
-/** Wallets to a query: 10 pages. */
+/** Wallets in a block: 10 pages. */
 const BLOCK = 250
-/** Wallets of which rows are kept. */
+/** Capacity of the cache, in wallets. */
 const MOST_WALLETS = 10_000
 
 type Block = ReadonlyMap<number, StoredMetricsRow>
@@ -41,7 +44,9 @@ interface StoredMetricsRow extends WalletMetricsRow {
   readonly version: string
 }
 
-/** Rows that are as they were stay the same objects: most of them do from marker to marker, and what is new each time is work for the collector. */
+/**
+ * Reads a block. Unchanged rows stay the same objects, which saves work for the garbage collector.
+ */
 async function readBlock(
   store: Store,
   from: number,
@@ -57,7 +62,10 @@ async function readBlock(
   )
 }
 
-/** A version is made once, but for a worker that ended before it was known to be stored. */
+/**
+ * Whether two rows are equal. A version is written twice only if a worker crashed before the write
+ * was confirmed.
+ */
 function isSame(a: StoredMetricsRow, b: StoredMetricsRow): boolean {
   return a.version === b.version && a.computed_at === b.computed_at
 }

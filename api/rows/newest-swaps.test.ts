@@ -41,7 +41,10 @@ const keyOf = (row: Row): EventKey => ({
   eventIndex: row.event_index,
 })
 
-/** Answers as the table does: rows up to a slot and before a key, by key descending, versions of a key in any order. */
+/**
+ * Answers as the table does: rows up to a slot and before a key, by key descending, versions of a
+ * key in any order.
+ */
 function table(rows: readonly Row[]): Store {
   const sorted = [...rows].sort((a, b) => compareEventKeys(keyOf(b), keyOf(a)))
   const answer = (params: QueryParams = {}) => {

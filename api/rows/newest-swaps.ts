@@ -10,12 +10,17 @@ import {
 } from './swap-row.ts'
 
 /**
- * The newest `limit` swaps up to slot `stored`, of one mint where it is given, strictly older than `before` where that is given, newest first.
+ * Reads the newest `limit` swaps up to slot `stored`, newest first; only of one mint if given, and
+ * strictly older than `before` if given.
  *
- * A swap may be stored several times until a merge: of the rows of one key the newest version counts, and none when that one is deleted. They lie
- * side by side in the table's order, so this reads the end of the table alone; letting ClickHouse pick them (`LIMIT 1 BY`, or a sort by version
- * too) reads all of it: 190 ms instead of 8 ms over 3 million rows. Of a mint the rows come from projection `by_mint`, where a row that a later decoding
- * gave another mint still lies until a merge: once there was a redecode (`wasRedecoded`), what has been corrected is looked up by key.
+ * A key may have several rows until a merge: the highest version counts, and none if that one is
+ * deleted. This function selects it, because the rows of a key are adjacent in the table's order,
+ * so only the end of the table is read. Selecting in ClickHouse (`LIMIT 1 BY`, or sorting by
+ * version too) reads the whole table.
+ *
+ * Rows of a mint come from projection `by_mint`, where a row stays under its old mint until a merge
+ * after a redecode changed its mint. So after a redecode (`wasRedecoded`) corrected rows are looked
+ * up by key.
  */
 export async function readNewestSwaps(
   store: Store,
@@ -62,7 +67,10 @@ function readPage(
   })
 }
 
-/** The highest version of each swap in the slots of `rows` that was corrected, whatever its mint, by the text of its key. */
+/**
+ * The highest version of each swap in the slots of `rows` that was corrected, whatever its mint, by
+ * the text of its key.
+ */
 async function readCorrected(store: Store, rows: readonly SwapRow[]): Promise<Map<string, bigint>> {
   if (rows.length === 0) return new Map()
   const slots = [...new Set(rows.map((row) => Number(row.slot)))]
@@ -81,7 +89,8 @@ interface Corrected extends Pick<SwapRow, 'slot' | 'tx_index' | 'wallet' | 'even
   readonly newest: string
 }
 
-// Index `corrected` passes over what no row was ever corrected in. A slot has a few thousand transactions, a transaction at most 64 accounts.
+// Index `corrected` passes over what no row was ever corrected in. A slot has a few thousand
+// transactions, a transaction at most 64 accounts.
 const CORRECTED = `
   SELECT slot, tx_index, wallet, event_index, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
   GROUP BY slot, tx_index, wallet, event_index LIMIT 1000000`

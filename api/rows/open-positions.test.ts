@@ -7,7 +7,7 @@ import type { StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, positionRow } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
-import { type News, PositionNews } from './position-news.ts'
+import { type PositionChangeSet, PositionChanges } from './position-changes.ts'
 import { readHeldTokens, readHoldings } from './position-rows.ts'
 
 /*
@@ -28,7 +28,7 @@ function aFollower(given: Store = store) {
   let stored: StoredSlot | null = { slot: 1, blockTime: 0 }
   let clock = 0
   const position = { stored: () => stored, beforeMove: () => {} }
-  const news = new PositionNews({ store: given, position, now: () => clock })
+  const news = new PositionChanges({ store: given, position, now: () => clock })
   return {
     news,
     position,
@@ -189,7 +189,7 @@ test.serial('news are told once, and again while the marker has not passed them'
     },
   })
   const told: string[][] = []
-  news.listen(({ mints }: News) => told.push([...(mints ?? [])].sort()))
+  news.listen(({ mints }: PositionChangeSet) => told.push([...(mints ?? [])].sort()))
   const [a = '', b = '', c = '', d = ''] = MINTS
   const at = (time: number) => ({ first_trade_time: time, last_trade_time: time })
   await store.insert('positions', [positionRow(1, a, at(1))])
@@ -233,7 +233,7 @@ test.serial(
     await store.command('TRUNCATE TABLE mints')
     const { news, moveTo } = aFollower()
     const told: [string, string[]][][] = []
-    news.listen(({ positions, mints }: News) => {
+    news.listen(({ positions, mints }: PositionChangeSet) => {
       const versions = (mint: string) =>
         positions.filter((row) => row.mint === mint).map(({ version }) => version)
       told.push([...(mints ?? [])].map((mint) => [mint, versions(mint)]))

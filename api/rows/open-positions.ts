@@ -3,38 +3,40 @@ import type { HeldTokenRow } from '../items/held-token.ts'
 import type { HeldPositionRow } from '../items/holding.ts'
 import type { StoragePosition } from '../storage-position.ts'
 import type { HeldRows } from './held-rows.ts'
-import type { News, PositionNews, PositionPicture } from './position-news.ts'
+import type { PositionChangeSet, PositionChanges, PositionVersion } from './position-changes.ts'
 import type { PageOf } from './position-rows.ts'
 import { type OpenPosition, PositionTable } from './position-table.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 import { SortedList } from './sorted-list.ts'
 
 /**
- * Every position with something held, in memory: read once, then kept by the news of each marker. Sums over all of them, which would cost the
- * store seconds over millions of rows, are a look here. Empty, and of no use, while it is read, while much is written at once, and where there are more than `most` (default
- * 1,000,000, some 200 MB): then the store is asked.
+ * A read model of every open position, in memory: read once, then updated by the changes of each
+ * marker. It answers sums over all positions, which take the store seconds over millions of rows.
+ *
+ * It is not ready while it is read, during a burst of writes, and beyond `most` positions (default
+ * 1,000,000, some 200 MB). The store is queried then.
  */
 export class OpenPositions {
   readonly #store: Store
-  readonly #news: PositionNews
+  readonly #news: PositionChanges
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #most: number
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
-  /** News that came while it is read. */
-  #waiting: News[] = []
+  /** Changes that arrived during the first read. */
+  #waiting: PositionChangeSet[] = []
   #table = new PositionTable()
-  /** Places in the table, by wallet and mint. */
+  /** Rows of the table, by wallet and mint. */
   #byWallet = new Map<number, Map<string, number>>()
-  /** Of wallets that were asked for, in order, until they change. */
+  /** Sorted lists of requested wallets, until they change. */
   readonly #sorted = new Map<number, HeldList>()
   #byMint = new Map<string, HeldToken>()
   #tokens = new SortedList<HeldToken>(byHolders)
-  /** Places of all, in order. */
+  /** Rows of all positions, in order. */
   #positions = new SortedList<number>((a, b) => this.#table.compare(a, b))
 
   constructor(deps: {
     readonly store: Store
-    readonly news: PositionNews
+    readonly news: PositionChanges
     readonly position: Pick<StoragePosition, 'stored'>
     readonly most?: number
   }) {
@@ -45,7 +47,9 @@ export class OpenPositions {
     this.#news.listen((news) => this.#take(news))
   }
 
-  /** Whether it can be asked, as of the newest marker; begins to read when nobody has asked before. */
+  /**
+   * Whether the model is complete as of the newest marker. The first call starts the first read.
+   */
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
     await this.#news.refresh()
@@ -53,7 +57,10 @@ export class OpenPositions {
     return this.#state === 'read'
   }
 
-  /** Reads all positions, some wallets at a time. Rejects when the store does not answer; the next who asks begins again. */
+  /**
+   * Reads all positions, a few wallets at a time. Rejects when the store does not answer; the next
+   * `ready` starts again.
+   */
   async read(): Promise<void> {
     this.#state = 'reading'
     try {
@@ -65,7 +72,7 @@ export class OpenPositions {
       for (let from = 0; from <= (last?.wallet ?? 0); from += WALLETS_AT_ONCE) {
         const params = { from, to: from + WALLETS_AT_ONCE - 1 }
         const now = this.#position.stored()?.blockTime ?? 0
-        const rows = await this.#store.query<PositionPicture>(ALL, params)
+        const rows = await this.#store.query<PositionVersion>(ALL, params)
         found.push(...this.#takeIn(rows, now).added)
         if (this.#isTooMuch()) return
       }
@@ -82,7 +89,7 @@ export class OpenPositions {
     }
   }
 
-  /** As `readHeldTokens`. */
+  /** The same as `readHeldTokens`. */
   held(page: {
     readonly minWallets: number
     readonly offset: number
@@ -96,7 +103,7 @@ export class OpenPositions {
     }
   }
 
-  /** As `readHoldings`. */
+  /** The same as `readHoldings`. */
   holdings(
     now: number,
     filter: {
@@ -117,7 +124,10 @@ export class OpenPositions {
     return { rows, total: found.length }
   }
 
-  /** All that one wallet holds, in the order of `readHoldings`; the same list until it changes. */
+  /**
+   * Returns all open positions of a wallet, in the order of `readHoldings`; the same list until it
+   * changes.
+   */
   ofWallet(wallet: number): HeldRows {
     return this.#listOf(wallet)
   }
@@ -134,7 +144,7 @@ export class OpenPositions {
     return list
   }
 
-  #take(news: News): void {
+  #take(news: PositionChangeSet): void {
     if (this.#state === 'unread' || this.#state === 'too many') return
     if (this.#state === 'reading') this.#waiting.push(news)
     else if (news.mints === null) this.#state = 'unread'
@@ -158,7 +168,7 @@ export class OpenPositions {
     this.#positions = new SortedList((a, b) => this.#table.compare(a, b))
   }
 
-  #apply(rows: readonly PositionPicture[], now: number): void {
+  #apply(rows: readonly PositionVersion[], now: number): void {
     const { removed, added, before } = this.#takeIn(rows, now)
     this.#positions.change(removed, added)
     this.#tokens.change(
@@ -169,11 +179,14 @@ export class OpenPositions {
     for (const place of removed) this.#table.remove(place)
   }
 
-  /** Takes in what is not from after block time `now`; that is told again when its time has come. Gives what has to change in the lists. */
-  #takeIn(rows: readonly PositionPicture[], now: number) {
+  /**
+   * Applies versions first traded at or before block time `now`; later ones are reported again.
+   * Returns what changes in the sorted lists.
+   */
+  #takeIn(rows: readonly PositionVersion[], now: number) {
     const removed: number[] = []
     const added: number[] = []
-    /** Each mint that changed, as it was. */
+    /** The previous state of each changed mint. */
     const before = new Map<string, HeldToken | undefined>()
     for (const row of rows) {
       if ((row.first_trade_time ?? 0) > now) continue
@@ -205,7 +218,7 @@ export class OpenPositions {
   }
 }
 
-/** What one wallet holds, as long as it does not change: then other positions may come in its places. */
+/** Open positions of a wallet, valid until one changes: table rows are reused then. */
 class HeldList implements HeldRows {
   readonly #table: PositionTable
   readonly places: readonly number[]
@@ -226,7 +239,7 @@ class HeldList implements HeldRows {
   }
 }
 
-/** A mint with its holders, by number, and sums over them. */
+/** A mint with its holders, by wallet number, and sums over them. */
 interface HeldToken {
   readonly mint: string
   readonly decimals: number
@@ -235,7 +248,7 @@ interface HeldToken {
   readonly boughtLamports: bigint
 }
 
-function openPosition(row: PositionPicture, version: number): OpenPosition | null {
+function openPosition(row: PositionVersion, version: number): OpenPosition | null {
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null

@@ -6,22 +6,26 @@ import type { TradedPositionRow } from '../items/wallet-aggregate.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
-/** A page of a longer list. */
+/** A page of a list. */
 export interface PageOf<T> {
   readonly rows: readonly T[]
-  /** Rows of the whole list. */
+  /** Number of rows of the whole list. */
   readonly total: number
 }
 
-/** No answer has more rows than this; a mint has at most one a wallet, and a wallet one a mint it still holds. */
+/** The largest number of rows of an answer. A mint has at most one row per wallet. */
 export const MOST_ROWS = 100_000
 
-/** One row a wallet that swapped the mint, by first buy (none: last), then wallet (rule C17). */
+/**
+ * Reads one row for each wallet that swapped the mint, by first buy (null last), then wallet (rule
+ * C17).
+ */
 export function readMintPositions(store: Store, mint: Address): Promise<TradedPositionRow[]> {
   return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
 }
 
-// FINAL would read the whole table of positions, and takes twice as long over first buys; of the rows of a wallet the newest counts (see `infra/decisions/read-orders.md`).
+// FINAL would read the whole table of positions, and takes twice as long over first buys; of the
+// rows of a wallet the newest counts (see `infra/decisions/read-orders.md`).
 const MINT_POSITIONS = `
   SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time,
     first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
@@ -40,7 +44,10 @@ const MINT_POSITIONS = `
   WHERE is_deleted = 0 AND buys + sells > 0
   ORDER BY first_buy_time ASC NULLS LAST, wallet LIMIT ${MOST_ROWS}`
 
-/** Mints held by at least `minWallets` wallets: by their number, then by SOL spent, both descending, then mint (rule C17). */
+/**
+ * Reads mints held by at least `minWallets` wallets: by number of wallets, then SOL spent, both
+ * descending, then mint (rule C17).
+ */
 export async function readHeldTokens(
   store: Store,
   stored: StoredSlot,
@@ -60,7 +67,10 @@ export async function readHeldTokens(
   )
 }
 
-/** What is held, by one wallet or all (null), for a time within bounds: by newest trade descending, then mint, then wallet (rules C17, C22). */
+/**
+ * Reads open positions of one wallet or of all (null), held for a time within bounds: by newest
+ * trade descending, then mint, then wallet (rules C17, C22).
+ */
 export async function readHoldings(
   store: Store,
   stored: StoredSlot,
@@ -97,10 +107,13 @@ export async function readHoldings(
   )
 }
 
-/** Held by swaps alone, and not from after the newest stored slot: a worker may be a little ahead of the others. */
+/**
+ * Open by swaps alone, and not first traded after the marker: one worker may be ahead of the
+ * others.
+ */
 const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
 
-/** The rows of a page, each with the total; a page that has none asks for it. */
+/** Reads a page with its total. An empty page past the first needs a second query for the total. */
 async function readPage<T>(
   store: Store,
   rowsSql: string,

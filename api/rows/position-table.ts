@@ -1,13 +1,14 @@
 import type { HeldPositionRow } from '../items/holding.ts'
 
-/** A position with something held; of several pictures the one with the highest version counts. */
+/** An open position. The highest version counts. */
 export interface OpenPosition extends HeldPositionRow {
   readonly version: number
 }
 
 /**
- * Positions in typed arrays, some 100 bytes each. As objects with their strings they are several hundred bytes, and all of them would be marked at each collection of memory,
- * which with 400,000 positions takes longer than an answer may. A position is named by its place, and its place says the same of it until it is taken out.
+ * A table of positions in typed arrays, some 100 bytes each. As objects they would take several
+ * hundred bytes, and the garbage collector would mark all of them, which takes longer than an
+ * answer may. A position is identified by its row until it is removed.
  */
 export class PositionTable {
   #wallets = new Uint32Array(FIRST_PLACES)
@@ -17,20 +18,20 @@ export class PositionTable {
   #lastTrades = new Uint32Array(FIRST_PLACES)
   #versions = new Float64Array(FIRST_PLACES)
   #serials = new Float64Array(FIRST_PLACES)
-  /** Of each place four sums, each its lower and its upper half. */
+  /** Four sums per row, each as its lower and its upper half. */
   #sums = new BigUint64Array(FIRST_PLACES * WORDS)
   #end = 0
-  /** Of all tables together: another one may take this one's place. */
+  /** Shared by all tables, because one table may replace another. */
   static #serial = 0
   readonly #free: number[] = []
   readonly #mintNames = new Names()
 
-  /** Positions that are in. */
+  /** Number of positions. */
   get size(): number {
     return this.#end - this.#free.length
   }
 
-  /** Puts a position in and gives its place. */
+  /** Adds a position and returns its row. */
   add(position: OpenPosition): number {
     const place = this.#free.pop() ?? this.#end++
     if (place === this.#wallets.length) this.#grow()
@@ -48,7 +49,7 @@ export class PositionTable {
     return place
   }
 
-  /** Takes the position of the place out: another one may come there. */
+  /** Removes the position of a row. The row is then reused. */
   remove(place: number): void {
     this.#mintNames.drop(this.#mints[place]!)
     this.#free.push(place)
@@ -85,7 +86,10 @@ export class PositionTable {
     return this.#versions[place]!
   }
 
-  /** Which of all positions that were ever put in, into any table, it is: tells apart those that had the same place. */
+  /**
+   * Returns the serial number of the position in this row, unique over all tables: it distinguishes
+   * positions that used the same row.
+   */
   serial(place: number): number {
     return this.#serials[place]!
   }
@@ -132,7 +136,7 @@ type Column = Uint8Array | Uint32Array | Float64Array | BigUint64Array
 const FIRST_PLACES = 1024
 const WORDS = 8
 
-/** Texts by number, each for as long as it is used. */
+/** Strings by number, with reference counts. */
 class Names {
   readonly #numbers = new Map<string, number>()
   readonly #names: string[] = []

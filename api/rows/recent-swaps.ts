@@ -10,7 +10,7 @@ import {
   readLateKeys,
   readRowsOf,
 } from './feed-rows.ts'
-import { GO_BACK_MS, LookBack } from './look-back.ts'
+import { GO_BACK_MS, LookbackWindow } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
 import {
@@ -21,24 +21,25 @@ import {
   swapOfRow,
 } from './swap-row.ts'
 
-/** Swaps of all wallets, newest first, and where they stand. */
+/** A page of swaps of all wallets, newest first, and its position. */
 export interface SwapsPage {
   readonly swaps: readonly StoredSwap[]
-  /** The newest wholly stored slot, as of which all this is. */
+  /** The storage marker as of which the page was read. */
   readonly slot: number
-  /** The newest stored swap of all; null without any. */
+  /** The newest stored swap; null without any. */
   readonly newest: EventKey | null
-  /** Late swaps as of the marker: each that is among the swaps and has not settled is known here. */
+  /** Late swaps as of the marker, including each one among `swaps`. */
   readonly late: LateKeys
 }
 
 /**
- * The newest stored swaps of all wallets, in memory (default 20,000, some 10 MB): read once, then brought to each marker by one read of what was stored since, so that a
- * walk over recent trades asks the store nothing. What is older is not here, nor anything for half a minute after so much was written at once that it is not told what:
- * then the store has to be asked.
+ * A read model of the newest stored swaps of all wallets (default 20,000, some 10 MB): read once,
+ * then updated to each marker by one query. Pages of older swaps come from the store, and all pages
+ * for 30 s after a burst of writes.
  *
- * A read takes the slots since the last marker, the late swaps that have settled since, and what else was written: fetched history and corrections. The first two are
- * exact; the last is as `LookBack` says.
+ * An update reads the slots since the last marker, late swaps sent since, and other changed rows
+ * (backfilled history and corrections). The first two are exact; the third overlaps as
+ * `LookbackWindow` says.
  */
 export class RecentSwaps {
   readonly #store: Store
@@ -47,22 +48,22 @@ export class RecentSwaps {
   readonly #most: number
   readonly #now: () => number
   #isRead = false
-  /** Oldest first: every swap from `#from` on (null: from the first there is) up to slot `#slot`. */
+  /** Oldest first: every swap from `#from` (null: from the first stored one) up to slot `#slot`. */
   #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
   #slot = 0
   #late: LateKeys = { unsettled: new Set(), newest: null }
-  readonly #lookBack = new LookBack()
+  readonly #lookBack = new LookbackWindow()
   #followedAt = 0
   #notBefore = Number.NEGATIVE_INFINITY
-  /** Whether anybody asked since the last move: else nothing is read ahead. */
+  /** Whether `page` was called since the last marker; else nothing is read ahead. */
   #isAsked = false
   #refreshing: Promise<void> | null = null
 
   constructor(deps: {
     readonly store: Store
     readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
-    /** Of the log that late swaps came by. */
+    /** Epoch of the log that late swaps came by. */
     readonly epoch: number
     readonly most?: number
     readonly now?: () => number
@@ -80,8 +81,9 @@ export class RecentSwaps {
   }
 
   /**
-   * The newest `limit` swaps strictly older than `before` (null: of all) as of the newest marker; null when the store has to be asked (`readSwapsPage`). Reads what is
-   * missing first, once for all who ask. Rejects when the store does not answer.
+   * Returns the newest `limit` swaps strictly older than `before` (null: of all) as of the marker;
+   * null if the store must be queried (`readSwapsPage`). Reads missing swaps first, once for
+   * concurrent calls. Rejects when the store does not answer.
    */
   async page(before: EventKey | null, limit: number): Promise<SwapsPage | null> {
     this.#isAsked = true
@@ -134,7 +136,7 @@ export class RecentSwaps {
     this.#isRead = true
   }
 
-  /** Reads what a later slot brings; what it gives takes it in. */
+  /** Reads what changed up to a later marker; the returned function applies it. */
   async #follow(next: StoredSlot): Promise<() => void> {
     const now = this.#now()
     const look = this.#lookBack.next(now)
@@ -170,7 +172,10 @@ export class RecentSwaps {
     }
   }
 
-  /** Late swaps as of the next marker, and the keys of those that have settled since the last one of which nothing is known yet. */
+  /**
+   * Reads late swaps as of the next marker, and the keys of those sent since the last one that are
+   * not known yet.
+   */
   async #readLate(next: StoredSlot): Promise<{ late: LateKeys; settled: EventKey[] }> {
     const since = lateBefore(this.#epoch, this.#slot)
     const places = await readLate(this.#store, since, null, MOST_OTHERS)
@@ -189,7 +194,7 @@ export class RecentSwaps {
     }
   }
 
-  /** The keys of rows that are not what is kept. */
+  /** Returns the keys of rows that differ from the known swaps. */
   #unlike(rows: readonly NewsRow[]): EventKey[] {
     return rows.flatMap((row) => {
       const swap = swapOfRow(row)
@@ -208,7 +213,7 @@ export class RecentSwaps {
     return swap !== undefined && compareEventKeys(swap, key) === 0 ? swap : undefined
   }
 
-  /** Of a key that comes twice, as a late swap of a new slot does, both rows are the one that counts. */
+  /** Applies rows. If a key occurs twice, as for a late swap of a new slot, both rows are equal. */
   #take(rows: readonly SwapRow[]): void {
     const swaps = new Map(rows.map((row) => [eventKeyText(swapOfRow(row)), row]))
     const removed: StoredSwap[] = []
@@ -223,20 +228,23 @@ export class RecentSwaps {
     this.#swaps.change(removed, added)
   }
 
-  /** A quarter more than wanted is kept, so that not every marker moves all. */
+  /**
+   * Evicts the oldest swaps once there are a quarter too many, so that not every marker moves the
+   * whole list.
+   */
   #trim(): void {
     if (this.#swaps.items.length <= this.#most * 1.25) return
     this.#swaps.keepLast(this.#most)
     this.#from = this.#swaps.items[0] ?? null
   }
 
-  /** How many are strictly older than the key. */
+  /** Number of swaps strictly older than the key. */
   #placeOf(key: EventKey): number {
     return this.#swaps.countBefore((swap) => compareEventKeys(swap, key) >= 0)
   }
 }
 
-/** The same page from the store. */
+/** Reads a page from the store. */
 export async function readSwapsPage(
   store: Store,
   of: { readonly slot: number; readonly epoch: number },
@@ -254,17 +262,17 @@ interface NewsRow extends SwapRow {
 }
 
 const ROWS_AT_ONCE = 2000
-/** Then it is looked whether something has changed though no marker moved. */
+/** A read model older than this is updated even if the marker has not moved. */
 const MAX_AGE_MS = 5000
-/** Some 1,000 swaps a second. */
+/** More rows than this are a burst: some 1,000 swaps a second. */
 const MOST_NEWS = 30_000
-/** Late, fetched and corrected swaps at once. */
+/** Largest number of late, backfilled and corrected swaps of one update. */
 const MOST_OTHERS = 2000
 
 const byKey = (a: NewsRow, b: NewsRow) => compareEventKeys(keyOf(a), keyOf(b))
 
-// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many rows as are kept, so that indexes have nothing to pass over. In order
-// it takes a third longer.
+// One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many
+// rows as are kept, so that indexes have nothing to pass over. In order it takes a third longer.
 const NEWS = `
   SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
   WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}

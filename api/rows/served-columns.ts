@@ -1,4 +1,7 @@
-/** Of table `positions`, what is published of sums and times: other columns than the true ones, which with PRIVACY_SALT differ (rule I2). */
+/**
+ * Published sums of table `positions`. With PRIVACY_SALT they differ from the true columns (rule
+ * I2).
+ */
 export const SERVED_SUMS =
   'served_bought_amount AS bought_amount, served_sold_amount AS sold_amount, served_bought_lamports AS bought_lamports, served_sold_lamports AS sold_lamports'
 

@@ -3,7 +3,10 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { SignalRow } from '../items/signal.ts'
 import type { Watchlist } from './watchlist-reader.ts'
 
-/** The newest signals as of the tick of `watchlist`: newest first, those of one tick by mint and strategy in reverse. */
+/**
+ * Reads the newest signals as of the tick of `watchlist`: newest first; within a tick by mint and
+ * strategy descending.
+ */
 export async function readSignals(
   store: Store,
   watchlist: Watchlist,
@@ -27,7 +30,10 @@ export async function readSignals(
   })
 }
 
-/** Signals that fired after tick `afterAt`, up to and with tick `throughAt`, as they fired, by `(fired_at, mint, strategy)`: the reverse of the other's order. */
+/**
+ * Reads signals that fired after tick `afterAt`, up to and including tick `throughAt`, by
+ * `(fired_at, mint, strategy)`: the reverse order of `readSignals`.
+ */
 export async function readSignalsAfter(
   store: Store,
   afterAt: number,
@@ -44,7 +50,7 @@ export async function readSignalsAfter(
   return rows.map((row) => ({ ...row, current_mcap: row.trigger_mcap }))
 }
 
-/** No answer has more rows than this. */
+/** Largest number of rows. */
 const MOST_ROWS = 1_000_000
 
 type StoredSignal = Omit<SignalRow, 'current_mcap'>
@@ -54,7 +60,7 @@ const COLUMNS =
 
 type LeftToken = Pick<WatchlistRow, 'mint' | 'symbol' | 'name' | 'current_mcap'>
 
-/** These tokens as they left the list last. */
+/** Reads tokens as of when they last left the list. */
 async function readLeft(
   store: Store,
   mints: readonly string[],

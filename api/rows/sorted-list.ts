@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** Items in one order, of which no two are equal; kept sorted while they change. */
+/** A sorted list of distinct items. */
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number
   #items: T[] = []
@@ -13,7 +13,10 @@ export class SortedList<T> {
     return this.#items
   }
 
-  /** Holds these from now on, in any order given. Many of them are sorted some at a time, so that others get their turn. */
+  /**
+   * Replaces the items, given in any order. Many items are sorted in steps, so that the event loop
+   * is not blocked.
+   */
   async fill(items: readonly T[]): Promise<void> {
     let runs: T[][] = []
     for (let at = 0; at < items.length; at += SORTED_AT_ONCE) {
@@ -31,7 +34,7 @@ export class SortedList<T> {
     this.#items = runs[0] ?? []
   }
 
-  /** Takes items out and puts others in. */
+  /** Removes items and adds others. */
   change(removed: readonly T[], added: readonly T[]): void {
     if (removed.length + added.length <= MOVES_AT_ONCE) {
       for (const item of removed) this.#items.splice(this.#placeOf(item), 1)
@@ -43,12 +46,15 @@ export class SortedList<T> {
     this.#items = merged(kept, [...added].sort(this.#compare), this.#compare)
   }
 
-  /** Takes out all but the last so many. */
+  /** Removes all but the last `count` items. */
   keepLast(count: number): void {
     this.#items = count === 0 ? [] : this.#items.slice(-count)
   }
 
-  /** How many items come before the first for which `isBehind` holds; it holds for all after that one too. */
+  /**
+   * Number of items before the first for which `isBehind` is true; it must be true for all later
+   * ones too.
+   */
   countBefore(isBehind: (item: T) => boolean): number {
     let low = 0
     let high = this.#items.length
@@ -61,7 +67,7 @@ export class SortedList<T> {
     return low
   }
 
-  /** Where the item stands, or would stand. */
+  /** Index at which the item is or would be. */
   #placeOf(item: T): number {
     return this.countBefore((other) => this.#compare(other, item) >= 0)
   }
@@ -69,7 +75,7 @@ export class SortedList<T> {
 
 const SORTED_AT_ONCE = 5000
 
-/** A splice moves all items behind; beyond this many, one pass over all is faster. */
+/** Above this number of changes, one pass over all items is faster than splices. */
 const MOVES_AT_ONCE = 40
 
 function merged<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): T[] {

@@ -3,11 +3,14 @@ import type { Swap } from '../../pipeline/domain/event.ts'
 import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { PublishedSwap } from '../items/trade.ts'
 
-/** What of table `swaps` is served, and which version of a swap a row is. */
+/** Columns of table `swaps` that are read for serving, with those that tell versions apart. */
 export const SWAP_COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
     program, confidence, quote_mismatch, version, is_deleted`
 
-/** A row of table `swaps` as the store gives it: integers of 64 bits and more as decimal strings. Of the rows of one key the highest version counts, and none when that is deleted. */
+/**
+ * A row of table `swaps`. Integers of 64 bits and more are decimal strings. The highest version of
+ * a key counts; if it is deleted, the key has no swap.
+ */
 export interface SwapRow {
   readonly slot: string
   readonly tx_index: number
@@ -27,12 +30,12 @@ export interface SwapRow {
   readonly is_deleted: number
 }
 
-/** What of a stored swap is published, with its key. */
+/** A stored swap: the published fields and its key. */
 export type StoredSwap = PublishedSwap &
   Pick<Swap, 'confidence' | 'quoteMismatch'> &
   EventKey & { readonly version: bigint }
 
-/** Reads a row of the store. */
+/** Converts a row. */
 export function swapOfRow(row: SwapRow): StoredSwap {
   return {
     slot: Number(row.slot),
@@ -53,7 +56,10 @@ export function swapOfRow(row: SwapRow): StoredSwap {
   }
 }
 
-/** The row that counts of each key, deleted or not; rows of one key lie side by side. */
+/**
+ * Returns the row with the highest version of each key, deleted or not. Rows of one key must be
+ * adjacent.
+ */
 export function newestVersions<R extends SwapRow>(rows: readonly R[]): R[] {
   const newest: R[] = []
   for (const row of rows) {

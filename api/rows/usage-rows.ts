@@ -1,22 +1,26 @@
 import type { Store } from '../../pipeline/store/store.ts'
 
-/** A stretch of the clock that usage is summed over, in UTC. */
+/** A period that usage is summed over, in UTC. */
 export type UsagePeriod = 'hour' | 'day'
 
-/** What an account used in one period. */
+/** Usage of an account in one period. */
 export interface Usage {
   /** Unix seconds. */
   readonly startsAt: number
-  /** Below zero when more came back than was used: credits of a call that failed in the period before, or what a feed had reserved. */
+  /**
+   * Negative if more credits were returned than used: refunds of a call of the period before, or a
+   * block that a feed connection had reserved.
+   */
   readonly credits: number
 }
 
-/** Seconds of each period; a day of UTC has no other length in unix time. */
+/** Seconds of each period. Every UTC day has 86,400 in unix time. */
 export const PERIOD_SECONDS = { hour: 3600, day: 86_400 } as const
 
 /**
- * What an account used by period, newest first: of the period that `now` (unix milliseconds) is in and of those before it, `count` in all; periods without use are left out. From the ledger, so
- * what was used in the last second may be missing. An entry counts for the time at which it was rolled up.
+ * Reads the usage of an account by period, newest first: of the period of `now` (unix milliseconds)
+ * and those before it, `count` in all; periods without use are left out. It comes from the ledger,
+ * so the last second may be missing. An entry counts at the time of its roll-up.
  */
 export async function readUsage(
   store: Store,

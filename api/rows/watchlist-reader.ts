@@ -6,24 +6,24 @@ import {
 } from '../../pipeline/store/read-watchlist.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 
-/** The list as of a tick; `at` null before the first. */
+/** The watchlist as of a tick; `at` is null before the first tick. */
 export interface Watchlist {
   readonly at: number | null
   /** By conviction descending, then mint. */
   readonly rows: readonly WatchlistRow[]
 }
 
-/** Gives the list as of the newest tick. */
+/** Returns the watchlist as of the newest tick. */
 export type WatchlistReader = () => Promise<Watchlist>
 
-/** The newest tick is looked for this often at most. */
+/** Shortest time between two reads of the newest tick. */
 const FRESH_MS = 500
-/** Further behind than this the list is read as a whole. */
+/** Beyond this distance the whole list is read instead of its changes. */
 const MOST_BEHIND_SECONDS = 600
 
 /**
- * Keeps the list in memory and reads what each tick changed, so that neither many who ask nor a long list cost more than one small query a tick. What is asked
- * while a read is under way gets its answer.
+ * Creates a reader that caches the list and reads only the changes of each tick. Concurrent calls
+ * share one read.
  */
 export function createWatchlistReader(store: Store, now: () => number = Date.now): WatchlistReader {
   let known: Watchlist = { at: null, rows: [] }

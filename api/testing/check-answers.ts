@@ -9,8 +9,8 @@ import type { Resource } from '../resources/resource.ts'
 import { declaredResources } from './declared-resources.ts'
 
 /**
- * What is wrong with an answer of the API, by the schemas that make its documents; null when it is as they say. Answers of paths that the documents
- * do not have are checked when they are refusals.
+ * What is wrong with an answer of the API, by the schemas that make its documents; null when it is
+ * as they say. Answers of paths that the documents do not have are checked when they are refusals.
  */
 export function faultOf(answer: {
   readonly method?: string
@@ -37,12 +37,16 @@ export function faultOf(answer: {
       : `may not be refused with ${status} ${problem.data.code}`
   }
   if (type !== 'application/json') return `is answered as ${type}`
-  // A schema that is strict takes what was rendered as it is, so nothing is missing and nothing too much.
+  // A schema that is strict takes what was rendered as it is, so nothing is missing and nothing too
+  // much.
   const parsed = (resource.answer as z.ZodType).safeParse(JSON.parse(body.toString()))
   return parsed.success ? null : parsed.error.message
 }
 
-/** Looks at every answer that servers of this process give, whatever asks for it, until `stop`, which throws with what is wrong. */
+/**
+ * Looks at every answer that servers of this process give, whatever asks for it, until `stop`,
+ * which throws with what is wrong.
+ */
 export function checkAnswers(): { stop(): void } {
   const faults: string[] = []
   const onStart = (message: unknown) => {

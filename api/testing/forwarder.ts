@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A port on loopback that leads to another one: a line that can be cut, and a balancer that leads somewhere else from now on. */
+/**
+ * A port on loopback that leads to another one: a line that can be cut, and a balancer that leads
+ * somewhere else from now on.
+ */
 export interface Forwarder {
   readonly port: number
   /** Where new connections lead. */
@@ -13,7 +16,10 @@ export interface Forwarder {
   close(): void
 }
 
-/** Leads nowhere until told by `lead`. `cutsAt`: whether a connection ends because of what a client says on it. */
+/**
+ * Leads nowhere until told by `lead`. `cutsAt`: whether a connection ends because of what a client
+ * says on it.
+ */
 export async function startForwarder(
   cutsAt: (said: Buffer) => boolean = () => false,
 ): Promise<Forwarder> {

@@ -8,6 +8,7 @@ import { createLogger, type Logger } from '../../pipeline/runtime/logger.ts'
 import type { Readiness } from '../../pipeline/runtime/readiness.ts'
 import { createRegistry, type Registry } from '../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { createAccountLocks } from '../account-locks.ts'
 import { Accounts } from '../accounts/accounts.ts'
 import { type Api, createApi } from '../api.ts'
 import { newJwtKeys, readJwtKeys } from '../auth/jwt-keys.ts'
@@ -22,7 +23,6 @@ import type { Meter } from '../credits/meter.ts'
 import { createCursorCodec } from '../cursor.ts'
 import type { Redis } from '../redis-connection.ts'
 import { createFeed } from '../stream/feed.ts'
-import { createTurns } from '../turns.ts'
 import { checkAnswers } from './check-answers.ts'
 
 export interface TestApi {
@@ -42,7 +42,10 @@ export interface TestApi {
   close(): Promise<void>
 }
 
-/** The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is checked against the documents; `close` throws with those that differ. */
+/**
+ * The whole API on a free port over `store`, with log and meter in memory. Every answer it gives is
+ * checked against the documents; `close` throws with those that differ.
+ */
 export async function startApi(
   store: Store,
   options: {
@@ -69,7 +72,7 @@ export async function startApi(
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const { redis = null, perturb = null, channel = createMemoryChannel() } = options
-  const accounts = new Accounts({ store, ledger, turns: createTurns(redis), now })
+  const accounts = new Accounts({ store, ledger, turns: createAccountLocks(redis), now })
   const log = createMemoryLog({ logger, registry })
   const config: ApiConfig = {
     host: '127.0.0.1',

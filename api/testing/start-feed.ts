@@ -43,8 +43,9 @@ export function blocksOf(meter: Meter) {
 }
 
 /**
- * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its account; with `dashboard:<wallet>` a dashboard of that wallet comes, whose token has the
- * wallet's name. 100 wallets are tracked.
+ * A feed over a log and a meter in memory, on a free port. The bearer of a connection is its
+ * account; with `dashboard:<wallet>` a dashboard of that wallet comes, whose token has the wallet's
+ * name. 100 wallets are tracked.
  */
 export async function startFeed(
   options: FeedOptions & {
@@ -201,7 +202,9 @@ export async function connect(url: string, bearer: string, options = {}) {
       const [answer] = await client.take(1)
       return answer
     },
-    /** Resolves when another message has come that was not taken; rejects when the connection ends. */
+    /**
+     * Resolves when another message has come that was not taken; rejects when the connection ends.
+     */
     more: () =>
       new Promise<void>((resolve, reject) => {
         const { length } = received
@@ -213,7 +216,10 @@ export async function connect(url: string, bearer: string, options = {}) {
         }
         check()
       }),
-    /** Everything that was sent before the service answers now; what had come before may be kept apart. */
+    /**
+     * Everything that was sent before the service answers now; what had come before may be kept
+     * apart.
+     */
     async fence(keep = false): Promise<unknown[]> {
       const kept = keep ? received.splice(0) : []
       client.send({ action: 'ping' })

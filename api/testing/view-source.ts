@@ -8,7 +8,10 @@ export interface ViewChange {
   readonly event: 'entered' | 'changed' | 'left' | 'fired'
 }
 
-/** Ticks that a test tells, in memory; nothing of a mint changes but its age, which says of which tick a message is. */
+/**
+ * Ticks that a test tells, in memory; nothing of a mint changes but its age, which says of which
+ * tick a message is.
+ */
 export function memoryViews() {
   const ticks = new Map<number, readonly ViewRow[]>()
   let newest: number | null = null

@@ -182,10 +182,10 @@ test.serial('a payment check and an assignment at the same moment redeem once', 
     row(10, STRANGER, 'pro', 7_000_000),
   ])
   const slow: OperatorParts['turns'] = {
-    async take(account, task) {
+    async withLock(account, task) {
       const redeemed = entry(keyOf(10, PAYER, 'credits'), 3000)
       await parts.ledger.add({ ...redeemed, account: PAYER })
-      return parts.turns.take(account, task)
+      return parts.turns.withLock(account, task)
     },
   }
   const account = address(CUSTOMER)
@@ -230,7 +230,7 @@ test.serial('an assignment that loses its lock writes nothing more', async (t) =
   }
   const losing: OperatorParts = {
     ...parts,
-    turns: { take: (_account, task) => task({ require }) },
+    turns: { withLock: (_account, task) => task({ requireHeld: require }) },
     store: {
       ...store,
       async insert(table, rows) {
@@ -264,7 +264,7 @@ test.serial('ledger check reports a deposit that was redeemed for two accounts',
       amount: 5_000_000n,
     })),
     Date.now(),
-    { require() {} },
+    { requireHeld() {} },
   )
   await parts.ledger.add(entry(keyOf(1, PAYER, 'pro'), 3000))
   t.deepEqual(await run('ledger', 'check'), {

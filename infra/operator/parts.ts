@@ -1,7 +1,7 @@
+import type { AccountLocks } from '../../api/account-locks.ts'
 import type { Accounts } from '../../api/accounts/accounts.ts'
 import type { Prices } from '../../api/billing/terms.ts'
 import type { Ledger } from '../../api/credits/ledger.ts'
-import type { Turns } from '../../api/turns.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Backfills } from '../../pipeline/workers/backfill/backfills.ts'
@@ -29,7 +29,7 @@ export interface OperatorParts {
   /** The prices of what deposits buy. */
   readonly prices: Prices
   /** Lets one change at a time happen to an account. */
-  readonly turns: Turns
+  readonly turns: AccountLocks
   readonly ledger: Ledger
   readonly accounts: Accounts
 }

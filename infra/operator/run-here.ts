@@ -1,5 +1,5 @@
+import { createAccountLocks } from '../../api/account-locks.ts'
 import { pricesOf } from '../../api/billing/terms.ts'
-import { createTurns } from '../../api/turns.ts'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
@@ -62,7 +62,7 @@ async function openOperatorParts(
     backfills: () => backfills.get(),
     ledger,
     accounts,
-    turns: createTurns(redis),
+    turns: createAccountLocks(redis),
     prices: pricesOf(config.billing),
     readerUrl: config.readerUrl,
     confirmAboveCredits: config.confirmAboveCredits,

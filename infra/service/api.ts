@@ -1,7 +1,7 @@
 import { createApiWithFeed } from '../../api/api-with-feed.ts'
-import { type JwtKeys, keptJwtKeys, readJwtKeys } from '../../api/auth/jwt-keys.ts'
+import { type JwtKeys, readJwtKeys, readOrCreateJwtKeys } from '../../api/auth/jwt-keys.ts'
 import { apiConfig } from '../../api/config.ts'
-import { keptSecretKey } from '../../api/secret-key.ts'
+import { readOrCreateSecretKey } from '../../api/secret-key.ts'
 import { createPerturb } from '../../pipeline/domain/perturbation.ts'
 import { readTextFile } from '../../pipeline/runtime/read-text-file.ts'
 import type { ServiceConfig } from './config.ts'
@@ -28,8 +28,8 @@ export async function readApiSecrets({ api, dataDir }: ServiceConfig): Promise<A
   const { SECRET_KEY, JWT_KEYS_FILE: file } = api
   const given = file === undefined ? null : await readKeys(file)
   return {
-    secretKey: SECRET_KEY ?? (await keptSecretKey(dataDir)),
-    jwtKeys: given ?? (await keptJwtKeys(dataDir)),
+    secretKey: SECRET_KEY ?? (await readOrCreateSecretKey(dataDir)),
+    jwtKeys: given ?? (await readOrCreateJwtKeys(dataDir)),
   }
 }
 

@@ -1,3 +1,4 @@
+import { createAccountLocks } from '../../api/account-locks.ts'
 import { Accounts } from '../../api/accounts/accounts.ts'
 import { Credits } from '../../api/credits/credits.ts'
 import { Ledger } from '../../api/credits/ledger.ts'
@@ -5,7 +6,6 @@ import { createMemoryMeter } from '../../api/credits/memory.ts'
 import type { Meter } from '../../api/credits/meter.ts'
 import { createRedisMeter } from '../../api/credits/redis.ts'
 import { connectRedis, type Redis } from '../../api/redis-connection.ts'
-import { createTurns } from '../../api/turns.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createTimelyStore } from '../../pipeline/store/timely-store.ts'
@@ -54,7 +54,7 @@ export function createCreditSystem(
   const accounts = new Accounts({
     store: createTimelyStore(store, READ_MS),
     ledger,
-    turns: createTurns(redis),
+    turns: createAccountLocks(redis),
   })
   return { meter, ledger, credits, accounts }
 }

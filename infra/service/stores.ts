@@ -1,5 +1,5 @@
+import { type AccountLocks, createAccountLocks } from '../../api/account-locks.ts'
 import type { Redis } from '../../api/redis-connection.ts'
-import { createTurns, type Turns } from '../../api/turns.ts'
 import { createKafkaLog } from '../../pipeline/log/kafka.ts'
 import type { EventLog } from '../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -23,7 +23,7 @@ export interface Stores extends ServicePart, CreditSystem {
   /** The connection for rate limits and account locks; null without Redis. */
   readonly redis: Redis | null
   /** Lets one change at a time happen to an account. */
-  readonly turns: Turns
+  readonly turns: AccountLocks
 }
 
 /**
@@ -48,7 +48,7 @@ export async function openStores({ config, logger, registry }: ServiceContext): 
   return {
     ...opened,
     ...createCreditSystem(store, meter, logger, redis),
-    turns: createTurns(redis),
+    turns: createAccountLocks(redis),
     ready: {
       store: () => store.ping(),
       schema: createSchemaCheck(store),

@@ -1,7 +1,7 @@
+import { createAccountLocks } from '../../../api/account-locks.ts'
 import { billingEnv, pricesOf } from '../../../api/billing/terms.ts'
 import type { Meter } from '../../../api/credits/meter.ts'
 import { openEmbeddedStore } from '../../../api/testing/open-stores.ts'
-import { createTurns } from '../../../api/turns.ts'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
 import type { EventLog } from '../../../pipeline/log/log.ts'
 import { createMemoryLog } from '../../../pipeline/log/memory.ts'
@@ -44,7 +44,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     caller: { user: 'ann', uid: 1000 },
     confirmAboveCredits: 100_000,
     prices: pricesOf(readEnv(billingEnv, {})),
-    turns: createTurns(null),
+    turns: createAccountLocks(null),
     ...createCreditSystem(store, meter, logger, null),
   }
   const run = (...args: string[]) => runCommand(args, parts, () => {})

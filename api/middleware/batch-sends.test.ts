@@ -1,8 +1,8 @@
 import test from 'ava'
-import { sendTogether } from './send-together.ts'
+import { batchSends } from './batch-sends.ts'
 
 test('answers that are ready in one turn of the event loop go out at its end, each once', async (t) => {
-  const hold = sendTogether()
+  const hold = batchSends()
   const told: string[] = []
   const answer = async (name: string, steps: number) => {
     await hold({} as never, async () => {

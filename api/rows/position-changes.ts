@@ -1,10 +1,10 @@
 import type { Store } from '../../pipeline/store/store.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { GO_BACK_EVERY_MS, GO_BACK_MS, type Look, LookBack } from './look-back.ts'
+import { GO_BACK_EVERY_MS, GO_BACK_MS, type LookbackRead, LookbackWindow } from './look-back.ts'
 import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
 
-/** A stored picture of a position, as it was written; integers of 64 bits and more as decimal strings. */
-export interface PositionPicture {
+/** A stored version of a position. Integers of 64 bits and more are decimal strings. */
+export interface PositionVersion {
   readonly wallet: number
   readonly mint: string
   readonly decimals: number
@@ -18,39 +18,40 @@ export interface PositionPicture {
   readonly is_deleted: number
 }
 
-export interface News {
-  /** The newest picture of each position that changed. */
-  readonly positions: readonly PositionPicture[]
-  /** Mints of which a swap, a position or a fact changed; null when that cannot be told, and everything may have. */
+export interface PositionChangeSet {
+  /** The newest version of each changed position. */
+  readonly positions: readonly PositionVersion[]
+  /** Mints with a changed swap, position or fact; null if unknown: every mint may have changed. */
   readonly mints: ReadonlySet<string> | null
   readonly stored: StoredSlot
 }
 
 /**
- * What has changed in table `positions` since it was last asked, with one query a storage marker, so that what was read before can be kept where it still
- * holds. A swap changes the position of its wallet and mint, in the same flush and before the marker passes it; a late one, a corrected one and a price that was
- * filled in do too. So a mint without news has the same swaps, positions and sums as before.
+ * Reads which positions changed since the last marker, with one query a marker, to invalidate
+ * caches. A swap changes the position of its wallet and mint in the same flush, before a marker
+ * passes it; so does a late swap, a corrected one and a price filled in later. So a mint without a
+ * change has the same swaps, positions and sums as before.
  *
- * Each read looks back as `LookBack` says. What a
- * worker has stored beyond the marker is told again until the marker has passed it. While very much is written at once, as when every wallet is folded again,
- * all may have changed at each marker, and once more when that has ended.
+ * Reads overlap as `LookbackWindow` says. Changes that a worker stored beyond the marker are
+ * reported again until the marker has passed them. In a burst of writes, such as a refold of every
+ * wallet, everything counts as changed at each marker, and once more when the burst ends.
  */
-export class PositionNews {
+export class PositionChanges {
   readonly #store: Store
   readonly #position: Pick<StoragePosition, 'stored' | 'beforeMove'>
   readonly #now: () => number
-  readonly #listeners: ((news: News) => void)[] = []
+  readonly #listeners: ((news: PositionChangeSet) => void)[] = []
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
-  readonly #lookBack = new LookBack()
-  /** What was told lately, each by its version: within two generations, so that memory is bounded by the time. */
+  readonly #lookBack = new LookbackWindow()
+  /** Versions reported lately, by key, in two generations so that memory stays bounded. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
   #isFlood = false
-  /** Whether anybody asked since the last move: else nothing is read ahead. */
+  /** Whether `refresh` was called since the last marker; else nothing is read ahead. */
   #isAsked = false
-  #unsettled = new Map<string, PositionPicture>()
+  #unsettled = new Map<string, PositionVersion>()
 
   constructor(deps: {
     readonly store: Store
@@ -72,17 +73,20 @@ export class PositionNews {
     })
   }
 
-  /** Whether so much is being written that it is not told what. */
+  /** Whether a burst of writes is going on, so that changes are not reported one by one. */
   get isFlood(): boolean {
     return this.#isFlood
   }
 
-  /** Tells the listener of all news from now on. */
-  listen(listener: (news: News) => void): void {
+  /** Registers a listener of all later changes. */
+  listen(listener: (news: PositionChangeSet) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Resolves when the listeners know of everything up to the newest marker, or up to five seconds ago if it does not move. One read, whoever asks. */
+  /**
+   * Resolves when listeners have received all changes up to the marker, or up to five seconds ago
+   * if the marker does not move. Concurrent calls share one read.
+   */
   refresh(): Promise<void> {
     this.#isAsked = true
     const stored = this.#position.stored()
@@ -100,7 +104,7 @@ export class PositionNews {
     return this.#done
   }
 
-  /** Reads what was written; what it gives tells it. */
+  /** Reads the changes; the returned function reports them. */
   async #read(stored: StoredSlot | null): Promise<() => void> {
     if (stored === null) return () => {}
     if (!this.#lookBack.hasBegun) {
@@ -127,7 +131,7 @@ export class PositionNews {
   }: {
     readonly rows: readonly WrittenPicture[]
     readonly facts: readonly Fact[]
-    readonly look: Look
+    readonly look: LookbackRead
     readonly stored: StoredSlot
   }): void {
     const wasFlood = this.#isFlood
@@ -150,7 +154,7 @@ export class PositionNews {
     this.#tell({ positions: [...news.values()], mints, stored })
   }
 
-  /** The newest row of each key, without those that were told. */
+  /** Returns the newest row of each key, without those already reported. */
   #notTold<R extends { readonly version: string }>(
     rows: readonly R[],
     keyOf: (row: R) => string,
@@ -171,7 +175,7 @@ export class PositionNews {
     return true
   }
 
-  /** A generation is longer than the longest look back. */
+  /** Starts a new generation. A generation lasts longer than the longest overlap. */
   #turn(now: number): void {
     if (now - this.#turnedAt < GO_BACK_MS + GO_BACK_EVERY_MS) return
     this.#turnedAt = now
@@ -179,13 +183,13 @@ export class PositionNews {
     this.#told = new Map()
   }
 
-  #tell(news: News): void {
+  #tell(news: PositionChangeSet): void {
     if (news.mints?.size === 0) return
     for (const listener of this.#listeners) listener(news)
   }
 }
 
-interface WrittenPicture extends PositionPicture {
+interface WrittenPicture extends PositionVersion {
   readonly written_ms: string
 }
 
@@ -195,7 +199,7 @@ interface Fact {
 }
 
 const MAX_AGE_MS = 5000
-/** Some 600 swaps a second. */
+/** More rows than this are a burst: some 600 swaps a second. */
 const MOST_NEWS = 20_000
 
 // Index `news` passes over parts and granules without any.

@@ -1,19 +1,20 @@
-import type { Rendered } from './rendered.ts'
-import type { PositionNews } from './rows/position-news.ts'
+import type { RenderedAnswer } from './rendered-answer.ts'
+import type { PositionChanges } from './rows/position-changes.ts'
 
 /**
- * Answers about one mint, kept until news of that mint come, over many markers. At most `maxBytes` of them, uncompressed; those that nobody asked for
- * longest go first. Several who ask at once wait for one read; what could not be read is not kept.
+ * A cache of answers about one mint. An answer is evicted when something of its mint changes, or as
+ * the least recently used one when all answers exceed `maxBytes` (before compression). Concurrent
+ * requests for one key share one read. Failed reads are not cached.
  */
-export class KeptAnswers {
-  readonly #news: Pick<PositionNews, 'refresh' | 'listen'>
+export class MintAnswerCache {
+  readonly #news: Pick<PositionChanges, 'refresh' | 'listen'>
   readonly #maxBytes: number
-  /** By key, the one asked for longest ago first. */
+  /** By key, the least recently used first. */
   readonly #entries = new Map<string, Entry>()
   readonly #keysOf = new Map<string, Set<string>>()
   #bytes = 0
 
-  constructor(news: Pick<PositionNews, 'refresh' | 'listen'>, maxBytes: number) {
+  constructor(news: Pick<PositionChanges, 'refresh' | 'listen'>, maxBytes: number) {
     this.#news = news
     this.#maxBytes = maxBytes
     this.#news.listen(({ mints }) => {
@@ -22,8 +23,12 @@ export class KeptAnswers {
     })
   }
 
-  /** The answer of the key, about the mint, as of the newest marker. */
-  async get(mint: string, key: string, make: () => Promise<Rendered>): Promise<Rendered> {
+  /** Returns the answer of a key about a mint, as of the newest marker. */
+  async get(
+    mint: string,
+    key: string,
+    make: () => Promise<RenderedAnswer>,
+  ): Promise<RenderedAnswer> {
     await this.#news.refresh()
     const known = this.#entries.get(key)
     if (known !== undefined) {
@@ -69,7 +74,7 @@ export class KeptAnswers {
 
 interface Entry {
   readonly mint: string
-  readonly answer: Promise<Rendered>
-  /** 0 while it is being made. */
+  readonly answer: Promise<RenderedAnswer>
+  /** 0 until the answer is made. */
   bytes: number
 }

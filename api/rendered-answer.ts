@@ -4,27 +4,34 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Answer } from './answer.ts'
 import type { StoredSlot } from './storage-position.ts'
 
-/** An answer as bytes, ready to be sent to everybody who asks the same. */
-export interface Rendered {
+/** An answer as bytes, which can be sent for every equal request. */
+export interface RenderedAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly bytes: Buffer
-  /** Stands for the bytes. */
+  /** Digest of the bytes. */
   readonly digest: string
-  /** Weak, because the same bytes go out in several encodings; null for an answer that does not come from storage, or before the first slot. */
+  /**
+   * Weak, because the same bytes are sent in several encodings. Null for an answer that does not
+   * come from storage, and before the first slot.
+   */
   readonly etag: string | null
-  /** The bytes in an encoding; made once. */
+  /** Returns the bytes in an encoding; they are compressed once. */
   encoded(encoding: Encoding): Promise<Buffer>
-  /** To be called when the answer has gone, or its reader; null where nobody waits for that. */
+  /** To be called when the answer is sent or its connection closed; null if not needed. */
   readonly release: (() => void) | null
 }
 
+/** A content encoding that answers can be sent in. */
 export type Encoding = 'br' | 'gzip'
 
-/** The body of an answer as JSON text, for one that is costly to make anew: lent, and not changed before it is released. */
+/**
+ * The body of an answer as JSON text, for bodies that are costly to serialise. The buffer belongs
+ * to its maker, who does not change it before `release` is called.
+ */
 export class JsonText {
   readonly bytes: Buffer
-  /** Stands for the bytes. */
+  /** Digest of the bytes. */
   readonly digest: string
   readonly release: () => void
 
@@ -36,32 +43,38 @@ export class JsonText {
 }
 
 /**
- * Renders an answer; its ETag stands for the storage marker that it is of and what it says (rule D8), and shows no slot (I1). What is the same as `before`
- * keeps its bytes and their encodings: bytes made for each marker outlive the young generation, and a collection of all memory follows for each 64 MB of them.
+ * Renders an answer. Its ETag is a digest of the storage marker and the bytes (rule D8), which
+ * reveals no slot (rule I1).
+ *
+ * If the bytes are those of `before`, its buffers and their compressed forms are reused: new
+ * buffers for each marker would outlive the young generation and cause full garbage collections.
  */
 export function renderAnswer(
   answer: Answer,
   stored: StoredSlot | null,
-  before?: Rendered,
-): Rendered {
+  before?: RenderedAnswer,
+): RenderedAnswer {
   const { body, status = 200, headers = {} } = answer
   const text = body instanceof JsonText ? body : null
   const made = text?.bytes ?? Buffer.from(body === undefined ? '' : JSON.stringify(body))
   const same = before?.bytes.equals(made) ? before : null
-  // Of the digest, so that the same bytes have the same tag whether they were lent or made.
+  // From the digest: equal bytes have the same tag whether they are `JsonText` or serialised here.
   const { bytes, digest, encoded } = same ?? content(made, text?.digest ?? digestOf(made))
   const etag = stored === null ? null : `W/"${digestOf(`${stored.slot}:${digest}`)}"`
   return { status, headers, bytes, digest, etag, encoded, release: text?.release ?? null }
 }
 
-/** What is the same for everybody, for as long as the service runs. */
-export function renderBytes(bytes: Buffer): Rendered {
+/** Renders bytes that do not change while the service runs. */
+export function renderBytes(bytes: Buffer): RenderedAnswer {
   const { digest, encoded } = content(bytes, digestOf(bytes))
   const etag = `W/"${digest}"`
   return { status: 200, headers: {}, bytes, digest, etag, encoded, release: null }
 }
 
-function content(bytes: Buffer, digest: string): Pick<Rendered, 'bytes' | 'digest' | 'encoded'> {
+function content(
+  bytes: Buffer,
+  digest: string,
+): Pick<RenderedAnswer, 'bytes' | 'digest' | 'encoded'> {
   const known: Partial<Record<Encoding, Promise<Buffer>>> = {}
   return {
     bytes,
@@ -73,10 +86,10 @@ function content(bytes: Buffer, digest: string): Pick<Rendered, 'bytes' | 'diges
   }
 }
 
-/** Smaller answers are not worth it. */
+/** Smaller answers are not compressed. */
 export const LEAST_COMPRESSED_BYTES = 1024
 
-/** Twelve characters that stand for some bytes. */
+/** Returns a digest of 12 base64url characters. */
 export function digestOf(bytes: Buffer | string): string {
   return createHash('sha1').update(bytes).digest('base64url').slice(0, 12)
 }
@@ -84,7 +97,7 @@ export function digestOf(bytes: Buffer | string): string {
 const brotli = promisify(brotliCompress)
 const gzipped = promisify(gzip)
 
-/** Level 4 of brotli is as fast as gzip's 6 and smaller; its default, 11, takes 50 times as long. */
+/** Brotli at level 4 is as fast as gzip at 6, and smaller. The default, 11, is far slower. */
 function encode(bytes: Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === 'br'
     ? brotli(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })

@@ -4,10 +4,11 @@ import { dirname } from 'node:path'
 import { makeFolder } from '../pipeline/runtime/make-folder.ts'
 
 /**
- * The text of a file that is made at the first start and kept, for its owner's eyes alone. It is there whole or not at all, whenever the process ends; of several
- * processes that start at once one makes it, and all have the same.
+ * Returns the text of a file, and creates the file first if it does not exist, readable by its
+ * owner only. The file is complete or absent, even after a crash. If several processes start at
+ * once, one creates the file and all return the same text.
  */
-export async function keptFile(path: string, make: () => Promise<string>): Promise<string> {
+export async function readOrCreateFile(path: string, make: () => Promise<string>): Promise<string> {
   const kept = await readFile(path, 'utf8').catch(unless('ENOENT'))
   if (kept !== undefined) return kept
   makeFolder(dirname(path))
@@ -16,7 +17,7 @@ export async function keptFile(path: string, make: () => Promise<string>): Promi
   try {
     await file.writeFile(await make())
     await file.sync()
-    // Unlike a renaming, it leaves a file alone that is there by now.
+    // Unlike `rename`, `link` does not replace a file that another process has created.
     await link(own, path).catch(unless('EEXIST'))
   } finally {
     await file.close()

@@ -1,12 +1,12 @@
 import test from 'ava'
-import { KeptAnswers } from './kept-answers.ts'
-import { type Rendered, renderBytes } from './rendered.ts'
-import type { News } from './rows/position-news.ts'
+import { MintAnswerCache } from './mint-answer-cache.ts'
+import { type RenderedAnswer, renderBytes } from './rendered-answer.ts'
+import type { PositionChangeSet } from './rows/position-changes.ts'
 
 function kept(maxBytes = 1000) {
-  let listener: (news: News) => void = () => {}
+  let listener: (news: PositionChangeSet) => void = () => {}
   let made = 0
-  const answers = new KeptAnswers(
+  const answers = new MintAnswerCache(
     {
       refresh: async () => {},
       listen: (given) => {
@@ -45,7 +45,7 @@ test('answers about a mint are kept until there are news of it', async (t) => {
 
 test('an answer that was being made when news came is not kept, nor one that could not be made', async (t) => {
   const { answers, get, tell } = kept()
-  let finish: (answer: Rendered) => void = () => {}
+  let finish: (answer: RenderedAnswer) => void = () => {}
   const before = answers.get('a', 'a x', () => new Promise((resolve) => (finish = resolve)))
   await Promise.resolve()
   tell('a')

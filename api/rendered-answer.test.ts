@@ -1,5 +1,5 @@
 import test from 'ava'
-import { renderAnswer } from './rendered.ts'
+import { renderAnswer } from './rendered-answer.ts'
 import type { StoredSlot } from './storage-position.ts'
 
 const at = (slot: number): StoredSlot => ({ slot, blockTime: slot })

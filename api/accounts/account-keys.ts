@@ -1,0 +1,65 @@
+import { inTime } from '../../pipeline/store/timely-store.ts'
+import type { AccountChannel } from '../channel/account-channel.ts'
+import type { AccountEvents } from './account-events.ts'
+import type { Accounts } from './accounts.ts'
+import { hashApiKey } from './api-key.ts'
+import { createKeyCache, type KeyLookUp } from './key-cache.ts'
+import type { KeyUses } from './key-uses.ts'
+import { ReplacedKeys } from './replaced-keys.ts'
+
+/** API keys as the middleware asks about them. */
+export interface AccountKeys {
+  /** Finds the account of a key through the cache, and records the use. */
+  readonly keys: Pick<KeyLookUp, 'accountOf'>
+  /** Counts the refusal of a key for the account that it used to belong to. */
+  onKeyRefused(text: string, network: string): void
+}
+
+/**
+ * Connects the key cache to the accounts and to the channel on which processes announce revoked
+ * keys. A look-up in the store rejects with `unavailable` after `lookUpMs`.
+ */
+export function createAccountKeys(deps: {
+  readonly accounts: Pick<Accounts, 'accountOfKey'>
+  readonly channel: Pick<AccountChannel, 'isUp' | 'listen'>
+  readonly keyUses: Pick<KeyUses, 'mark'>
+  readonly events: Pick<AccountEvents, 'count'>
+  readonly lookUpsAtOnce: number
+  readonly lookUpMs: number
+  readonly now: () => number
+}): AccountKeys {
+  const { accounts, channel, keyUses, events, lookUpsAtOnce, lookUpMs, now } = deps
+  const replaced = new ReplacedKeys()
+  const lookUp = (hash: string) =>
+    accounts.accountOfKey(hash, (account) => replaced.add(hash, account))
+  const cache = createKeyCache((hash) => inTime(lookUp(hash), lookUpMs), {
+    lookUpsAtOnce,
+    now,
+    // While the channel is down, this process does not learn of keys revoked by another one.
+    isTrusted: () => channel.isUp,
+  })
+  channel.listen({
+    onRotated(account, keySha256) {
+      cache.revoke(keySha256)
+      replaced.add(keySha256, account)
+    },
+    onSuperseded() {},
+    onLoggedOut() {},
+    onLoggedOutEverywhere() {},
+    // A key that was rotated in the meantime is still cached, or is being looked up.
+    onBack: () => cache.forgetAll(),
+  })
+  return {
+    keys: {
+      async accountOf(text, options) {
+        const account = await cache.accountOf(text, options)
+        if (account !== null) keyUses.mark(account)
+        return account
+      },
+    },
+    onKeyRefused(text, network) {
+      const account = replaced.accountOf(hashApiKey(text))
+      if (account !== null) events.count(account, 'key_refused', network)
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto'
+import type { AccountEvents } from '../accounts/account-events.ts'
+import type { AccountChannel } from '../channel/account-channel.ts'
+import type { Redis } from '../redis-connection.ts'
+import type { ApiMetrics } from '../telemetry.ts'
+import type { JwtKeys } from './jwt-keys.ts'
+import { createLogin, type Login, MOST_USED_NONCES } from './login.ts'
+import { createNonces } from './nonces.ts'
+import type { Revocations } from './revocations.ts'
+import { createTokens, type Tokens } from './tokens.ts'
+import { createMemoryUsedNonces, createRedisUsedNonces } from './used-nonces.ts'
+
+/** What login and dashboard tokens depend on. */
+export interface SessionsDeps {
+  readonly revocations: Revocations
+  readonly channel: Pick<AccountChannel, 'loggedOut' | 'loggedOutEverywhere'>
+  readonly events: Pick<AccountEvents, 'add' | 'count'>
+  readonly metrics: Pick<ApiMetrics, 'logins'>
+  /** Null: this is the only process. */
+  readonly redis: Redis | null
+  readonly secretKey: Uint8Array
+  readonly jwtKeys: () => JwtKeys
+  /** Where clients find the API: the issuer of tokens, and the URI of sign-in messages. */
+  readonly publicUrl: () => string
+  readonly now: () => number
+}
+
+/**
+ * Creates login by a wallet's signature, and the dashboard tokens that it issues (rules E1, E2).
+ */
+export function createSessions(deps: SessionsDeps): {
+  readonly tokens: Tokens
+  readonly login: Login
+} {
+  const { redis, secretKey, jwtKeys, publicUrl, events, metrics, now } = deps
+  const tokens = createTokens({
+    keys: jwtKeys,
+    issuer: publicUrl,
+    now,
+    revocations: announcedRevocations(deps),
+  })
+  const usedNonces = { limit: MOST_USED_NONCES, now }
+  const login = createLogin({
+    url: publicUrl,
+    // Used nonces in memory end with this process. A random key ends its nonces with it too.
+    nonces: createNonces(redis === null ? randomBytes(32) : secretKey),
+    used:
+      redis === null
+        ? createMemoryUsedNonces(usedNonces)
+        : createRedisUsedNonces(redis, 'used-nonces', usedNonces),
+    tokens,
+    onOutcome(outcome, { wallet, network }) {
+      metrics.logins.inc({ outcome })
+      if (outcome === 'ok') events.add(wallet, 'signed_in', network)
+      else if (outcome === 'bad_signature') events.count(wallet, 'sign_in_failed', network)
+    },
+    now,
+  })
+  return { tokens, login }
+}
+
+/**
+ * Revocations that are also announced to every process. The announcement ends open connections, so
+ * it is made even if the revocation could not be written.
+ */
+function announcedRevocations({
+  revocations,
+  channel,
+}: SessionsDeps): Parameters<typeof createTokens>[0]['revocations'] {
+  return {
+    has: (session) => revocations.has(session),
+    generationOf: (wallet) => revocations.generationOf(wallet),
+    async add(tokenId) {
+      try {
+        await revocations.add(tokenId)
+      } finally {
+        await channel.loggedOut(tokenId)
+      }
+    },
+    async addAll(wallet) {
+      const generation = await revocations.nextGeneration(wallet)
+      try {
+        await revocations.begin(wallet, generation)
+      } finally {
+        await channel.loggedOutEverywhere(wallet, generation)
+      }
+    },
+  }
+}

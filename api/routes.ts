@@ -1,0 +1,201 @@
+import Router from '@koa/router'
+import type { KeyLookUp } from './accounts/key-cache.ts'
+import type { Credits } from './credits/credits.ts'
+import { dashboardPages } from './dashboard/dashboard.ts'
+import type { TestWalletOptions } from './dashboard/shell.ts'
+import type { FairReads } from './fair-reads.ts'
+import type { Limits } from './limits.ts'
+import { MarkerCache } from './marker-cache.ts'
+import {
+  authenticate,
+  authenticateFeed,
+  authenticateSession,
+  type OnKeyRefused,
+} from './middleware/authenticate.ts'
+import type { ApiMiddleware, RequestState } from './middleware/context.ts'
+import { createFailedAuth } from './middleware/failed-auth.ts'
+import { limitAccount } from './middleware/limit-account.ts'
+import { limitBody } from './middleware/limit-body.ts'
+import { limitQuery } from './middleware/limit-query.ts'
+import { limitRate, limitSite, limitWallet, startRateLimit } from './middleware/limit-rate.ts'
+import { charge, showCredits } from './middleware/metering.ts'
+import { readBody } from './middleware/read-body.ts'
+import { clientNetwork, recordNetwork } from './middleware/record-network.ts'
+import { requirePro } from './middleware/require-pro.ts'
+import { respond } from './middleware/respond.ts'
+import { showPage } from './middleware/show-page.ts'
+import { requireCreditsOrPro, type UpgradeHandler, upgrade } from './middleware/upgrade.ts'
+import { validate } from './middleware/validate.ts'
+import { MintAnswerCache } from './mint-answer-cache.ts'
+import { documentation } from './openapi/pages.ts'
+import type { RenderedAnswer } from './rendered-answer.ts'
+import { createResources } from './resources/index.ts'
+import type { Resource, ResourceDeps } from './resources/resource.ts'
+import type { FeedStatus } from './resources/status.ts'
+import { createMetricsReader } from './rows/metrics-reader.ts'
+import { OpenPositions } from './rows/open-positions.ts'
+import { PositionChanges } from './rows/position-changes.ts'
+import { RecentSwaps } from './rows/recent-swaps.ts'
+import type { ApiMetrics } from './telemetry.ts'
+
+/** What the resources read from, without the read models that `createRoutes` creates. */
+type ReadDeps = Omit<
+  Parameters<typeof createResources>[0],
+  'readMetrics' | 'openPositions' | 'recentSwaps'
+>
+
+/** Dependencies of the routes. */
+export interface RouteDeps extends ReadDeps {
+  readonly credits: Credits
+  readonly keys: Pick<KeyLookUp, 'accountOf'>
+  /** Called with a text that was sent as an API key and is not a valid one, and its network. */
+  readonly onKeyRefused: (text: string, network: string) => void
+  readonly feed: UpgradeHandler & FeedStatus
+  /** Returns the connection of a request that asks for an upgrade. */
+  readonly upgradeOf: Parameters<typeof upgrade>[0]['upgradeOf']
+  readonly metrics: ApiMetrics
+  readonly limits: Limits
+  /** The store with a fair queue, for answers that are charged. */
+  readonly reads: FairReads
+  /** Number of proxies in front of this server whose `X-Forwarded-For` is trusted. */
+  readonly trustedProxies: number
+  /** Contact for reports of security problems; null: none is published. */
+  readonly securityContact: string | null
+  /** Where clients find the API; known once it listens. */
+  readonly serverUrl: () => string
+  /** Options of the dashboard's test wallet; null without the simulator. */
+  readonly testWallet: TestWalletOptions | null
+}
+
+/** Returns the routes of all resources and pages, and of the feed, each with its middleware. */
+export function createRoutes(deps: RouteDeps): Router<RequestState> {
+  const router = new Router<RequestState>({ strict: true, sensitive: true })
+  const steps = createSharedSteps(deps)
+  const { resources, respondTo } = createAnswers(deps)
+  for (const resource of resources) {
+    const answer = respondTo(resource)
+    const chain =
+      resource.price === null
+        ? freeChain(resource, answer, deps, steps)
+        : chargedChain(resource, resource.price, answer, deps, steps)
+    if (resource.method === 'POST') router.post(resource.path, ...chain)
+    else router.get(resource.path, ...chain)
+  }
+  const pages = [
+    ...documentation({ ...deps, resources }),
+    ...dashboardPages({ serverUrl: deps.serverUrl, testWallet: deps.testWallet }),
+  ]
+  for (const page of pages)
+    router.get(page.path, steps.limited, limitBody, limitQuery, showPage(page))
+  router.get('/ws', ...feedChain(deps, steps))
+  return router
+}
+
+type SharedSteps = ReturnType<typeof createSharedSteps>
+
+/** Middleware that counts over several routes, so that each is created once. */
+function createSharedSteps({ limits, trustedProxies, onKeyRefused }: RouteDeps) {
+  const refused: OnKeyRefused = (text, ctx) =>
+    onKeyRefused(text, clientNetwork(ctx, trustedProxies))
+  return {
+    limited: limitRate(limits.client, trustedProxies),
+    limitStarted: startRateLimit(limits.client, trustedProxies),
+    loginLimited: limitRate(limits.login, trustedProxies),
+    accountLimited: limitAccount(limits.account),
+    dashboardLimited: limitAccount(limits.dashboard),
+    failedAuth: createFailedAuth(limits.failedAuth, trustedProxies),
+    onKeyRefused: refused,
+  }
+}
+
+/** Creates the resources with their read models, and the caches of their answers. */
+function createAnswers(deps: RouteDeps): {
+  readonly resources: readonly Resource[]
+  readonly respondTo: (resource: Resource) => ApiMiddleware
+} {
+  const { store, position, epoch, reads } = deps
+  const changes = new PositionChanges({ store, position })
+  const resourceDeps: ResourceDeps & ReadDeps = {
+    ...deps,
+    readMetrics: createMetricsReader(store, position),
+    openPositions: new OpenPositions({ store, news: changes, position }),
+    recentSwaps: new RecentSwaps({ store, position, epoch }),
+  }
+  const byMarker = new MarkerCache<RenderedAnswer>(position, {
+    maxWeight: MAX_CACHED_BYTES,
+    weigh: ({ bytes }) => bytes.length,
+  })
+  const byMint = new MintAnswerCache(changes, MAX_CACHED_BYTES)
+  return {
+    resources: createResources(resourceDeps),
+    respondTo: (resource) => respond(resource, { byMarker, byMint, position, reads, store }),
+  }
+}
+
+/** The middleware of a resource that needs no API key, in the order of rule D2. */
+function freeChain(
+  resource: Resource,
+  answer: ApiMiddleware,
+  { limits, trustedProxies, tokens, billing }: RouteDeps,
+  { limited, loginLimited, dashboardLimited, failedAuth }: SharedSteps,
+): ApiMiddleware[] {
+  const { path, isUnlimited, isLogin, needsSession, needsPro, requestBody } = resource
+  const chain: ApiMiddleware[] = []
+  if (!isUnlimited) chain.push(isLogin ? loginLimited : limited)
+  if (isLogin) chain.push(limitSite(limits.loginSite, trustedProxies))
+  if (needsSession) chain.push(authenticateSession(tokens, failedAuth))
+  // A logout is never refused: the token that it revokes may have been stolen.
+  if (needsSession && !path.startsWith('/auth/')) chain.push(dashboardLimited)
+  chain.push(limitBody)
+  if (requestBody) chain.push(readBody)
+  chain.push(limitQuery, validate(resource))
+  if (needsPro) chain.push(requirePro(billing))
+  if (isLogin) chain.push(limitWallet(limits.loginWallet))
+  if (isLogin || needsSession) chain.push(recordNetwork(trustedProxies))
+  chain.push(answer)
+  return chain
+}
+
+/** The middleware of a resource with a price, in the order of rule D2. */
+function chargedChain(
+  resource: Resource,
+  price: number,
+  answer: ApiMiddleware,
+  { credits, keys, metrics }: RouteDeps,
+  { limitStarted, accountLimited, failedAuth, onKeyRefused }: SharedSteps,
+): ApiMiddleware[] {
+  return [
+    showCredits(credits),
+    limitStarted,
+    authenticate(keys, failedAuth, onKeyRefused),
+    accountLimited,
+    limitBody,
+    limitQuery,
+    validate(resource),
+    charge(credits, price, metrics),
+    answer,
+  ]
+}
+
+/** The middleware of a WebSocket handshake, for API keys and for dashboard tokens (rule F1). */
+function feedChain(
+  { credits, keys, tokens, billing, feed, upgradeOf }: RouteDeps,
+  { limited, accountLimited, dashboardLimited, failedAuth, onKeyRefused }: SharedSteps,
+): ApiMiddleware[] {
+  const authenticated = authenticateFeed(keys, tokens, failedAuth, onKeyRefused)
+  return [
+    showCredits(credits),
+    limited,
+    authenticated,
+    (ctx, next) => (ctx.state.session ? dashboardLimited : accountLimited)(ctx, next),
+    limitBody,
+    limitQuery,
+    requireCreditsOrPro(credits, billing),
+    // Again: the key or token may have been revoked while credits or Pro were read.
+    authenticated,
+    upgrade({ feed, upgradeOf, tokens, billing }),
+  ]
+}
+
+/** Capacity of each of the two response caches, in bytes before compression. */
+const MAX_CACHED_BYTES = 64 * 1024 * 1024
