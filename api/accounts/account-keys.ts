@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { AccountChannel } from '../channel/account-channel.ts'
 import type { AccountEvents } from './account-events.ts'
@@ -5,7 +6,6 @@ import type { Accounts } from './accounts.ts'
 import { hashApiKey } from './api-key.ts'
 import { createKeyCache, type KeyLookUp } from './key-cache.ts'
 import type { KeyUses } from './key-uses.ts'
-import { ReplacedKeys } from './replaced-keys.ts'
 
 /** API keys as the middleware asks about them. */
 export interface AccountKeys {
@@ -29,9 +29,10 @@ export function createAccountKeys(deps: {
   readonly now: () => number
 }): AccountKeys {
   const { accounts, channel, keyUses, events, lookUpsAtOnce, lookUpMs, now } = deps
-  const replaced = new ReplacedKeys()
+  /** Accounts of replaced keys, by the hash of the key. */
+  const replaced = new LRUCache<string, string>({ max: MOST_REPLACED_KEYS })
   const lookUp = (hash: string) =>
-    accounts.accountOfKey(hash, (account) => replaced.add(hash, account))
+    accounts.accountOfKey(hash, (account) => void replaced.set(hash, account))
   const cache = createKeyCache((hash) => inTime(lookUp(hash), lookUpMs), {
     lookUpsAtOnce,
     now,
@@ -41,7 +42,7 @@ export function createAccountKeys(deps: {
   channel.listen({
     onRotated(account, keySha256) {
       cache.revoke(keySha256)
-      replaced.add(keySha256, account)
+      replaced.set(keySha256, account)
     },
     onSuperseded() {},
     onLoggedOut() {},
@@ -58,8 +59,11 @@ export function createAccountKeys(deps: {
       },
     },
     onKeyRefused(text, network) {
-      const account = replaced.accountOf(hashApiKey(text))
-      if (account !== null) events.count(account, 'key_refused', network)
+      const account = replaced.peek(hashApiKey(text))
+      if (account !== undefined) events.count(account, 'key_refused', network)
     },
   }
 }
+
+/** Replaced keys that a process remembers; the one added first is evicted. */
+const MOST_REPLACED_KEYS = 10_000
