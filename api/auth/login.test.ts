@@ -6,16 +6,15 @@ import bs58 from 'bs58'
 import { createLocalJWKSet, decodeJwt, type JSONWebKeySet, jwtVerify } from 'jose'
 import { pino } from 'pino'
 import type { Address } from '../../pipeline/domain/address.ts'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import type { Store } from '../../pipeline/store/store.ts'
 import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
 import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet, post, type TestWallet } from '../testing/a-wallet.ts'
+import { withSwitch } from '../testing/absent-table.ts'
 import { ask } from '../testing/ask.ts'
-import { forwardTo } from '../testing/forwarder.ts'
+import { connectLossyRedis, REVOCATIONS } from '../testing/lossy-redis.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
@@ -539,7 +538,7 @@ test.serial(
 test.serial(
   'while the store is away a logout is 503, and yet holds here; once it is back, for good',
   async (t) => {
-    let isAway = false
+    const switched = withSwitch(opened.store, 'revoked_tokens')
     const heard: string[] = []
     const channel = createMemoryChannel()
     channel.listen({
@@ -549,23 +548,13 @@ test.serial(
       onRotated() {},
       onBack() {},
     })
-    const away = await startApi(
-      {
-        ...opened.store,
-        async insert(table, ...rest) {
-          if (isAway && table === 'revoked_tokens')
-            throw new ServiceError('unavailable', 'away', { retriable: true })
-          return opened.store.insert(table, ...rest)
-        },
-      },
-      { channel },
-    )
+    const away = await startApi(switched.store, { channel })
     const token = await logIn(away, newWallet())
-    isAway = true
+    switched.isAway = true
     t.is((await out(away, token)).status, 503)
     t.is((await out(away, token)).status, 401)
     t.deepEqual(heard, [decodeJwt(token).jti ?? ''])
-    isAway = false
+    switched.isAway = false
     await away.close()
     const again = await startApi(opened.store, {
       config: { jwtKeys: away.config.jwtKeys, publicUrl: away.url },
@@ -597,24 +586,11 @@ onRedis('each process takes the nonces of all, each once', async (t) => {
 onRedis(
   'what Redis loses of logouts, with its connection or without, is read again before a token is taken',
   async (t) => {
-    // A database of its own: others test with other stores.
-    const way = await forwardTo(new URL('/13', REDIS_URL ?? ''))
-    const redis = await connectRedis(way.url, createLogger('silent'))
-    t.teardown(async () => {
-      await redis.del('tw:revoked-tokens')
-      redis.disconnect()
-      way.close()
-    })
-    let isAway = false
-    const store: Store = {
-      ...opened.store,
-      async query(sql, params) {
-        if (isAway && sql.includes('revoked_tokens'))
-          throw new ServiceError('unavailable', 'away', { retriable: true })
-        return opened.store.query(sql, params)
-      },
-    }
-    const own = await startApi(store, { redis })
+    const lossy = await connectLossyRedis(13)
+    t.teardown(lossy.close)
+    const { redis } = lossy
+    const switched = withSwitch(opened.store, 'revoked_tokens')
+    const own = await startApi(switched.store, { redis })
     t.teardown(() => own.close())
     const wallet = newWallet()
     const [token, kept] = [await logIn(own, wallet), await logIn(own, wallet)]
@@ -625,16 +601,16 @@ onRedis(
     t.is((await out(own, token)).status, 204)
     t.deepEqual(await statuses(), [401, 200])
 
-    await redis.del('tw:revoked-tokens')
-    isAway = true
+    await redis.del(REVOCATIONS)
+    switched.isAway = true
     t.deepEqual(await statuses(), [503, 503])
-    isAway = false
+    switched.isAway = false
     t.deepEqual(await statuses(), [401, 200])
 
     // The last of what Redis was told is gone: the rest looks whole.
-    await redis.zrem('tw:revoked-tokens', decodeJwt(token).jti ?? '')
+    await redis.zrem(REVOCATIONS, decodeJwt(token).jti ?? '')
     const isBack = once(redis, 'ready')
-    way.cut()
+    lossy.cut()
     await isBack
     t.deepEqual(await statuses(), [401, 200])
   },

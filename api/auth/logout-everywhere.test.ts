@@ -1,14 +1,12 @@
 import { once } from 'node:events'
 import test from 'ava'
-import { ServiceError } from '../../pipeline/domain/service-error.ts'
-import { createLogger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import type { Billing } from '../billing/billing.ts'
 import { createMemoryChannel } from '../channel/account-channel.ts'
-import { connectRedis } from '../redis-connection.ts'
 import { logIn, newWallet } from '../testing/a-wallet.ts'
+import { withSwitch } from '../testing/absent-table.ts'
 import { ask } from '../testing/ask.ts'
-import { forwardTo } from '../testing/forwarder.ts'
+import { connectLossyRedis, REVOCATIONS } from '../testing/lossy-redis.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
@@ -144,24 +142,14 @@ test.serial(
 test.serial(
   'while the store is away signing out everywhere is 503, and yet holds here; once it is back, for good',
   async (t) => {
-    let isAway = false
-    const away = await startApi(
-      {
-        ...opened.store,
-        async insert(table, ...rest) {
-          if (isAway && table === 'token_generations')
-            throw new ServiceError('unavailable', 'away', { retriable: true })
-          return opened.store.insert(table, ...rest)
-        },
-      },
-      { now, config: sameKeys() },
-    )
+    const switched = withSwitch(opened.store, 'token_generations')
+    const away = await startApi(switched.store, { now, config: sameKeys() })
     const wallet = newWallet()
     const tokens = [await logIn(away, wallet), await logIn(away, wallet)]
-    isAway = true
+    switched.isAway = true
     t.is((await everywhere(away, tokens[0] ?? '')).status, 503)
     t.deepEqual(await statuses(away, tokens), [401, 401])
-    isAway = false
+    switched.isAway = false
     await away.close()
     const again = await startApi(opened.store, { now, config: sameKeys() })
     t.deepEqual(await statuses(again, tokens), [401, 401])
@@ -173,24 +161,11 @@ const onRedis = REDIS_URL ? test.serial : test.serial.skip
 onRedis(
   'what Redis loses of sign-outs everywhere is read again before a token is accepted or issued',
   async (t) => {
-    // A database of its own: others test with other stores.
-    const way = await forwardTo(new URL('/12', REDIS_URL ?? ''))
-    const redis = await connectRedis(way.url, createLogger('silent'))
-    t.teardown(async () => {
-      await redis.del('tw:revoked-tokens')
-      redis.disconnect()
-      way.close()
-    })
-    let isAway = false
-    const store: Store = {
-      ...opened.store,
-      async query(sql, params) {
-        if (isAway && sql.includes('token_generations'))
-          throw new ServiceError('unavailable', 'away', { retriable: true })
-        return opened.store.query(sql, params)
-      },
-    }
-    const own = await startApi(store, { redis, now })
+    const lossy = await connectLossyRedis(12)
+    t.teardown(lossy.close)
+    const { redis } = lossy
+    const switched = withSwitch(opened.store, 'token_generations')
+    const own = await startApi(switched.store, { redis, now })
     t.teardown(() => own.close())
     const wallet = newWallet()
     const old = await logIn(own, wallet)
@@ -198,16 +173,16 @@ onRedis(
     const next = await logIn(own, wallet)
     t.deepEqual(await statuses(own, [old, next]), [401, 200])
 
-    await redis.del('tw:revoked-tokens')
-    isAway = true
+    await redis.del(REVOCATIONS)
+    switched.isAway = true
     t.deepEqual(await statuses(own, [old, next]), [503, 503])
-    isAway = false
+    switched.isAway = false
     t.deepEqual(await statuses(own, [old, next]), [401, 200])
 
     // The entry alone is gone: the rest looks whole.
-    await redis.zrem('tw:revoked-tokens', wallet.address)
+    await redis.zrem(REVOCATIONS, wallet.address)
     const isBack = once(redis, 'ready')
-    way.cut()
+    lossy.cut()
     await isBack
     clock.now += 10_000 // nonces of before the loss, by any clock, are refused
     const later = await logIn(own, wallet)
