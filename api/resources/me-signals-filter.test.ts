@@ -11,10 +11,13 @@ import { signalItem } from '../items/signal.ts'
 import { readSignalsAfter } from '../rows/signal-rows.ts'
 import { ask } from '../testing/ask.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { MINT } from '../testing/rows.ts'
+import { MINT, QUIET_TOKEN } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
-/* What filter strategies fire over a store, across restarts, and how it is served (contract 4.4, rules G5, D2, D3). */
+/*
+ * What filter strategies fire over a store, across restarts, and how it is served (contract 4.4,
+ * rules G5, D2, D3).
+ */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
 const AT = 1_790_000_000
@@ -100,18 +103,7 @@ const watchlistRow = (at: number, mint: string, event: string, mcap: number | nu
   pct_held: 1,
   buy_lamports: '0',
   sell_lamports: '0',
-  mcap_change_pct: 0,
-  mcap_trend: 'flat',
-  holders_change_pct: 0,
-  holders_trend: 'flat',
-  volume1h: 0,
-  volume1h_change_pct: 0,
-  volume1h_trend: 'flat',
-  liquidity: null,
-  liquidity_change_pct: 0,
-  liquidity_trend: 'flat',
-  state: 'holding',
-  near_evict: false,
+  ...QUIET_TOKEN,
 })
 
 const tickIsStored = async (at: number) => {

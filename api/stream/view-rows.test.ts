@@ -9,11 +9,15 @@ import { createCursorCodec } from '../cursor.ts'
 import { BONK, JUP } from '../testing/a-swap.ts'
 import { ask } from '../testing/ask.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
+import { QUIET_TOKEN } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
 import { encodeView, startOfSnapshot } from './view-position.ts'
 
-/* The channels `watchlist` and `signals` from the tables to the socket, through the whole API (rule F1, G). */
+/*
+ * The channels `watchlist` and `signals` from the tables to the socket, through the whole API (rule
+ * F1, G).
+ */
 
 const T = 1_790_000_000
 const BOTH = { channels: ['watchlist', 'signals'] }
@@ -84,18 +88,7 @@ const listRow = (at: number, mint: string, event: string, rest: Row = {}): Row =
   band_max: 1100,
   buy_lamports: '1',
   sell_lamports: '0',
-  mcap_change_pct: 0,
-  mcap_trend: 'flat',
-  holders_change_pct: 0,
-  holders_trend: 'flat',
-  volume1h: 0,
-  volume1h_change_pct: 0,
-  volume1h_trend: 'flat',
-  liquidity: null,
-  liquidity_change_pct: 0,
-  liquidity_trend: 'flat',
-  state: 'holding',
-  near_evict: false,
+  ...QUIET_TOKEN,
   ...rest,
 })
 const signalRow = (fired_at: number, mint: string, strategy: string): Row => ({

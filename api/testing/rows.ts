@@ -78,3 +78,19 @@ export function positionRow(wallet: number, mint: string, rest: Row = {}): Row {
     ...rest,
   }
 }
+
+/** Columns of `watchlist` for a held token whose figures have not changed within the hour. */
+export const QUIET_TOKEN: Row = {
+  mcap_change_pct: 0,
+  mcap_trend: 'flat',
+  holders_change_pct: 0,
+  holders_trend: 'flat',
+  volume1h: 0,
+  volume1h_change_pct: 0,
+  volume1h_trend: 'flat',
+  liquidity: null,
+  liquidity_change_pct: 0,
+  liquidity_trend: 'flat',
+  state: 'holding',
+  near_evict: false,
+}
