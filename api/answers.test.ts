@@ -130,8 +130,8 @@ test.serial('hot answers are read once a marker, whoever asks; others each time'
     ),
   )
   t.true(answers.every(({ status }) => status === 200))
-  // All wallets come with one query, trades and the news of positions with one each; again when
-  // five seconds have passed.
+  // One query reads all wallets, one the newest trades, and one the changed positions. Each is
+  // repeated every five seconds.
   const seconds = Math.floor((performance.now() - started) / 5000)
   t.true(queries.length <= 3 * (1 + seconds), queries.join())
   // What was asked for is read before the next marker is the newest: nobody waits for it then.

@@ -1,7 +1,8 @@
 -- One row is the newest slot marker of one partition whose records, and all before them, are wholly stored by one worker.
 -- Written by: each worker, as the last insert of a flush. Read by: `/status`, every read that must not pass it, the start of ingest.
 -- Duplicates: rows of one (worker, partition) are pictures of it; the highest `slot` is the newest. Read with FINAL.
--- Worker trending has one row: slot and block_time both are its newest tick (rule G1), and it is stored after everything of that tick.
+-- Worker trending has one row: slot and block_time both are its newest tick (rule G1), and it is
+--   stored after everything of that tick.
 -- Storage as a whole stands at the lowest slot over all partitions, once `partitions` rows of a worker are there.
 CREATE TABLE IF NOT EXISTS progress
 (

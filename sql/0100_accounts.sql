@@ -1,4 +1,5 @@
--- One row an account: a customer, named by the wallet it connected (not a tracked wallet), and the one API key that is valid (rule E3).
+-- One row an account: a customer, named by the wallet it connected (not a tracked wallet), and the
+--   one API key that is valid (rule E3).
 -- Written by the API and by `operator account create`; a rotation is one row. The row is written last when an account is made: without it there is none.
 -- Duplicates: the newest `version` wins (FINAL). An account made without a key has version 0, so that whatever is known of a key wins.
 CREATE TABLE IF NOT EXISTS accounts

@@ -1,5 +1,6 @@
--- One row a change of an account's credits: the truth about credits (rules E4, K5). Append-only; the sum over an account is what it was
--- granted less what it used, apart from usage of the last second, which the meter holds.
+-- One row a change of an account's credits: the truth about credits (rules E4, K5). Append-only;
+--   the sum over an account is what it was granted less what it used, apart from usage of the last
+--   second, which the meter holds.
 -- Written by the API (top-ups, usage rolled up each second), by `operator account`; read when the meter does not know an account, and by `operator ledger check`.
 -- Duplicates: rows of one (wallet, idempotency_key) are one entry; all of them say the same (FINAL).
 -- Usage: key `usage:<epoch>:<from>`, one entry an account and stretch of the meter's stream. With each stretch goes a row of wallet '' and key

@@ -1,4 +1,5 @@
--- One row a dashboard token that was taken back before its end (rule E2), by its id; the token itself is stored nowhere.
+-- One row a dashboard token that was taken back before its end (rule E2), by its id; the token
+--   itself is stored nowhere.
 -- Written at each logout; read when a process of the API starts, and whenever Redis may have lost some of them.
 -- Duplicates: rows of one `token_id` mean the same. Rows go when no such token can be valid any more.
 CREATE TABLE IF NOT EXISTS revoked_tokens

@@ -1,5 +1,6 @@
--- One row what one wallet paid to one of the payment addresses in one transaction, over all of its instructions (rule E5). A fact of the chain: whether and for
--- whom it was redeemed is in ledger_entries (credits), subscriptions (Pro) and deposit_assignments.
+-- One row what one wallet paid to one of the payment addresses in one transaction, over all of its
+--   instructions (rule E5). A fact of the chain: whether and for whom it was redeemed is in
+--   ledger_entries (credits), subscriptions (Pro) and deposit_assignments.
 -- Written as transactions come over the stream, at `confirmed`, and once more, finalized, when the chain's finalized history was read over RPC; by every process that
 -- does either. Read by the checks (a wallet's own) and by `operator deposits`.
 -- Duplicates: rows of one (wallet, purpose, signature) are one deposit; the finalized one wins (FINAL). One that stays unfinalized was dropped by a fork.

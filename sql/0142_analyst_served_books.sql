@@ -1,11 +1,12 @@
--- Replaces the views of what FIFO makes of events; see 0141_analyst_served_events.sql. Without a salt
--- nothing differs. With one:
--- Bought lots have the amount and cost of their buy as served. What is left of a lot and what others
---   took from it is perturbed by the factor of the lot, proceeds by that of the sell, and then coarsened
---   to two digits: exact shares would tell how the factors relate, and so average them out. Sums over
---   lots and disposals therefore do not add up exactly.
+-- Replaces the views of what FIFO makes of events; see 0141_analyst_served_events.sql. Without a
+--   salt nothing differs. With one:
+-- Bought lots have the amount and cost of their buy as served. What is left of a lot and what
+--   others took from it is perturbed by the factor of the lot, proceeds by that of the sell, and
+--   then coarsened to two digits: exact shares would tell how the factors relate, and so average
+--   them out. Sums over lots and disposals therefore do not add up exactly.
 -- Positions have the sums of trades that holdings serve; their FIFO sums are coarsened.
--- `coverage` is rounded up to the hour, `mints.fetched_at` down: mints are fetched when first traded.
+-- `coverage` is rounded up to the hour, `mints.fetched_at` down: mints are fetched when first
+--   traded.
 CREATE OR REPLACE VIEW {analyst}.lots
 (
     wallet String COMMENT 'Alias of the wallet, for example W12',

@@ -15,7 +15,8 @@ import { type TradedPositionRow, walletAggregateItem } from './wallet-aggregate.
 import { emptyMetricsRow, type WalletMetricsRow, walletMetricsItem } from './wallet-metrics.ts'
 
 /*
- * Section C of the rules, one by one, from a wallet's events to what the API serves of them. Every figure here was worked out by hand.
+ * Section C of the rules, one by one, from a wallet's events to what the API serves of them. Every
+ * figure here was worked out by hand.
  */
 
 const A = address('DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263')

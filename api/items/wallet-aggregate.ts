@@ -86,7 +86,7 @@ export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem
   }
 }
 
-/** What is held of what was bought, from 0 to 1 (rule C14). */
+/** The fraction of the bought amount that the wallet still holds, from 0 to 1 (rule C14). */
 export function fractionHeld(bought: bigint, held: bigint): number {
   return bought === 0n || held < 0n ? 0 : nearestNumber(held, bought)
 }

@@ -18,10 +18,10 @@ export function limitRate(limit: RateLimit | null, trustedProxies: number): ApiM
 }
 
 /**
- * Like `limitRate`, but lets the request go on while Redis counts, so that limit and charge wait for
- * Redis together. Steps await `ctx.state.limitsPassed` before they read the store and before the
- * answer. A refusal by the limit replaces every other one. A client known to be over the limit is
- * refused at once.
+ * Like `limitRate`, but lets the request go on while Redis counts, so that limit and charge wait
+ * for Redis together. Steps await `ctx.state.limitsPassed` before they read the store and before
+ * the answer. A refusal by the limit replaces every other one. A client known to be over the limit
+ * is refused at once.
  */
 export function startRateLimit(limit: RateLimit | null, trustedProxies: number): ApiMiddleware {
   const first = limitRate(limit, trustedProxies)

@@ -11,8 +11,8 @@ import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
 
 /*
- * Walks by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap bears its own name as `program`, so that
- * pages can be compared with what the rows say.
+ * Walks by cursor while swaps are stored, over a real store (contract 4.3, rule D4). Each swap
+ * bears its own name as `program`, so that pages can be compared with what the rows say.
  */
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))

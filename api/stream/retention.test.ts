@@ -7,7 +7,8 @@ import { markStored, swapRow } from '../testing/rows.ts'
 import { type FeedClient, fund, startFeed } from '../testing/start-feed.ts'
 
 /*
- * Who comes back after longer than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a second, so 24 hours are 86,400 slots.
+ * Who comes back after longer than FEED_RETENTION_HOURS (rule F4). A slot of these rows is a
+ * second, so 24 hours are 86,400 slots.
  */
 
 let opened: TestStore

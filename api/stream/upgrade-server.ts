@@ -37,7 +37,8 @@ const SERVER_OPTIONS = {
   clientTracking: false,
   perMessageDeflate: false,
   maxPayload: MAX_FRAME_BYTES,
-  // How long a client has to read what is unsent and answer a close. Missing in the types of ws 8.19.
+  // How long a client has to read what is unsent and answer a close. Missing in the types of ws
+  // 8.19.
   closeTimeout: 10_000,
   handleProtocols: (offered: Set<string>): string | false =>
     offered.has('bearer') ? 'bearer' : false,

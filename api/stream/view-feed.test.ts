@@ -9,7 +9,8 @@ import { memoryViews, type ViewChange } from '../testing/view-source.ts'
 import { encodeView, endOfTick, startOfSnapshot, type ViewPosition } from './view-position.ts'
 
 /*
- * The channels `watchlist` and `signals`, as dashboards see them (rule F1, G). How they are read from the store is in `view-rows.test.ts`.
+ * The channels `watchlist` and `signals`, as dashboards see them (rule F1, G). How they are read
+ * from the store is in `view-rows.test.ts`.
  */
 
 type Service = Awaited<ReturnType<typeof startFeed>>

@@ -163,7 +163,7 @@ const EMPTY_STORE: Store = {
 
 export type FeedClient = Awaited<ReturnType<typeof connect>>
 
-/** Connects, and keeps what it is told; each message has to be one of the schemas (rule D7). */
+/** Connects a client that collects its messages and checks each against the schemas (rule D7). */
 export async function connect(url: string, bearer: string, options = {}) {
   const socket = new WebSocket(url, { headers: { authorization: `Bearer ${bearer}` }, ...options })
   const received: unknown[] = []

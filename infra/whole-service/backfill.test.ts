@@ -13,8 +13,9 @@ import { freePort } from './free-port.ts'
 import { logged, startOperator } from './service-process.ts'
 
 /*
- * History comes over RPC beside live data and goes on after a kill -9 where it was; a wallet that joins while the service runs gets its
- * own (rules J3, J5, K2). At the end every table is what the slow reference makes of the whole chain.
+ * History comes over RPC beside live data and goes on after a kill -9 where it was; a wallet that
+ * joins while the service runs gets its own (rules J3, J5, K2). At the end every table is what the
+ * slow reference makes of the whole chain.
  */
 
 const SEED = 5

@@ -34,7 +34,8 @@ export class Customer {
   }
 
   /**
-   * Walks `GET /trades`, newest first, to its end or to the first trade older than `since` (unix seconds).
+   * Walks `GET /trades`, newest first, to its end or to the first trade older than `since` (unix
+   * seconds).
    */
   async walkTrades(limit = 100, since = 0): Promise<{ trades: ContractTrade[]; calls: number }> {
     const trades: ContractTrade[] = []

@@ -47,8 +47,8 @@ test('no answer, header, message, error, metric or log line of a run names a tra
   const key = process.lines.get('api_key') ?? ''
 
   /**
-   * Everything that an outsider may read. The markers of /status and the gauges show the service's
-   * progress, whoever trades.
+   * Every text that an outsider may read, without /status and the gauges: these show slots of the
+   * chain, which do not depend on who trades.
    */
   const heard: string[] = []
   const positions: string[] = []

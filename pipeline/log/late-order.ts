@@ -40,7 +40,10 @@ export class LateOrder {
     if (slot > (this.#passed.get(partition) ?? -1)) this.#passed.set(partition, slot)
   }
 
-  /** The mark of an entry that is read now; null for what is not late, and for fetched history, which never goes to a socket (rule K2). */
+  /**
+   * The mark of an entry that is read now; null for what is not late, and for fetched history,
+   * which never goes to a socket (rule K2).
+   */
   markOf(partition: LogBatch['partition'], entry: LogRecord): LateMark | null {
     const passedSlot = this.passed(partition)
     if (entry.kind !== 'record' || entry.record.kind !== 'swap' || entry.late === 'backfill')

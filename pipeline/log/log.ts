@@ -2,9 +2,10 @@ import type { RefoldRequest, SlotMarker, SlotRecords, WalletRecord } from '../do
 import type { LateOrigin, RecordMessage } from './log-message.ts'
 
 /**
- * The log of wallet events, the contract between the halves of the service: Kafka in production (`kafka.ts`), memory in one
- * process (`memory.ts`); both pass `log.contract.ts`. A record's key is its wallet's alias, so that one partition has a
- * wallet's records in order; a slot's marker goes to every partition after the slot's records (rules K2, K3).
+ * The log of wallet events, the contract between the halves of the service: Kafka in production
+ * (`kafka.ts`), memory in one process (`memory.ts`); both pass `log.contract.ts`. A record's key is
+ * its wallet's alias, so that one partition has a wallet's records in order; a slot's marker goes
+ * to every partition after the slot's records (rules K2, K3).
  */
 export interface EventLog {
   readonly partitions: number
@@ -18,7 +19,10 @@ export interface EventLog {
    * downstream is idempotent by event key).
    */
   appendSlot(slot: SlotRecords): Promise<void>
-  /** Appends records of transactions that came after their slot was sealed (rule K2); they carry `late: true`. */
+  /**
+   * Appends records of transactions that came after their slot was sealed (rule K2); they carry
+   * `late: true`.
+   */
   appendLate(records: readonly WalletRecord[], origin: LateOrigin): Promise<void>
   /** Appends requests to fold wallets anew, each on its wallet's partition: after whatever was appended before of the wallet. */
   appendRefolds(refolds: readonly RefoldRequest[]): Promise<void>

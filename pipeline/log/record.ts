@@ -14,7 +14,10 @@ export type Decoded =
 /** Why an entry cannot be read. */
 export type MalformedReason = 'empty' | 'not_json' | 'no_version' | 'wrong_shape'
 
-/** Version of the format that is written. A change that older readers would misread raises it (rule K3). Version 2 put `pool` into swaps; entries of version 1 are read as well. */
+/**
+ * Version of the format that is written. A change that older readers would misread raises it (rule
+ * K3). Version 2 put `pool` into swaps; entries of version 1 are read as well.
+ */
 export const FORMAT_VERSION = 2
 
 /**

@@ -8,7 +8,10 @@ export interface Topic {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** The one topic: what tracked wallets did, keyed by alias, and a marker of every sealed slot on every partition (rule K3). */
+/**
+ * The one topic: what tracked wallets did, keyed by alias, and a marker of every sealed slot on
+ * every partition (rule K3).
+ */
 export function walletEventsTopic(prefix: string, partitions = PARTITIONS): Topic {
   return {
     name: `${prefix}wallet-events`,

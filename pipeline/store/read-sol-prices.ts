@@ -5,8 +5,9 @@ import type { Store } from './store.ts'
 const CLUSTER_SECONDS = 86_400
 
 /**
- * The SOL/USD price at each of these unix seconds, USD x 10^9: the newest stored at or before it and at most `maxAgeSeconds` older (rule C1); of one
- * second the file's price goes before the pool's. Times without a price are not in the answer.
+ * The SOL/USD price at each of these unix seconds, USD x 10^9: the newest stored at or before it
+ * and at most `maxAgeSeconds` older (rule C1); of one second the file's price goes before the
+ * pool's. Times without a price are not in the answer.
  */
 export async function readSolPrices(
   store: Pick<Store, 'query'>,

@@ -2,8 +2,9 @@ import type { SlotMarker } from '../domain/slot.ts'
 import type { Store } from './store.ts'
 
 /**
- * The newest slot that is wholly stored, with its marker: the lowest of what worker `fold` has stored of each partition (rules J4, K3).
- * Null until every partition has one. No read shows what is beyond it; in one process ingest starts again from it.
+ * The newest slot that is wholly stored, with its marker: the lowest of what worker `fold` has
+ * stored of each partition (rules J4, K3). Null until every partition has one. No read shows what
+ * is beyond it; in one process ingest starts again from it.
  */
 export async function readStorageMarker(store: Store): Promise<SlotMarker | null> {
   const [row] = await store.query<MarkerRow>(

@@ -10,8 +10,9 @@ export async function readTrackedWallets(store: Store): Promise<Address[]> {
 }
 
 /**
- * Stores the wallets that are new at the end of `addresses`, and a row of metrics for every wallet that has none, so that it is listed before its
- * first event (rule C21). `known` is what `readTrackedWallets` gave and has been checked to be how `addresses` begins. Doing it twice is
+ * Stores the wallets that are new at the end of `addresses`, and a row of metrics for every wallet
+ * that has none, so that it is listed before its first event (rule C21). `known` is what
+ * `readTrackedWallets` gave and has been checked to be how `addresses` begins. Doing it twice is
  * doing it once.
  */
 export async function addTrackedWallets(

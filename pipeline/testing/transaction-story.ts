@@ -28,8 +28,8 @@ interface TokenAccount {
 }
 
 /**
- * A transaction told as a story. Each method adds an instruction (nested within `call`) and applies its
- * effect, so that balances before and after are right. Accounts are names, see `addressOf`; the
+ * A transaction told as a story. Each method adds an instruction (nested within `call`) and applies
+ * its effect, so that balances before and after are right. Accounts are names, see `addressOf`; the
  * name of a mint is that of its account. Decimals are 6 (WSOL 9) unless `mint` says otherwise.
  */
 export class TransactionStory {

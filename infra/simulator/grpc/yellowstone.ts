@@ -134,7 +134,9 @@ function serve(
   })
 }
 
-/** Queues the slots from `fromSlot` on; throws `outOfRange` where they can no longer be replayed. */
+/**
+ * Queues the slots from `fromSlot` on; throws `outOfRange` where they can no longer be replayed.
+ */
 function replay(
   subscriber: Subscriber,
   subscription: CompiledSubscription,

@@ -11,8 +11,8 @@ export interface MarketOptions {
   readonly othersPerSlot: number
   /**
    * The slots of a compressed history (`compressBefore`); without it, the history is whole. With
-   * it, wallets also hold coins for hours. Their trades of these are in the first blocks of minutes,
-   * which a compressed history has too. Everything else begins with the first whole slot.
+   * it, wallets also hold coins for hours. Their trades of these are in the first blocks of
+   * minutes, which a compressed history has too. Everything else begins with the first whole slot.
    */
   readonly compressed?: CompressedSlots | undefined
 }

@@ -198,8 +198,9 @@ const ROUTE_STEPS: Readonly<Record<string, number>> = {
 }
 
 /**
- * Jupiter v6 `route` over two hops: USDC to SOL in the price pool and on to the coin, or back. The middle coin nets to zero (rule B5), so
- * it is one swap against USDC. A sale of everything closes the account.
+ * Jupiter v6 `route` over two hops: USDC to SOL in the price pool and on to the coin, or back. The
+ * middle coin nets to zero (rule B5), so it is one swap against USDC. A sale of everything closes
+ * the account.
  */
 export function routeOverSol(
   scene: MarketScene,
@@ -258,7 +259,10 @@ export function routeOverSol(
   }
 }
 
-/** Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed in between (rule B7). */
+/**
+ * Jupiter v6 `route` from one coin to another over SOL: a sale and a purchase against what passed
+ * in between (rule B7).
+ */
 export function rotate(
   scene: MarketScene,
   wallet: Wallet,

@@ -36,7 +36,10 @@ export type Intent =
       readonly lamports: bigint
     }
 
-/** A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by mint, SOL in, SOL out (rules of section A). */
+/**
+ * A wallet's intents in the order of its events: transfers in by mint, swaps, transfers out by
+ * mint, SOL in, SOL out (rules of section A).
+ */
 export function inEventOrder(intents: readonly Intent[]): Intent[] {
   return intents
     .map((intent, position) => ({ intent, position }))

@@ -23,7 +23,9 @@ export interface RecordedContent {
   readonly parent: number | null
 }
 
-/** Length of a slot: block times go on by it after the last block, and where times are given anew. */
+/**
+ * Length of a slot: block times go on by it after the last block, and where times are given anew.
+ */
 export const SLOT_SECONDS = 0.4
 
 /**
@@ -60,8 +62,8 @@ function leadIn(first: number, time: number, slots: number): RecordedEntry[] {
 }
 
 /**
- * Position of the last entry at or before a slot; before the first entry, the position that it would
- * have if numbers went on downwards.
+ * Position of the last entry at or before a slot; before the first entry, the position that it
+ * would have if numbers went on downwards.
  */
 export function positionOf(entries: readonly RecordedEntry[], slot: number): number {
   let found = slot - entries[0]!.slot
@@ -87,8 +89,8 @@ function splitBlock(block: RecordedBlock, parts: number): RecordedContent[] {
 }
 
 /**
- * Keeps the recorded slot numbers. Where the shape has dead or skipped slots, they take free numbers
- * before each block.
+ * Keeps the recorded slot numbers. Where the shape has dead or skipped slots, they take free
+ * numbers before each block.
  */
 function ownNumbers(
   blocks: readonly RecordedBlock[],
@@ -114,7 +116,9 @@ function ownNumbers(
   })
 }
 
-/** Numbers the blocks anew, one after the other; the shape says which numbers are skipped or dead. */
+/**
+ * Numbers the blocks anew, one after the other; the shape says which numbers are skipped or dead.
+ */
 function newNumbers(
   from: number,
   contents: readonly RecordedContent[],

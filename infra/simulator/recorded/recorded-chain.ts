@@ -133,7 +133,9 @@ function createSlotNumbers(
   }
 }
 
-/** Contents and block times of slots; `timeFrom` gives the times anew, from these unix seconds on. */
+/**
+ * Contents and block times of slots; `timeFrom` gives the times anew, from these unix seconds on.
+ */
 function createContents(entries: readonly RecordedEntry[], timeFrom: number | undefined) {
   const positions = new Map(entries.map((entry, position) => [entry.slot, position]))
   const last = entries.at(-1)!

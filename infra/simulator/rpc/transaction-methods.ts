@@ -22,8 +22,8 @@ const MOST_SIGNATURES = 1_000
 const LONGEST_BLOCK_MS = 8
 
 /**
- * RPC methods about transactions. With `tellsIndex`, `getTransaction` answers `transactionIndex`, as
- * nodes of 2026 do.
+ * RPC methods about transactions. With `tellsIndex`, `getTransaction` answers `transactionIndex`,
+ * as nodes of 2026 do.
  */
 export function transactionMethods(view: LedgerView, tellsIndex: boolean): RpcMethods {
   const { chain, window, newest } = view

@@ -1,6 +1,9 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 
-/** The transaction's wire bytes: signatures, then the message (legacy or version 0), lengths as compact-u16. */
+/**
+ * The transaction's wire bytes: signatures, then the message (legacy or version 0), lengths as
+ * compact-u16.
+ */
 export function wireBytes(info: SubscribeUpdateTransactionInfo): Buffer {
   const { signatures, message } = info.transaction!
   const { header } = message!

@@ -20,8 +20,8 @@ export interface WalkedHistory {
  * After each page the job is saved, once the page's records would survive a crash. The last page is
  * an exception: its job is saved by the caller, as done.
  *
- * Rejects with `unavailable` when RPC does not answer, with `StoppedError` after `stop`. Running the
- * saved job again resumes after its last page.
+ * Rejects with `unavailable` when RPC does not answer, with `StoppedError` after `stop`. Running
+ * the saved job again resumes after its last page.
  */
 export async function backfillWallet(
   options: PageFetcherOptions,
