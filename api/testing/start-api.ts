@@ -72,7 +72,7 @@ export async function startApi(
   const ledger = new Ledger({ store, meter })
   const credits = new Credits({ meter, ledger, logger })
   const { redis = null, perturb = null, channel = createMemoryChannel() } = options
-  const accounts = new Accounts({ store, ledger, turns: createAccountLocks(redis), now })
+  const accounts = new Accounts({ store, ledger, locks: createAccountLocks(redis), now })
   const log = createMemoryLog({ logger, registry })
   const config: ApiConfig = {
     host: '127.0.0.1',
