@@ -29,7 +29,7 @@ test('plans, rates and addresses are read, and faults in them stop the start (J2
     plans: [{ plan: 'day', usdt: 1.25, price: 1_250_000n, days: 1 }],
   })
   t.is(billingTerms(readEnv(billingEnv, {}), null), null)
-  t.regex(faults({ PAYMENT_ADDRESS_PRO: A, PAYMENT_ADDRESS_CREDITS: A }), /have to differ/)
+  t.regex(faults({ PAYMENT_ADDRESS_PRO: A, PAYMENT_ADDRESS_CREDITS: A }), /must differ/)
   t.regex(faults({ PAYMENT_ADDRESS_PRO: A }), /PAYMENT_ADDRESS_CREDITS: required/)
   t.regex(faults({ ...set, USDT_MINT: 'USDT' }), /USDT_MINT: expected a base58 address/)
   for (const rate of ['0', '-1', '1e3', '0.0000001', 'many'])
