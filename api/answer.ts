@@ -2,7 +2,7 @@
 export interface Answer {
   readonly status?: number
   /**
-   * Undefined with 204. A `JsonText` is sent as it is and released after that one answer, so a
+   * Undefined with 204. A `JsonText` is sent unchanged and released after that one answer. So a
    * resource whose answers are cached (`isHot`, `mintOf`) must not return one.
    */
   readonly body: unknown

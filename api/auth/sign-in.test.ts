@@ -9,7 +9,7 @@ import { faultOfSignIn, parseSignIn, STATEMENT, signInMessage } from './sign-in-
 import { isSignedBy, parseSignature } from './verify-signature.ts'
 
 /*
- * Sign-In With Solana (rule E1): the text, what is checked of it, and the signature over it.
+ * Sign-In With Solana (rule E1): the text, its checks, and the signature over it.
  */
 
 const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')

@@ -11,8 +11,8 @@ import { newJwtKeys, readJwtKeys, readOrCreateJwtKeys } from './jwt-keys.ts'
 import { createTokens } from './tokens.ts'
 
 /*
- * Dashboard tokens (rule E2), and what RFC 8725 (JSON Web Token Best Current Practices, section 3)
- * asks for, a test a line.
+ * Dashboard tokens (rule E2) and the requirements of RFC 8725 (JSON Web Token Best Current
+ * Practices, section 3), one test each.
  */
 
 const WALLET = address('9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM')

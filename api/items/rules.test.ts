@@ -92,7 +92,8 @@ const asStored = (row: object, narrow: readonly string[]) =>
 
 const NARROW = ['wallet', 'status', 'score_e2', 'computed_at', 'tx_index', 'event_index']
 const storedMetrics = (state: ReturnType<typeof fold>, computedAt = 99) =>
-  asStored(metricsRow(state, 1, computedAt), NARROW) as unknown as WalletMetricsRow // has the columns of the row
+  // The result has the columns of the row.
+  asStored(metricsRow(state, 1, computedAt), NARROW) as unknown as WalletMetricsRow
 const metrics = (steps: readonly (Step | readonly Step[])[], balance: bigint | null = null) =>
   walletMetricsItem(storedMetrics(fold(steps, balance)))
 
@@ -121,7 +122,8 @@ function positions(steps: readonly (Step | readonly Step[])[], supply: bigint | 
   )
 }
 const position = (steps: readonly (Step | readonly Step[])[], supply: bigint | null = null) =>
-  positions(steps, supply).get(A) as TradedPositionRow & HeldPositionRow // every history here trades A
+  // Every history here trades A.
+  positions(steps, supply).get(A) as TradedPositionRow & HeldPositionRow
 
 test('C1: a swap has the value of its lamports, or of its dollars at its own price rounded down, or none', (t) => {
   const at = (price: bigint | null, quoteMint = USDC) =>

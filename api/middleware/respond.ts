@@ -27,7 +27,7 @@ export function respond(
   const { byMarker, byMint, position, reads, store } = deps
   return async function respond(ctx) {
     const { account = '' } = ctx.state
-    const input = ctx.state.input as never // `validate` has parsed it by the schemas that type the handler
+    const input = ctx.state.input as never // parsed by `validate`
     const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
     await send(ctx, answer, 'application/json')
   }

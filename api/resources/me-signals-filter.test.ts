@@ -15,8 +15,8 @@ import { MINT, QUIET_TOKEN } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * Signals of filter strategies over a store, across restarts, and their answers (contract 4.4, rules
- * G5, D2, D3).
+ * Signals of filter strategies over a store, across restarts, and their answers (contract 4.4,
+ * rules G5, D2, D3).
  */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
@@ -34,7 +34,8 @@ test.before(async () => {
   store = opened.store
   let subscriber: string | undefined
   const billing = { pro: async (wallet: string) => ({ active: wallet === subscriber }) }
-  api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing }) // it uses nothing else
+  // The API uses nothing else of billing here.
+  api = await startApi(store, { now: () => clock, billing: () => billing as unknown as Billing })
   const { wallet } = await api.customer(0)
   subscriber = wallet
   pro = await api.token(wallet)

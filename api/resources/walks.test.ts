@@ -198,7 +198,8 @@ function resourceOf(
       ofWallet: () => assert.fail('not ready, so never called'),
     },
   }
-  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource // called through its own schema below
+  // Called through its own schema below.
+  return (mint === null ? trades(deps) : tokenSwaps(deps)) as Resource
 }
 
 async function ask(
