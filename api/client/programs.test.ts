@@ -53,7 +53,7 @@ test('the TypeScript program compiles strictly against the types of the package,
   t.deepEqual(refused, { code: 1, stdout: '' })
   t.regex(stderr, /^unauthorized: [^\n]+\n$/)
   t.regex((await ends(0)).stderr, /^insufficient_credits: [^\n]+\n$/)
-  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up\n$/)
+  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up first\n$/)
   // No wallet is tracked here.
   const compiled = join(folder, 'example.js')
   const some = readFileSync(compiled, 'utf8').replace(
