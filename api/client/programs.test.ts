@@ -75,8 +75,8 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
     t.deepEqual(await played(t, [gap, TRADE, { type: 'balance_exhausted' }]), {
       code: 1,
       stdout: "{'alias': 'W1'}\n",
-      stderr: `gap: trades before this position are in GET /trades alone: c1
-balance_exhausted: no credits are left: top up, then go on from the last id\n`,
+      stderr: `gap: trades before this position are only in GET /trades: c1
+balance_exhausted: no credits are left: top up, then resume from the last id\n`,
     })
     const error = { type: 'error', code: 'invalid_cursor', message: 'no such place' } as const
     const ends: [(ServerMessage | Refusal)[], RegExp][] = [
