@@ -140,23 +140,23 @@ export class RecentSwaps {
   async #follow(next: StoredSlot): Promise<() => void> {
     const now = this.#now()
     const look = this.#lookBack.next(now)
-    const rows = await this.#store.query<NewsRow>(NEWS, {
+    const rows = await this.#store.query<ChangedRow>(CHANGES, {
       from: this.#from?.slot ?? 0,
       last: this.#slot,
       next: next.slot,
       since: look.since,
     })
-    const isNew = ({ slot }: NewsRow) => Number(slot) > this.#slot
+    const isNew = ({ slot }: ChangedRow) => Number(slot) > this.#slot
     // After the swaps, so that the position of every stored late swap is found.
     const { late, settled } = await this.#readLate(next)
     const changed = this.#unlike(rows.filter((row) => !isNew(row)))
     const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
-    const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
+    const isBurst = rows.length >= MOST_CHANGES || others.size >= MOST_OTHERS
     // An old version may have been stored again. Of all versions of a key, the newest counts.
-    const found = isFlood ? [] : await readRowsOf(this.#store, [...others.values()])
+    const found = isBurst ? [] : await readRowsOf(this.#store, [...others.values()])
     return () => {
       if (!this.#isRead || next.slot < this.#slot) return
-      if (isFlood) {
+      if (isBurst) {
         this.#isRead = false
         this.#swaps.keepLast(0)
         // Many changes over a long time are not a burst: the model is read again.
@@ -195,7 +195,7 @@ export class RecentSwaps {
   }
 
   /** Returns the keys of rows that differ from the known swaps. */
-  #unlike(rows: readonly NewsRow[]): EventKey[] {
+  #unlike(rows: readonly ChangedRow[]): EventKey[] {
     return rows.flatMap((row) => {
       const swap = swapOfRow(row)
       const known = this.#at(swap)
@@ -257,7 +257,7 @@ export async function readSwapsPage(
   return { swaps, slot, newest, late: await readLateKeys(store, lateBefore(epoch, slot)) }
 }
 
-interface NewsRow extends SwapRow {
+interface ChangedRow extends SwapRow {
   readonly written_ms: string
 }
 
@@ -265,16 +265,16 @@ const ROWS_AT_ONCE = 2000
 /** A read model older than this is updated even if the marker has not moved. */
 const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 1,000 swaps a second. */
-const MOST_NEWS = 30_000
+const MOST_CHANGES = 30_000
 /** Largest number of late, backfilled and corrected swaps of one update. */
 const MOST_OTHERS = 2000
 
-const byKey = (a: NewsRow, b: NewsRow) => compareEventKeys(keyOf(a), keyOf(b))
+const byKey = (a: ChangedRow, b: ChangedRow) => compareEventKeys(keyOf(a), keyOf(b))
 
 // One statement: two, or `UNION ALL`, take twice as long. It reads as many rows from the end of the
 // table as the model keeps, so indexes do not help. Sorting by key takes a third longer.
-const NEWS = `
+const CHANGES = `
   SELECT ${SWAP_COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
   WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
     AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`
+  LIMIT ${MOST_CHANGES} SETTINGS max_threads = 1, use_skip_indexes = 0, optimize_use_projections = 0`
