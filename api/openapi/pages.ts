@@ -8,19 +8,22 @@ import { html, page, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
 
-/** A page or what one loads: the same for everybody until the service is another one. */
+/**
+ * A page, or a file that a page loads. It is the same for every client until the service is
+ * upgraded.
+ */
 export interface Page {
   readonly path: string
   readonly type: string
-  /** What it is counted as; default: its path. */
+  /** Its label in metrics; default: its path. */
   readonly name?: string
-  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
+  /** Returns its Content-Security-Policy, for each answer; default: `PAGE_POLICY`. */
   readonly policy?: () => string
-  /** Its `Cache-Control`; default: kept for five minutes. */
+  /** Its `Cache-Control`; default: cached for five minutes. */
   readonly caching?: string
   /**
-   * Made for each answer, because it depends on the time; default: made once, when it is first
-   * asked for.
+   * Rendered for each answer, because it depends on the time. Default: rendered once, at the first
+   * request.
    */
   readonly isMadeAnew?: true
   make(): string | Buffer
@@ -28,15 +31,18 @@ export interface Page {
 
 export interface DocumentationOptions {
   readonly resources: readonly Resource[]
-  /** Where the API is, known once it listens. */
+  /** Returns the URL of the API, which is known once it listens. */
   readonly serverUrl: () => string
-  /** Who takes reports of security problems, a `mailto:` or `https:` URI; null: nobody is named. */
+  /**
+   * Where to report security problems, a `mailto:` or `https:` URI; null if the operator names
+   * none.
+   */
   readonly securityContact: string | null
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
-/** The documents and the pages that show them. Everything they load is served here. */
+/** Returns the documents and the pages that show them. All their files are served here. */
 export function documentation(options: DocumentationOptions): readonly Page[] {
   const { resources, serverUrl, securityContact, now } = options
   const json = (document: () => object) => () => JSON.stringify(document())
@@ -80,7 +86,7 @@ function securityTextPage(contact: string, serverUrl: () => string, now: () => n
   }
 }
 
-/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
+/** Allows a page to load from this origin only. Images in style sheets are `data:` URLs. */
 export const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -97,7 +103,7 @@ function indexPage(): string {
     html`
     <h1>Tracked wallets</h1>
     <ul>
-      <li><a href="/docs/rest">REST</a>, every endpoint, to be tried in place · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
+      <li><a href="/docs/rest">REST</a>, every endpoint, with a form to try it · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
       <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
@@ -108,7 +114,7 @@ function indexPage(): string {
 function restPage(): string {
   return page(
     'Tracked wallets: REST',
-    html`<p><a href="/docs">all documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
+    html`<p><a href="/docs">All documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
     html`<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/rest.js" defer></script>`,

@@ -12,7 +12,8 @@ import { MINT, markStored, positionRow, swapRow, trackWallets } from '../testing
 import { startApi, type TestApi } from '../testing/start-api.ts'
 
 /*
- * What tokens and holdings endpoints answer, whole (contract 4.1, 4.2). The newest stored slot is 1000, its block time 1700001000.
+ * Whole answers of the endpoints of tokens and holdings (contract 4.1, 4.2). The newest stored slot
+ * is 1000, with block time 1700001000.
  */
 
 const JUP = 'JUPyiwrYJFskUPiHa7hkeR8VUtAeFoSYbKedZNsDvCN'
@@ -35,7 +36,7 @@ test.before(async () => {
   store = opened.store
   await trackWallets(store, 12)
   await store.insert('positions', [
-    // Bought and sold against several coins; held 4 of 10.
+    // Bought and sold with several quote coins; 4 of 10 held.
     positionRow(2, MINT, {
       buys: '3',
       sells: '2',
@@ -47,7 +48,7 @@ test.before(async () => {
       first_trade_time: T + 90,
       last_trade_time: T + 800,
     }),
-    // Only sold what came by transfer.
+    // Only sold, after an incoming transfer.
     positionRow(1, MINT, {
       buys: '0',
       sells: '1',
@@ -68,7 +69,7 @@ test.before(async () => {
       first_trade_time: T + 100,
       last_trade_time: T + 900,
     }),
-    // Came by transfer alone: no trade.
+    // Only received by transfer: no trade.
     positionRow(3, MINT, {
       buys: '0',
       bought_amount: '0',
@@ -83,7 +84,8 @@ test.before(async () => {
       first_trade_time: T + 20,
       last_trade_time: T + 800,
     }),
-    // Three hold JUP for 3 SOL in all; two hold WIF for 4 SOL in all, as MINT for less.
+    // Three wallets hold JUP, for 3 SOL together. Two hold WIF, for 4 SOL together. Two hold MINT,
+    // for less.
     positionRow(10, JUP, { decimals: 0, bought_amount: '3', bought_lamports: '1000000000' }),
     positionRow(2, JUP, { decimals: 0, bought_amount: '5', bought_lamports: '1000000000' }),
     positionRow(5, JUP, {
@@ -95,7 +97,7 @@ test.before(async () => {
     }),
     positionRow(4, WIF),
     positionRow(6, WIF, { version: '1', bought_amount: '9' }),
-    // A fold took this position away again; this one is from after the newest stored slot.
+    // The first position was deleted by a later fold; the second is beyond the newest stored slot.
     positionRow(7, WIF, { version: '1' }),
     positionRow(8, WIF, { first_trade_time: T + 1001, last_trade_time: T + 1001 }),
   ])
@@ -118,7 +120,7 @@ test.before(async () => {
     { ...firstBuy, ...valued, wallet: 10, value_lamports: null, sol_price_usd_e9: '1' },
     { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1' },
   ])
-  // Of one the picture of before comes once more; the other was taken away again.
+  // Of one, an older version is stored again; another was deleted.
   await store.insert('first_buys', [
     { ...firstBuy, ...valued, wallet: 2, sol_price_usd_e9: '1', version: '0' },
     { ...firstBuy, ...valued, wallet: 1, sol_price_usd_e9: '1', version: '2', is_deleted: 1 },
@@ -157,7 +159,7 @@ test.after.always(async () => {
 const get = (path: string) => ask(api, path, key)
 
 test.serial(
-  'swaps of a token come newest first, none beyond what is stored (contract 4.1)',
+  'swaps of a token come newest first, none beyond the storage marker (contract 4.1)',
   async (t) => {
     const { status, body, ...rest } = await get(`/tokens/${MINT}/swaps`)
     t.is(status, 200)
@@ -222,7 +224,7 @@ test.serial(
 )
 
 test.serial(
-  'aggregates are one row a wallet that swapped the token, by first buy (contract 2.3, rules C14, C17)',
+  'aggregates have one row per wallet that swapped the token, by first buy (contract 2.3, rules C14, C17)',
   async (t) => {
     const answer = await get(`/tokens/${MINT}/wallet-aggregates`)
     t.is(creditsOf(answer)[0], '3')
@@ -475,7 +477,7 @@ test.serial(
   },
 )
 
-test.serial('long lists are cut into pages that follow each other', async (t) => {
+test.serial('long lists are split into consecutive pages', async (t) => {
   const mints = [...'123456789ABCDEFGHJKLMNPQRSTUV'].map((letter) => NOBODYS.slice(0, -1) + letter)
   const rows = (slot: number) =>
     mints.flatMap((mint) =>
@@ -519,7 +521,7 @@ test.serial('long lists are cut into pages that follow each other', async (t) =>
   )
 })
 
-test.serial('what is no mint, alias, bound or cursor is refused (rules D2, D4)', async (t) => {
+test.serial('invalid mints, aliases, bounds and cursors are refused (rules D2, D4)', async (t) => {
   const at = { slot: 11, txIndex: 0, wallet: 1, eventIndex: 0 }
   const own = codec.encode(`swaps:${MINT}`, at)
   const table: [string, number, string, string?][] = [
