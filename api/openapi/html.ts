@@ -46,7 +46,7 @@ export function paragraphs(markdown: string): readonly SafeHtml[] {
 }
 
 /** A whole page in the style of the documents; `head` for what else it loads, from here alone. */
-export function page(title: string, body: SafeHtml, head: SafeHtml = html``): string {
+export function docsPage(title: string, body: SafeHtml, head: SafeHtml = html``): string {
   return htmlDocument(
     title,
     html`<link rel="stylesheet" href="/docs/docs.css">

@@ -4,7 +4,7 @@ import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
 import { asyncApiDocument } from './asyncapi.ts'
 import { feedPage } from './feed-page.ts'
-import { html, page, paragraphs } from './html.ts'
+import { docsPage, html, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
 
@@ -92,7 +92,7 @@ function packaged(file: string): Buffer {
 }
 
 function indexPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets',
     html`
     <h1>Tracked wallets</h1>
@@ -106,7 +106,7 @@ function indexPage(): string {
 }
 
 function restPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets: REST',
     html`<p><a href="/docs">all documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
     html`<link rel="stylesheet" href="/docs/swagger-ui.css">
