@@ -1,6 +1,6 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { digestOf, JsonText } from '../rendered-answer.ts'
-import type { HeldRows } from '../rows/held-rows.ts'
+import type { HeldRows } from './held-rows.ts'
 import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
 
 /**

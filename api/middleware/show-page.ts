@@ -1,8 +1,25 @@
-import { PAGE_POLICY, type Page } from '../openapi/pages.ts'
 import { type RenderedAnswer, renderBytes } from '../rendered-answer.ts'
 import type { ApiMiddleware } from './context.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { send } from './send.ts'
+
+/** A page or what one loads: the same for everybody until the service is another one. */
+export interface Page {
+  readonly path: string
+  readonly type: string
+  /** What it is counted as; default: its path. */
+  readonly name?: string
+  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
+  readonly policy?: () => string
+  /** Its `Cache-Control`; default: kept for five minutes. */
+  readonly caching?: string
+  /**
+   * Made for each answer, because it depends on the time; default: made once, when it is first
+   * asked for.
+   */
+  readonly isMadeAnew?: true
+  make(): string | Buffer
+}
 
 /** Answers with a page of HTML, script or style. It is rendered once unless `isMadeAnew`. */
 export function showPage(page: Page): ApiMiddleware {
@@ -18,3 +35,7 @@ export function showPage(page: Page): ApiMiddleware {
     await send(ctx, made, type)
   }
 }
+
+/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
+const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Page } from '../middleware/show-page.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
 import { asyncApiDocument } from './asyncapi.ts'
@@ -7,24 +8,6 @@ import { feedPage } from './feed-page.ts'
 import { docsPage, html, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
-
-/** A page or what one loads: the same for everybody until the service is another one. */
-export interface Page {
-  readonly path: string
-  readonly type: string
-  /** What it is counted as; default: its path. */
-  readonly name?: string
-  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
-  readonly policy?: () => string
-  /** Its `Cache-Control`; default: kept for five minutes. */
-  readonly caching?: string
-  /**
-   * Made for each answer, because it depends on the time; default: made once, when it is first
-   * asked for.
-   */
-  readonly isMadeAnew?: true
-  make(): string | Buffer
-}
 
 export interface DocumentationOptions {
   readonly resources: readonly Resource[]
@@ -79,10 +62,6 @@ function securityTextPage(contact: string, serverUrl: () => string, now: () => n
     make: () => securityText(contact, serverUrl(), now()),
   }
 }
-
-/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
