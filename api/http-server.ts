@@ -17,7 +17,7 @@ import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
 /** The HTTP server, with the connections of requests that ask for an upgrade. */
-export interface HttpServer {
+export interface ApiServer {
   /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
@@ -62,7 +62,7 @@ const DEFAULTS = {
  * upgrade passes the same middleware as every other one, so it is refused in the same order with
  * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
-export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
   // A request without Host is refused below, as a problem document.

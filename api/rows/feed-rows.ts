@@ -2,7 +2,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
-import type { Filter } from '../stream/filter.ts'
+import type { Filter } from './filter.ts'
 import {
   newestVersions,
   type StoredSwap,

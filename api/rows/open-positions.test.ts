@@ -5,7 +5,7 @@ import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { MINT, positionRow } from '../testing/rows.ts'
+import { aPositionRow, MINT } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
 import { type PositionChangeSet, PositionChanges } from './position-changes.ts'
 import { readHeldTokens, readHoldings } from './position-rows.ts'
@@ -21,7 +21,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 /** Storage with a marker that the test moves. */
 function aFollower(given: Store = store) {
@@ -67,7 +67,7 @@ test.serial('the read model equals the tables, whatever is written between marke
           const version = fate === 'refolded' ? ((known >> 32n) + 1n) << 32n : known + 1n
           versions.set(wallet, version)
           const time = firstTrade(wallet, mint)
-          return positionRow(wallet, MINTS[mint] ?? '', {
+          return aPositionRow(wallet, MINTS[mint] ?? '', {
             bought_amount: bought,
             sold_amount: sold,
             bought_lamports: spent,
@@ -134,7 +134,7 @@ test.serial(
       const bought = { bought_amount: String(1000 * version), bought_lamports: '1' }
       const times = { first_trade_time: 1, last_trade_time: version }
       await store.insert('positions', [
-        positionRow(wallet, mint, { ...bought, ...times, version: String(version) }),
+        aPositionRow(wallet, mint, { ...bought, ...times, version: String(version) }),
       ])
     }
     const isRendered = async (stored: StoredSlot) => {
@@ -168,7 +168,7 @@ test.serial(
   'with too many positions the model is not ready, and the store is queried',
   async (t) => {
     await store.command('TRUNCATE TABLE positions')
-    await store.insert('positions', [positionRow(1, MINT), positionRow(2, MINT)])
+    await store.insert('positions', [aPositionRow(1, MINT), aPositionRow(2, MINT)])
     const { news, position, moveTo } = aFollower()
     await moveTo(1_800_000_000)
     const open = new OpenPositions({ store, news, position, most: 1 })
@@ -192,13 +192,13 @@ test.serial('changes are reported once, and again until the marker has passed th
   news.listen(({ mints }: PositionChangeSet) => told.push([...(mints ?? [])].sort()))
   const [a = '', b = '', c = '', d = ''] = MINTS
   const at = (time: number) => ({ first_trade_time: time, last_trade_time: time })
-  await store.insert('positions', [positionRow(1, a, at(1))])
+  await store.insert('positions', [aPositionRow(1, a, at(1))])
   await moveTo(10)
   await moveTo(11)
   t.deepEqual(told.splice(0), [[a]], 'written shortly before the first read')
   await moveTo(12)
   t.deepEqual(told.splice(0), [])
-  await store.insert('positions', [positionRow(1, b, at(5)), positionRow(2, c, at(14))])
+  await store.insert('positions', [aPositionRow(1, b, at(5)), aPositionRow(2, c, at(14))])
   await moveTo(13)
   await moveTo(14)
   await moveTo(15)
@@ -221,7 +221,7 @@ test.serial('changes are reported once, and again until the marker has passed th
   isAway = true
   await t.throwsAsync(moveTo(17))
   isAway = false
-  await store.insert('positions', [positionRow(1, a, { ...at(2), version: '2' })])
+  await store.insert('positions', [aPositionRow(1, a, { ...at(2), version: '2' })])
   await moveTo(18)
   t.deepEqual(told.splice(0), [[a, d].sort()])
 })
@@ -242,7 +242,7 @@ test.serial(
     await moveTo(10)
     for (const version of ['2', '3', '1']) {
       const times = { first_trade_time: 5, last_trade_time: 5 }
-      await store.insert('positions', [positionRow(1, a, { ...times, version })])
+      await store.insert('positions', [aPositionRow(1, a, { ...times, version })])
       await store.insert('mints', [
         {
           mint: b,
