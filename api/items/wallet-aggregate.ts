@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { TradedPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } from './fields.ts'
 
 /**
@@ -41,28 +42,6 @@ export const WalletAggregateItem = z
     description: 'What one tracked wallet did with one token, by its swaps.',
   })
 export type WalletAggregateItem = z.infer<typeof WalletAggregateItem>
-
-/**
- * Of a row of table `positions`, what aggregates are made of; integers of 64 bits and more as
- * decimal strings.
- */
-export interface TradedPositionRow {
-  readonly wallet: number
-  readonly buys: string
-  readonly sells: string
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_buy_time: number | null
-  readonly last_trade_time: number
-  /** Of the first buy; the amount is 0 when there is none. */
-  readonly first_amount: string
-  readonly first_value_lamports: string | null
-  readonly first_sol_price_usd_e9: string | null
-  /** Raw units in all; null until it is known. */
-  readonly supply: string | null
-}
 
 /** Renders what a wallet did with a token; fields in the contract's order. */
 export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem {

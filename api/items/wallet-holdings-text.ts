@@ -1,7 +1,8 @@
 import { aliasOf } from '../../pipeline/domain/alias.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { digestOf, JsonText } from '../rendered-answer.ts'
 import type { HeldRows } from '../rows/held-rows.ts'
-import { type HeldPositionRow, walletHoldingItem } from './holding.ts'
+import { walletHoldingItem } from './holding.ts'
 
 /**
  * Renders what a wallet holds as the JSON text of `GET /wallets/{alias}/holdings`. A wallet may hold thousands of tokens, of which only the ages change, once a second: what was

@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { readHeldTokens, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
@@ -8,7 +9,6 @@ import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { MINT, positionRow } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
 import { type PositionChangeSet, PositionChanges } from './position-changes.ts'
-import { readHeldTokens, readHoldings } from './position-rows.ts'
 
 /*
  * What is kept of positions from one marker to the next, over a real store.

@@ -1,5 +1,8 @@
+import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import type { Store } from '../../store/store.ts'
-import { markForRefold, readRevisions } from './book-store.ts'
+import { markForRefold, readRevisions } from '../../store/tables/fold-snapshots.ts'
+import { insertSalt, readSalt } from '../../store/tables/privacy-salt.ts'
+import { findActiveWallets } from '../../store/tables/wallet-metrics.ts'
 
 const WALLETS_PER_INSERT = 1000
 
@@ -9,22 +12,16 @@ const WALLETS_PER_INSERT = 1000
  * on the salt too. After a crash in between, the next start does both again.
  */
 export async function adoptSalt(store: Store, salt: string | null): Promise<void> {
-  const [row] = await store.query<{ salt: string; newest: string }>(
-    'SELECT argMax(salt, version) AS salt, max(version) AS newest FROM privacy_salt',
-  )
-  if ((row?.salt ?? '') === (salt ?? '')) return
-  const stored = await store.query<{ wallet: number }>(
-    `SELECT DISTINCT wallet FROM wallet_metrics WHERE events > 0 OR sol_balance_lamports IS NOT NULL
-     ORDER BY wallet LIMIT 10000000`,
-  )
-  const wallets = stored.map(({ wallet }) => wallet)
+  const stored = await readSalt(store)
+  if (stored.salt === (salt ?? '')) return
+  const wallets = await findActiveWallets(store)
   for (let at = 0; at < wallets.length; at += WALLETS_PER_INSERT) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_INSERT))
+    const some = wallets.slice(at, at + WALLETS_PER_INSERT)
+    const known = await readRevisions(store, some, SNAPSHOT_FORMAT)
     await markForRefold(
       store,
       new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
     )
   }
-  const version = Math.max(Date.now(), Number(row?.newest ?? 0) + 1)
-  await store.insert('privacy_salt', [{ id: 1, salt: salt ?? '', version }])
+  await insertSalt(store, salt ?? '', Math.max(Date.now(), stored.version + 1))
 }

@@ -1,7 +1,7 @@
 import type { Address } from '../../domain/address.ts'
-import type { HistoryPosition, HistoryRange } from '../../ingest/rpc/wallet-history.ts'
-import type { Row, Store } from '../../store/store.ts'
+import type { HistoryPosition, HistoryRange } from '../../domain/history.ts'
 import { insertRows } from '../insert-rows.ts'
+import type { Row, Store } from '../store.ts'
 
 /**
  * Why a range of history is fetched: an operator's command, a gap in ingest, or a wallet that
@@ -110,6 +110,23 @@ export function createBackfillJobs(store: Store): BackfillJobs {
     },
   }
 }
+
+/** Whether some backfill is not done. */
+export async function hasOpenBackfills(store: Store): Promise<boolean> {
+  const [row] = await store.query<{ open: string }>(
+    "SELECT count() AS open FROM backfills FINAL WHERE state = 'open'",
+  )
+  return row?.open !== '0'
+}
+
+/**
+ * Subquery: for each wallet the ranges that are to be fetched because of a gap or because it
+ * joined, and when the newest gap was found.
+ */
+export const OPEN_GAPS = `
+  SELECT wallet, maxIf(created_at, reason = 'gap') AS gap_end,
+    arraySort(groupArray((from_slot, if(reason = 'added', newest_slot, to_slot)))) AS gaps
+  FROM backfills FINAL WHERE state = 'open' AND reason IN ('gap', 'added') GROUP BY wallet`
 
 interface JobRow {
   readonly wallet: number

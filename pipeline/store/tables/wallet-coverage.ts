@@ -1,5 +1,8 @@
-import type { Store } from '../../store/store.ts'
 import { insertRows } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+
+/** Subquery: since when the history of each wallet is complete. */
+export const COVERAGE = 'SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL'
 
 /** The start of a wallet's coverage: everything that it did since then is stored. */
 export interface CoverageStart {
