@@ -6,7 +6,7 @@ import { readGaps } from '../../pipeline/store/tables/slot-gaps.ts'
 import {
   type LateSwapRow,
   readRowsAfter,
-  readRowsOfKeys,
+  readSwapRows,
   type StoredSwap,
   swapOfRow,
 } from '../../pipeline/store/tables/swaps.ts'
@@ -57,16 +57,8 @@ export async function readSwapsOf(
   store: Store,
   keys: readonly EventKey[],
 ): Promise<Map<string, StoredSwap>> {
-  const swaps = served(await readRowsOf(store, keys))
+  const swaps = served(await readSwapRows(store, keys))
   return new Map(swaps.map((swap) => [eventKeyText(swap), swap]))
-}
-
-/** Reads the row with the highest version of each key, deleted rows included. */
-export async function readRowsOf(
-  store: Store,
-  keys: readonly EventKey[],
-): Promise<readonly LateSwapRow[]> {
-  return newestVersions(await readRowsOfKeys(store, keys))
 }
 
 /** Late swaps relative to a position among them. */

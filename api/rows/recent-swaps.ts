@@ -3,15 +3,15 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import { type LateRow, readLate } from '../../pipeline/store/tables/late-swaps.ts'
 import {
+  readSwapRows,
   readWrittenRows,
   type StoredSwap,
   type SwapRow,
   swapOfRow,
-  type WrittenSwapRow,
 } from '../../pipeline/store/tables/swaps.ts'
 import { hasCome, lateBefore } from '../cursor.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
-import { type LateKeys, readLateKeys, readRowsOf } from './feed-rows.ts'
+import { type LateKeys, readLateKeys } from './feed-rows.ts'
 import { GO_BACK_MS, LookbackWindow } from './look-back.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
 import { SortedList } from './sorted-list.ts'
@@ -138,14 +138,14 @@ export class RecentSwaps {
     const from = this.#from?.slot ?? 0
     const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
     const rows = await readWrittenRows(this.#store, bounds, MOST_NEWS)
-    const isNew = ({ slot }: WrittenSwapRow) => Number(slot) > this.#slot
+    const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
     // After the swaps: whoever sees a late one stored sees its place.
     const { late, settled } = await this.#readLate(next)
     const changed = this.#unlike(rows.filter((row) => !isNew(row)))
     const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
     const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
     // An old version may have been stored once more: of all versions of a key, the newest counts.
-    const found = isFlood ? [] : await readRowsOf(this.#store, [...others.values()])
+    const found = isFlood ? [] : await readSwapRows(this.#store, [...others.values()])
     return () => {
       if (!this.#isRead || next.slot < this.#slot) return
       if (isFlood) {
@@ -187,7 +187,7 @@ export class RecentSwaps {
   }
 
   /** Returns the keys of rows that differ from the known swaps. */
-  #unlike(rows: readonly WrittenSwapRow[]): EventKey[] {
+  #unlike(rows: readonly SwapRow[]): EventKey[] {
     return rows.flatMap((row) => {
       const swap = swapOfRow(row)
       const known = this.#at(swap)

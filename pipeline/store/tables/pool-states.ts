@@ -1,24 +1,11 @@
+import type { PoolSnapshot } from '../../domain/pool-snapshot.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
-
-/**
- * What the pool of a token held from tick `at` on. `pool` is empty from when it is no longer known.
- */
-interface PoolState {
-  readonly at: number
-  readonly mint: string
-  readonly pool: string
-  readonly quoteMint: string
-  /** Raw units of `quoteMint` in the pool. */
-  readonly quoteReserve: bigint
-  /** One raw unit of the token costs quote / base raw units of `quoteMint`. */
-  readonly price: { readonly quote: bigint; readonly base: bigint }
-}
 
 /** Stores states, with the slot of each. A row written again is the same. */
 export async function insertPoolStates(
   store: Store,
-  states: readonly (PoolState & { readonly slot: number })[],
+  states: readonly (PoolSnapshot & { readonly slot: number })[],
 ): Promise<void> {
   const rows = states.map(({ quoteMint, quoteReserve, price, ...state }) => ({
     ...state,
@@ -39,7 +26,7 @@ export async function readPoolStates(
   mints: readonly string[] | null,
   after: number,
   through: number,
-): Promise<PoolState[]> {
+): Promise<PoolSnapshot[]> {
   const rows = await store.query<{
     at: number
     mint: string

@@ -41,9 +41,7 @@ export interface PositionVersion extends PositionRow {
 }
 
 /** A version and when it was written (unix milliseconds). */
-export interface WrittenPosition extends PositionVersion {
-  readonly written_ms: string
-}
+export type WrittenPosition = PositionVersion & { readonly written_ms: string }
 
 /** Held positions of a mint, summed. Integers of 64 bits and more are decimal strings. */
 export interface HeldTokenRow {

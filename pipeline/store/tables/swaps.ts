@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts'
 import type { Swap } from '../../domain/event.ts'
 import type { EventKey } from '../../domain/event-key.ts'
 import type { Store } from '../store.ts'
-import { EVENT_KEY, type EventKeyRow, keyTuple, rowKeyText } from './event-rows.ts'
+import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } from './event-rows.ts'
 
 /** The columns that are read for serving, with those that tell versions apart. */
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
@@ -27,34 +27,14 @@ export interface SwapRow extends EventKeyRow {
   readonly is_deleted: number
 }
 
-/** A row that says whether the swap was late, and how it came. */
-export interface LateSwapRow extends SwapRow {
-  readonly late: 'no' | 'stream' | 'backfill'
-}
-
-/** A row and when it was written (unix milliseconds). */
-export interface WrittenSwapRow extends SwapRow {
-  readonly written_ms: string
-}
+/** A row, and whether the swap was late and how it came. */
+export type LateSwapRow = SwapRow & { readonly late: 'no' | 'stream' | 'backfill' }
 
 /** A stored swap: the columns above. */
-export interface StoredSwap
-  extends EventKey,
-    Pick<
-      Swap,
-      | 'blockTime'
-      | 'side'
-      | 'baseMint'
-      | 'baseAmount'
-      | 'baseDecimals'
-      | 'quoteMint'
-      | 'quoteAmount'
-      | 'program'
-      | 'confidence'
-      | 'quoteMismatch'
-    > {
-  readonly version: bigint
-}
+export type StoredSwap = { readonly version: bigint } & Omit<
+  Swap,
+  'kind' | 'signature' | 'programId' | 'pool' | 'feeLamports' | 'solPriceUsdE9'
+>
 
 /** Converts a row. */
 export function swapOfRow(row: SwapRow): StoredSwap {
@@ -135,36 +115,19 @@ export function readRowsAfter(
   )
 }
 
-/** Returns all versions of the rows of these keys. */
-export async function readRowsOfKeys(
+/** Returns the row with the highest version of each of these keys, tombstones included. */
+export async function readSwapRows(
   store: Store,
   keys: readonly EventKey[],
 ): Promise<LateSwapRow[]> {
   if (keys.length === 0) return []
-  return store.query<LateSwapRow>(
-    `SELECT ${COLUMNS}, late FROM swaps WHERE ${isAmong(keys)} ORDER BY ${EVENT_KEY} LIMIT 100000`,
-    slotsOf(keys),
+  const rows = await store.query<LateSwapRow>(
+    `SELECT ${COLUMNS}, late FROM swaps
+     WHERE slot IN {slots:Array(UInt64)} AND (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) ORDER BY ${EVENT_KEY} LIMIT 100000`,
+    { slots: [...new Set(keys.map(({ slot }) => slot))] },
   )
+  return newestVersions(rows)
 }
-
-/** Returns, as `eventKeyText`, those of the keys that are stored. */
-export async function findStoredSwaps(
-  store: Store,
-  keys: readonly EventKey[],
-): Promise<ReadonlySet<string>> {
-  const rows = await store.query<EventKeyRow>(
-    `SELECT DISTINCT ${EVENT_KEY} FROM swaps WHERE ${isAmong(keys)} LIMIT 100000`,
-    slotsOf(keys),
-  )
-  return new Set(rows.map(rowKeyText))
-}
-
-const isAmong = (keys: readonly EventKey[]) =>
-  `slot IN {slots:Array(UInt64)} AND (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')})`
-
-const slotsOf = (keys: readonly EventKey[]) => ({
-  slots: [...new Set(keys.map(({ slot }) => slot))],
-})
 
 /**
  * Returns rows of slots from `from` to `next`: those after slot `last`, and others written since a
@@ -179,10 +142,10 @@ export function readWrittenRows(
     readonly since: number
   },
   limit: number,
-): Promise<WrittenSwapRow[]> {
+): Promise<(SwapRow & { readonly written_ms: string })[]> {
   // One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many
   // rows as are kept, so that indexes have nothing to pass over. In order it takes a third longer.
-  return store.query<WrittenSwapRow>(
+  return store.query(
     `SELECT ${COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
      WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
        AND (slot > {last:UInt64} OR inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))

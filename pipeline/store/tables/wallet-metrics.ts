@@ -1,5 +1,6 @@
 import { inserter } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
+import type { EventKeyRow } from './event-rows.ts'
 
 /** Stores rows with their `version`. The highest one of a wallet counts. */
 export const insertMetrics = inserter('wallet_metrics')
@@ -43,9 +44,7 @@ export interface WalletMetricsRow {
 }
 
 /** A row and its version. */
-export interface StoredMetricsRow extends WalletMetricsRow {
-  readonly version: string
-}
+export type StoredMetricsRow = WalletMetricsRow & { readonly version: string }
 
 /** Returns the newest rows of wallets from `from` to `to`, at most 1000. */
 export function readMetrics(store: Store, from: number, to: number): Promise<StoredMetricsRow[]> {
@@ -60,12 +59,8 @@ export function readMetrics(store: Store, from: number, to: number): Promise<Sto
 }
 
 /** The newest event that a wallet's books include, and their version. */
-export interface MetricsPlaceRow {
-  readonly wallet: number
+export interface MetricsPlaceRow extends EventKeyRow {
   readonly events: string
-  readonly slot: string
-  readonly tx_index: number
-  readonly event_index: number
   readonly version: string
 }
 

@@ -2,6 +2,7 @@ import { decodeSnapshot, encodeSnapshot } from '../../fold/snapshot.ts'
 import { stateVersion } from '../../fold/wallet-metrics.ts'
 import type { WalletPlace, WalletState } from '../../fold/wallet-state.ts'
 import type { Store } from '../../store/store.ts'
+import { keyOf } from '../../store/tables/event-rows.ts'
 import {
   insertSnapshots,
   readSnapshotRows,
@@ -57,14 +58,7 @@ function booksOf(
     snapshot,
     needsRefold: saved !== undefined && snapshot === null,
     revision: Math.max(saved?.revision ?? 0, Math.floor(Number(metrics?.version ?? 0) / 2 ** 32)),
-    highWater:
-      metrics === undefined || metrics.events === '0'
-        ? START_PLACE
-        : {
-            slot: Number(metrics.slot),
-            txIndex: metrics.tx_index,
-            eventIndex: metrics.event_index,
-          },
+    highWater: metrics === undefined || metrics.events === '0' ? START_PLACE : keyOf(metrics),
   }
 }
 

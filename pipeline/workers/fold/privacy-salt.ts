@@ -1,7 +1,6 @@
 import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { markForRefold, readRevisions } from '../../store/tables/fold-snapshots.ts'
-import { insertSalt, readSalt } from '../../store/tables/privacy-salt.ts'
 import { findActiveWallets } from '../../store/tables/wallet-metrics.ts'
 
 const WALLETS_PER_INSERT = 1000
@@ -12,8 +11,10 @@ const WALLETS_PER_INSERT = 1000
  * on the salt too. After a crash in between, the next start does both again.
  */
 export async function adoptSalt(store: Store, salt: string | null): Promise<void> {
-  const stored = await readSalt(store)
-  if (stored.salt === (salt ?? '')) return
+  const [row] = await store.query<{ salt: string; newest: string }>(
+    'SELECT argMax(salt, version) AS salt, max(version) AS newest FROM privacy_salt',
+  )
+  if ((row?.salt ?? '') === (salt ?? '')) return
   const wallets = await findActiveWallets(store)
   for (let at = 0; at < wallets.length; at += WALLETS_PER_INSERT) {
     const some = wallets.slice(at, at + WALLETS_PER_INSERT)
@@ -23,5 +24,6 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
       new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
     )
   }
-  await insertSalt(store, salt ?? '', Math.max(Date.now(), stored.version + 1))
+  const version = Math.max(Date.now(), Number(row?.newest ?? 0) + 1)
+  await store.insert('privacy_salt', [{ id: 1, salt: salt ?? '', version }])
 }

@@ -1,6 +1,6 @@
+import type { PoolSnapshot } from '../../domain/pool-snapshot.ts'
 import type { Store } from '../../store/store.ts'
 import { insertPoolStates } from '../../store/tables/pool-states.ts'
-import type { PoolSnapshot } from '../../trending/figures.ts'
 
 /** Live reserves of pools, by mint of the token. */
 export interface PoolSource {

@@ -1,4 +1,6 @@
+import { compareEventKeys } from '../../domain/event-key.ts'
 import type { Store } from '../../store/store.ts'
+import { eventOf, newestVersions } from '../../store/tables/event-rows.ts'
 import { readFacts } from '../../store/tables/mints.ts'
 import { readPoolStates } from '../../store/tables/pool-states.ts'
 import { hasCorrectedSwaps, withoutMovedRows } from '../../store/tables/swaps.ts'
@@ -6,10 +8,10 @@ import {
   readEventRows,
   readSwapRowsOfMints,
   readTransferRowsOfMints,
+  type TokenEventRow,
 } from '../../store/tables/token-events.ts'
 import type { TokenHistory } from '../../trending/engine.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
-import { eventsOf } from './trending-event-rows.ts'
 
 /**
  * Returns the events after slot `after`, in event-key order, and the slot up to which they are all
@@ -64,6 +66,17 @@ export async function readHistories(
       },
     ]),
   )
+}
+
+/** Returns the events of rows of both tables, in event-key order. A tombstone removes an event. */
+export function eventsOf(
+  swaps: readonly TokenEventRow[],
+  transfers: readonly TokenEventRow[],
+): TrendingEvent[] {
+  return [...newestVersions(swaps), ...newestVersions(transfers)]
+    .filter((row) => row.is_deleted === 0)
+    .map(eventOf)
+    .sort(compareEventKeys)
 }
 
 /** Groups items by mint; the order within a group stays. */

@@ -1,6 +1,6 @@
 import test from 'ava'
 import type { TokenEventRow } from '../../store/tables/token-events.ts'
-import { eventsOf } from './trending-event-rows.ts'
+import { eventsOf } from './trending-reader.ts'
 
 const row = (fields: Partial<TokenEventRow>): TokenEventRow => ({
   wallet: 1,
