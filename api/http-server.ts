@@ -73,7 +73,7 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
   /** The number of unfinished answers of each connection. */
-  const answering = new WeakMap<Duplex, number>()
+  const answering = new Map<Duplex, number>()
   const countAnswers = (socket: Duplex, more: number) => {
     const count = (answering.get(socket) ?? 0) + more
     if (count > 0) answering.set(socket, count)
@@ -81,10 +81,11 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   }
   server.on('request', (request, response) => {
     countAnswers(request.socket, 1)
-    response.on('close', () => countAnswers(request.socket, -1))
-    // Node would drain an unread body for as long as the client sends it.
-    response.on('finish', () => {
-      if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    response.on('close', () => {
+      countAnswers(request.socket, -1)
+      // Node would drain an unread body for as long as the client sends it.
+      if (!request.complete && response.writableFinished)
+        hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -21,7 +21,7 @@ export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
  * C17).
  */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
-  const texts = new WalletHoldingsText(MOST_KEPT_BYTES)
+  const texts = new WalletHoldingsText(MAX_CACHED_BYTES)
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
@@ -65,6 +65,6 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
   })
 }
 
-/** Of some 250 wallets that hold 2,000 tokens each. */
-const MOST_KEPT_BYTES = 160 * 1024 * 1024
+/** About 250 wallets that hold 2,000 tokens each. */
+const MAX_CACHED_BYTES = 160 * 1024 * 1024
 const NOTHING = { rows: [] }

@@ -197,7 +197,7 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
   },
   OPERATOR_CONFIRM_CREDITS: {
     group: 'operators',
-    text: 'Changes of an account beyond so many credits need a code ([how](../infra/operator/README.md#large-changes-of-credits)); 0: every change.',
+    text: 'Changes of an account beyond so many credits need a code ([how](operating.md#large-changes-of-credits)); 0: every change.',
   },
 }
 
