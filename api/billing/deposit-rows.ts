@@ -2,7 +2,7 @@ import type { Purpose } from '../../pipeline/domain/payment.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { creditsFor, type Prices } from './terms.ts'
 
-/** What a wallet paid to a payment address in one transaction, finalized. */
+/** A finalized payment of a wallet to a payment address: the sum of one transaction. */
 export interface Deposit {
   readonly wallet: string
   readonly purpose: Purpose
@@ -11,12 +11,12 @@ export interface Deposit {
   readonly amount: bigint
 }
 
-/** Under which key a deposit is redeemed, once, whatever for (rule E5). */
+/** Returns the idempotency key of a deposit's only redemption (rule E5). */
 export function redemptionKey({ signature, wallet, purpose }: Deposit): string {
   return `deposit:${signature}:${wallet}:${purpose}`
 }
 
-/** The ledger entry that a deposit becomes. */
+/** Returns the ledger entry that credits a deposit. */
 export function entryOf(deposit: Deposit, prices: Prices) {
   const { amount } = deposit
   return {
@@ -28,12 +28,12 @@ export function entryOf(deposit: Deposit, prices: Prices) {
   } as const
 }
 
-/** The key in SQL, of a row of `deposits`. */
+/** The same key as an SQL expression over a row of `deposits`. */
 export const REDEMPTION_KEY = `concat('deposit:', signature, ':', wallet, ':', purpose)`
 
 /**
- * The wallet's finalized deposits of one purpose that are neither redeemed nor given to somebody by
- * hand, oldest first, 1000 at most; with `amounts` (raw units) only such.
+ * Reads the wallet's finalized deposits of one purpose that are neither redeemed nor assigned by an
+ * operator: oldest first, at most 1000. `amounts` (raw units) restricts them to these amounts.
  */
 export async function readUnredeemed(
   store: Store,

@@ -6,11 +6,11 @@ export interface TopUp {
   /** USDT in raw units. */
   readonly amount: bigint
   readonly credits: number
-  /** Unix seconds at which it was credited. */
+  /** When it was credited, in unix seconds. */
   readonly createdAt: number
 }
 
-/** What an account topped up, the newest first, 1000 at most (rule E6). */
+/** Reads the deposits credited to an account, newest first, at most 1000 (rule E6). */
 export async function readTopUps(store: Store, account: string): Promise<TopUp[]> {
   const rows = await store.query<{
     idempotency_key: string

@@ -3,19 +3,21 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { REDEMPTION_KEY } from './deposit-rows.ts'
 import type { Prices } from './terms.ts'
 
-/** Why a deposit has bought nothing yet. */
+/** Why a deposit has not been redeemed yet. */
 export type UnmatchedReason =
-  /** Its transaction could not be read. */
+  /** Its transaction could not be decoded. */
   | 'unreadable'
-  /** Seen on the stream, not in finalized history: too new, or dropped by a fork. */
+  /** Seen on the stream, but not in finalized history: too recent, or dropped by a fork. */
   | 'not_finalized'
-  /** An operator gave it to an account, and the process ended: assign it again. */
+  /**
+   * An operator assigned it to an account, and the process ended before redeeming: assign it again.
+   */
   | 'assignment_unfinished'
-  /** Paid for Pro, and no plan costs that. */
+  /** Paid to the address of Pro, and no plan has this price. */
   | 'no_plan'
   /** The wallet that paid has no account. */
   | 'no_account'
-  /** Its owner has only to ask for a check. */
+  /** The customer has not asked for a check since. */
   | 'not_checked'
 
 export interface UnmatchedDeposit {
@@ -25,14 +27,14 @@ export interface UnmatchedDeposit {
   /** USDT in raw units. */
   readonly amount: bigint
   readonly slot: number
-  /** Unix seconds; 0 where nobody knows. */
+  /** Unix seconds; 0 if unknown. */
   readonly blockTime: number
   readonly reason: UnmatchedReason
 }
 
 /**
- * Which of them: those of earlier slots, and those of at least so much (raw units), besides what is
- * of no known amount.
+ * Restricts the list to deposits of earlier slots, and to those of at least an amount (raw units).
+ * Deposits of unknown amount are always listed.
  */
 export interface UnmatchedFilter {
   readonly before?: number | undefined
@@ -40,9 +42,9 @@ export interface UnmatchedFilter {
 }
 
 /**
- * Deposits that are not redeemed, the newest first: the first 1000, and what else their last slot
- * has, so that one reads on `before` it; and how many the filter leaves. One that is unreadable is
- * listed until an operator credits an account under the key of its signature.
+ * Reads deposits that are not redeemed, newest first: the first 1000, and the rest of the last
+ * slot, so that the next page is `before` that slot. Also returns how many match the filter. An
+ * unreadable deposit is listed until an operator credits an account under the key of its signature.
  */
 export async function readUnmatched(
   store: Store,

@@ -90,7 +90,7 @@ export class Ledger {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const snapshot = await this.#snapshot(account, await this.#meter.epoch())
       if ((await this.#meter.load(account, snapshot)) === 'loaded') return
-      // Usage was rolled up between the two: what was read is history already.
+      // Usage was rolled up between the two reads, so the snapshot is outdated.
     }
     throw outpaced()
   }
@@ -149,14 +149,14 @@ export class Ledger {
         ({ account, entries }) => entries !== totals.get(account)?.entries,
       )
       if (behind.length === 0) return { metered, totals }
-      // Granted just now, or by a process that ended before it told the meter.
+      // Granted just now, or by a process that ended before it updated the meter.
       for (const { account } of behind) await this.load(account)
     }
     throw outpaced()
   }
 
   async #snapshot(account: Account, epoch: string): Promise<LedgerSnapshot> {
-    // One scan, hence one moment: sums and the place in the stream belong together.
+    // One query, so that sums and stream position belong to the same moment.
     const rows = await this.#store.query<TotalsRow & Place>(
       `SELECT ${TOTALS}, ${ROLLED_TO}
        FROM ledger_entries FINAL WHERE wallet = {account:String} OR (wallet = '' AND idempotency_key = {key:String})`,
@@ -218,7 +218,7 @@ export class Ledger {
 const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
 const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
 
-/** A day's top-ups are far fewer. */
+/** One day has far fewer grants than there are accounts. */
 const GRANTED_SINCE = `wallet IN (
   SELECT DISTINCT wallet FROM ledger_entries
   WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
@@ -251,11 +251,11 @@ function place(row: Place | undefined): string {
   return row === undefined ? STREAM_START : `${row.ms}-${row.sequence}`
 }
 
-/** A process that starts does not know when another looked last. */
+/** A process that starts does not know when another one last looked. */
 const FIRST_LOOK_MS = 86_400_000
 /** Clocks of processes differ, and an entry may be stored long after it was sent. */
 const OVERLAP_MS = 300_000
-/** How often to read again what changed while it was read. */
+/** How often the state is read again if it changed during the read. */
 const ATTEMPTS = 50
 
 function outpaced(): ServiceError {

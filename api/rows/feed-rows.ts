@@ -2,7 +2,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { LateMark } from '../../pipeline/log/late-order.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
-import type { Filter } from '../stream/filter.ts'
+import type { Filter } from './filter.ts'
 import {
   newestVersions,
   type StoredSwap,
@@ -69,7 +69,7 @@ export async function readStoredSwaps(
     ])
     const newest = newestVersions(rows)
     const isFull = rows.length >= limit
-    // The rows of the last key may go on beyond the page.
+    // The last key may have more rows after the page.
     const complete = isFull ? newest.slice(0, -1) : newest
     const last = complete.at(-1)
     if (isFull && last === undefined) continue
@@ -137,7 +137,7 @@ export async function readLate(
   return rows.map(lateOf)
 }
 
-/** Reads all positions of these keys among late swaps. */
+/** Reads the positions of these keys among late swaps. */
 export async function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
   const rows = await store.query<PlaceRow>(
     `SELECT DISTINCT ${PLACE}, ${KEY} FROM late_swaps WHERE (${KEY}) IN (${keys.map(tuple).join(', ')}) LIMIT 100000`,
@@ -171,7 +171,7 @@ export async function readLateKeys(store: Store, late: LatePosition): Promise<La
   }
 }
 
-/** Bound of late swaps after the storage marker: a few, unless storage is far behind. */
+/** Bound of late swaps beyond the storage marker: a few, unless storage is far behind. */
 const MAX_UNSETTLED = 100_000
 
 async function readGaps(store: Store, afterSlot: number, toSlot: number) {
@@ -183,14 +183,14 @@ async function readGaps(store: Store, afterSlot: number, toSlot: number) {
   return rows.map((row) => ({ fromSlot: Number(row.from_slot), toSlot: Number(row.to_slot) }))
 }
 
-// The first condition says to the primary key what the second one means.
+// The first condition is implied by the second, and lets ClickHouse use the primary key.
 const swapsAfter = ({ wallets, mints }: Filter) => `
   SELECT ${COLUMNS} FROM swaps
   WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
     AND (${KEY}) > ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:Int64})
     ${wallets ? 'AND wallet IN {wallets:Array(UInt32)}' : ''} ${mints ? 'AND base_mint IN {mints:Array(String)}' : ''}
   ORDER BY ${KEY} LIMIT {limit:UInt32}
-  SETTINGS optimize_use_projections = 0` // the table's own order is the one that is wanted: half the time
+  SETTINGS optimize_use_projections = 0` // reading in the table's own order takes half the time
 
 const tuple = ({ slot, txIndex, wallet, eventIndex }: EventKey) =>
   `(${slot}, ${txIndex}, ${wallet}, ${eventIndex})`

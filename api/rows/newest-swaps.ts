@@ -35,7 +35,7 @@ export async function readNewestSwaps(
   for (let rowLimit = limit + SPARE; ; ) {
     const rows = await readPage(store, stored, position, rowLimit, mint)
     const newest = newestVersions(rows)
-    // The rows of the last key may go on beyond the page.
+    // The last key may have more rows after the page.
     const found = rows.length < rowLimit ? newest : newest.slice(0, -1)
     const corrected = of?.wasRedecoded ? await readCorrected(store, found) : NONE
     for (const row of found) {
@@ -49,7 +49,7 @@ export async function readNewestSwaps(
   }
 }
 
-/** Rows beyond the page that are read for those that do not count. */
+/** Extra rows per query, to make up for rows that do not count. */
 const SPARE = 20
 
 function readPage(
@@ -68,8 +68,8 @@ function readPage(
 }
 
 /**
- * The highest version of each swap in the slots of `rows` that was corrected, whatever its mint, by
- * the text of its key.
+ * Reads the highest version of each swap that was corrected, in the slots of `rows` and of any
+ * mint, by the text of its key.
  */
 async function readCorrected(store: Store, rows: readonly SwapRow[]): Promise<Map<string, bigint>> {
   if (rows.length === 0) return new Map()
@@ -89,8 +89,8 @@ interface Corrected extends Pick<SwapRow, 'slot' | 'tx_index' | 'wallet' | 'even
   readonly newest: string
 }
 
-// Index `corrected` passes over what no row was ever corrected in. A slot has a few thousand
-// transactions, a transaction at most 64 accounts.
+// Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions, and
+// a transaction at most 64 accounts.
 const CORRECTED = `
   SELECT slot, tx_index, wallet, event_index, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
   GROUP BY slot, tx_index, wallet, event_index LIMIT 1000000`
@@ -100,6 +100,6 @@ const page = (isOlder: boolean, isOfMint: boolean) => `
   FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
   ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
   SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${isOfMint ? "preferred_optimize_projection_name = 'by_mint'" : 'optimize_use_projections = 0'}`
-// The first condition says to the primary key what the second one means.
+// The first condition is implied by the second, and lets ClickHouse use the primary key.
 const OLDER =
   'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'

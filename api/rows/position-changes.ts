@@ -44,7 +44,7 @@ export class PositionChanges {
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
-  /** Versions reported lately, by key, in two generations so that memory stays bounded. */
+  /** Recently reported versions, by key, in two generations so that memory stays bounded. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
@@ -136,7 +136,7 @@ export class PositionChanges {
   }): void {
     const wasFlood = this.#isFlood
     const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
-    // It has ended when a long look back finds little again.
+    // A burst has ended when a long look back finds few changes.
     this.#isFlood = isFlood || (wasFlood && !goesBack)
     if (isFlood || wasFlood) {
       this.#unsettled.clear()
@@ -202,13 +202,13 @@ const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 600 swaps a second. */
 const MOST_NEWS = 20_000
 
-// Index `news` passes over parts and granules without any.
+// Index `news` skips parts and granules without changes.
 const NEWS = `
   SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
     is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
   FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
 
-// Likewise.
+// The same for facts.
 const FACTS = `
   SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
   LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`

@@ -44,10 +44,10 @@ export function swapOfRow(row: SwapRow): StoredSwap {
     eventIndex: row.event_index,
     blockTime: row.block_time,
     side: row.side,
-    baseMint: row.base_mint as Address, // was one when it was stored
+    baseMint: row.base_mint as Address, // was validated before it was stored
     baseAmount: BigInt(row.base_amount),
     baseDecimals: row.base_decimals,
-    quoteMint: row.quote_mint as Address | null, // likewise
+    quoteMint: row.quote_mint as Address | null, // also validated
     quoteAmount: BigInt(row.quote_amount),
     program: row.program,
     confidence: row.confidence,

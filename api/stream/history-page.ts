@@ -10,9 +10,9 @@ import {
   lateBefore,
 } from '../cursor.ts'
 import { readLate, readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import { type Filter, matches } from '../rows/filter.ts'
 import type { StoredSwap } from '../rows/swap-row.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
 import { gapText, tradeText } from './protocol.ts'
 import { createRetention, type Retention } from './retention.ts'
