@@ -3,7 +3,7 @@ import { addressFromBytes } from '../pipeline/domain/address.ts'
 import type { QueryParams, Store } from '../pipeline/store/store.ts'
 import { NO_ACCOUNT_LIMITS } from './config.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 /*
@@ -13,10 +13,10 @@ import { startApi } from './testing/start-api.ts'
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const MINTS = Array.from({ length: 40 }, (_, n) => addressFromBytes(new Uint8Array(32).fill(n + 1)))
 const pathOf = (mint = 0) => `/tokens/${MINTS[mint]}/wallet-aggregates`

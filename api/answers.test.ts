@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import test from 'ava'
 import type { Store } from '../pipeline/store/store.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { MINT, markStored, positionRow, swapRow, trackWallets } from './testing/rows.ts'
+import { aPositionRow, aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 /*
@@ -18,10 +18,10 @@ let queries: string[] = []
 test.before(async () => {
   opened = await openStore()
   store = opened.store
-  await trackWallets(store, 30)
+  await insertWallets(store, 30)
   await store.insert(
     'swaps',
-    Array.from({ length: 30 }, (_, index) => swapRow(10 + index)),
+    Array.from({ length: 30 }, (_, index) => aSwapRow(10 + index)),
   )
   await markStored(store, 100)
   api = await startApi({
@@ -34,7 +34,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 async function ask(path: string, key: string, headers: Record<string, string> = {}) {
@@ -154,8 +154,8 @@ test.serial(
     // Nothing of this mint has changed, so the answer is valid under any marker.
     t.is(second.headers.get('etag'), first.headers.get('etag'))
     t.is(queries.filter((sql) => sql.includes('base_mint = {mint')).length, 0)
-    await store.insert('swaps', [swapRow(50)])
-    await store.insert('positions', [positionRow(1, MINT)])
+    await store.insert('swaps', [aSwapRow(50)])
+    await store.insert('positions', [aPositionRow(1, MINT)])
     await moveTo(105)
     const third = await ask(path, key)
     t.is(JSON.parse(third.text).count, JSON.parse(first.text).count + 1)

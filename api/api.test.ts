@@ -9,7 +9,7 @@ import { VERSION } from '../pipeline/runtime/version.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { aMarker, aSwap, BONK, JUP } from './testing/a-swap.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 import { connect } from './testing/start-feed.ts'
 
@@ -21,12 +21,12 @@ let slot = 1000
 test.before(async () => {
   opened = await openStore()
   store = opened.store
-  await trackWallets(store, 5)
+  await insertWallets(store, 5)
   api = await startApi(store)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const socketUrl = () => `${api.url.replace('http', 'ws')}/ws`
@@ -43,7 +43,7 @@ async function seal(...swaps: Partial<Swap>[]): Promise<void> {
     await store.insert(
       'swaps',
       records.map((swap) =>
-        swapRow(slot, {
+        aSwapRow(slot, {
           tx_index: swap.txIndex,
           wallet: swap.wallet,
           event_index: swap.eventIndex,

@@ -24,33 +24,10 @@ import type { TestWalletOptions } from './dashboard/shell.ts'
 import { FairReads } from './fair-reads.ts'
 import { createHttpServer } from './http-server.ts'
 import { createLimits } from './limits.ts'
-import type { UpgradeHandler } from './middleware/upgrade.ts'
 import type { Redis } from './redis-connection.ts'
-import type { FeedStatus } from './resources/status.ts'
 import { followStorage, type StoragePosition } from './storage-position.ts'
+import type { Feed } from './stream/feed.ts'
 import { type ApiMetrics, createApiMetrics } from './telemetry.ts'
-
-/** The feed as the API uses it: `GET /ws` (rules of section F). */
-export interface Feed extends UpgradeHandler, FeedStatus {
-  /**
-   * Rebuilds the window of the last minutes from the log. Older trades are read from the store, up
-   * to the storage marker; pages for one account are read from `storeOf(account)`.
-   */
-  start(
-    storage: Pick<StoragePosition, 'walletCount' | 'stored'>,
-    store: Store,
-    storeOf?: (account: string) => Store,
-  ): Promise<void>
-  /** Closes the account's connections to this process, with the reason. */
-  endAll(account: string, reason: 'key_rotated' | 'superseded'): void
-  /** Closes the connections whose dashboard token is no longer valid. */
-  checkTokens(): void
-  /**
-   * Asks every client to reconnect, closes its connection and charges its use; takes at most
-   * `graceMs`.
-   */
-  stop(graceMs: number): Promise<void>
-}
 
 /** Dependencies of the API. The caller creates and closes them. */
 export interface ApiDeps {

@@ -10,7 +10,7 @@ import { type TradeItem, TradeItem as TradeSchema } from './items/trade.ts'
 import { WalletMetricsItem } from './items/wallet-metrics.ts'
 import { ask, creditsOf } from './testing/ask.ts'
 import { openStore, type TestStore } from './testing/open-stores.ts'
-import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -30,13 +30,13 @@ test.before(async () => {
       return store.query(...args)
     },
   }
-  await trackWallets(store, 27)
+  await insertWallets(store, 27)
   await markStored(store, 99)
   api = await startApi(flaky)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const get = (path: string, key?: string, init?: RequestInit) => ask(api, path, key, init)
@@ -208,32 +208,32 @@ test.serial(
       eventIndex: 0,
     })
     await store.insert('swaps', [
-      swapRow(98),
-      swapRow(99, {
+      aSwapRow(98),
+      aSwapRow(99, {
         wallet: 2,
         side: 'sell',
         quote_mint: USDC,
         quote_amount: '1500000',
         program: 'jupiter',
       }),
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         event_index: 1,
         quote_mint: null,
         quote_amount: '0',
         quote_mismatch: true,
       }),
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         event_index: 2,
         base_amount: '340282366920938463463374607431768211455',
       }),
-      swapRow(101, { wallet: 3 }),
+      aSwapRow(101, { wallet: 3 }),
     ])
     // The same swap again, a newer version of another one, and a deleted one.
-    await store.insert('swaps', [swapRow(98)])
+    await store.insert('swaps', [aSwapRow(98)])
     await store.insert('swaps', [
-      swapRow(99, {
+      aSwapRow(99, {
         wallet: 2,
         side: 'sell',
         quote_mint: USDC,
@@ -242,8 +242,8 @@ test.serial(
         version: 1,
       }),
     ])
-    await store.insert('swaps', [swapRow(97, { wallet: 4 }), swapRow(97, { wallet: 5 })])
-    await store.insert('swaps', [swapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
+    await store.insert('swaps', [aSwapRow(97, { wallet: 4 }), aSwapRow(97, { wallet: 5 })])
+    await store.insert('swaps', [aSwapRow(97, { wallet: 4, version: 1, is_deleted: 1 })])
     await markStored(store, 100)
     await until(async () => ((await get('/status')).body.storage as { slot: number }).slot === 100)
     const answer = await get('/trades', key)
@@ -327,8 +327,8 @@ test.serial('paging during inserts skips and repeats nothing (contract 4.3)', as
   await store.insert(
     'swaps',
     slots.flatMap((slot) => [
-      swapRow(slot, { base_mint: mint }),
-      swapRow(slot, { wallet: 3, base_mint: mint }),
+      aSwapRow(slot, { base_mint: mint }),
+      aSwapRow(slot, { wallet: 3, base_mint: mint }),
     ]),
   )
   await markStored(store, 1119)
@@ -338,8 +338,8 @@ test.serial('paging during inserts skips and repeats nothing (contract 4.3)', as
     for (let slot = 1120; walking; slot++) {
       // At the head, and the same rows again. Neither changes older pages.
       await store.insert('swaps', [
-        swapRow(slot, { base_mint: mint }),
-        swapRow(1000 + (slot % 120), { base_mint: mint }),
+        aSwapRow(slot, { base_mint: mint }),
+        aSwapRow(1000 + (slot % 120), { base_mint: mint }),
       ])
       await markStored(store, slot)
     }

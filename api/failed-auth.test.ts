@@ -9,7 +9,7 @@ import { connectRedis } from './redis-connection.ts'
 import { newWallet } from './testing/a-wallet.ts'
 import { ask } from './testing/ask.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 const { REDIS_URL } = process.env
@@ -22,10 +22,10 @@ const onRedis = REDIS_URL ? test : test.skip
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 /** A key with a wrong checksum. */
 const mistyped = () => {

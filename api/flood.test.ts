@@ -6,20 +6,20 @@ import test from 'ava'
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import { createReadiness } from '../pipeline/runtime/readiness.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 let opened: TestStore
 let api: TestApi
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
   api = await startApi(opened.store)
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 test.serial(

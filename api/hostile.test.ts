@@ -9,7 +9,7 @@ import type { Billing } from './billing/billing.ts'
 import { createCursorCodec } from './cursor.ts'
 import { createHttpServer } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { MINT, markStored, swapRow, trackWallets } from './testing/rows.ts'
+import { aSwapRow, insertWallets, MINT, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 const codec = createCursorCodec(Buffer.alloc(32, 7))
@@ -23,8 +23,8 @@ let logged = ''
 const registry = createRegistry()
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 3)
-  await opened.store.insert('swaps', [swapRow(90)])
+  await insertWallets(opened.store, 3)
+  await opened.store.insert('swaps', [aSwapRow(90)])
   await markStored(opened.store, 100)
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -41,7 +41,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 interface Answer {

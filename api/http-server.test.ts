@@ -7,16 +7,16 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { createRegistry } from '../pipeline/runtime/telemetry.ts'
 import { createHttpServer, type HttpServerOptions } from './http-server.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 /** A client that reads everything, and keeps its own side open whatever the server does. */
 async function open(port: number, text = ''): Promise<{ socket: Socket; heard: () => string }> {

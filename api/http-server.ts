@@ -17,7 +17,7 @@ import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
 /** The HTTP server, with the connections of requests that ask for an upgrade. */
-export interface HttpServer {
+export interface ApiServer {
   /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
@@ -62,7 +62,7 @@ const DEFAULTS = {
  * upgrade passes the same middleware as every other one, so it is refused in the same order with
  * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
-export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
   // A request without Host is refused below, as a problem document.
@@ -71,7 +71,7 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
   /** The number of unfinished answers of each connection. */
-  const answering = new WeakMap<Duplex, number>()
+  const answering = new Map<Duplex, number>()
   const countAnswers = (socket: Duplex, more: number) => {
     const count = (answering.get(socket) ?? 0) + more
     if (count > 0) answering.set(socket, count)
@@ -79,10 +79,11 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
   }
   server.on('request', (request, response) => {
     countAnswers(request.socket, 1)
-    response.on('close', () => countAnswers(request.socket, -1))
-    // Node would read an unread body for as long as the client sends it.
-    response.on('finish', () => {
-      if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    response.on('close', () => {
+      countAnswers(request.socket, -1)
+      // Node would read an unread body for as long as the client sends it.
+      if (!request.complete && response.writableFinished)
+        hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

@@ -5,7 +5,7 @@ import { NO_ACCOUNT_LIMITS } from './config.ts'
 import { createRedisMeter } from './credits/redis.ts'
 import { connectRedis } from './redis-connection.ts'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi } from './testing/start-api.ts'
 
 const { REDIS_URL } = process.env
@@ -13,10 +13,10 @@ const onRedis = REDIS_URL ? test : test.skip
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const named = REDIS_URL ? '' : ' (skipped: REDIS_URL is not set)'
 

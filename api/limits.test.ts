@@ -1,13 +1,13 @@
 import test from 'ava'
 import { openEmbeddedStore, type TestStore } from './testing/open-stores.ts'
-import { markStored, trackWallets } from './testing/rows.ts'
+import { insertWallets, markStored } from './testing/rows.ts'
 import { startApi, type TestApi } from './testing/start-api.ts'
 
 let opened: TestStore
 let api: TestApi
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
   await markStored(opened.store, 100)
   api = await startApi(opened.store, {
     config: { rateLimitPerMinute: 3, trustedProxies: 1, corsOrigins: ['https://app.example'] },
@@ -15,7 +15,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const ask = (path: string, client: string, init: RequestInit = {}) =>

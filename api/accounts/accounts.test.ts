@@ -23,7 +23,7 @@ let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const aWallet = () => bs58.encode(randomBytes(32)) as Address // 32 bytes
 const parts = () => {

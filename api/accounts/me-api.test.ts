@@ -19,7 +19,7 @@ import { logIn, newWallet } from '../testing/a-wallet.ts'
 import { ask } from '../testing/ask.ts'
 import { forwardTo } from '../testing/forwarder.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { markStored, trackWallets } from '../testing/rows.ts'
+import { insertWallets, markStored } from '../testing/rows.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { connect } from '../testing/start-feed.ts'
 
@@ -40,7 +40,7 @@ let logged = ''
 
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 3)
+  await insertWallets(opened.store, 3)
   await markStored(opened.store, 100)
   store = {
     ...opened.store,
@@ -60,7 +60,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const me = (token: string, of: TestApi = api) => ask(of, '/me/api', token)

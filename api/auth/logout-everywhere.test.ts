@@ -32,7 +32,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const everywhere = (of: TestApi, token: string) =>

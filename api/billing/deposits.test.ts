@@ -113,7 +113,7 @@ test.after.always(async () => {
   await api.close()
   await index.close()
   await simulator.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 function terms() {

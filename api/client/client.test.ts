@@ -176,7 +176,7 @@ test('REST responses are typed, and an error response rejects with its code', as
   t.is((await t.throwsAsync<Refused>(wrong.wallets()))?.code, 'unauthorized')
   t.is((await t.throwsAsync<FeedEnded>(wrong.follow().next()))?.code, 'unauthorized')
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 test('after a connection is closed for too many messages the next one resumes (rule F7)', async (t) => {

@@ -26,7 +26,7 @@ test('the TypeScript program compiles strictly against the types of the package,
   const api = await startApi(opened.store)
   t.teardown(async () => {
     await api.close()
-    await opened.drop()
+    await opened.remove()
   })
   mkdirSync(join(folder, 'node_modules'))
   symlinkSync(ROOT, join(folder, 'node_modules/tracked-wallets'))

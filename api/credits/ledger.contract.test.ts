@@ -42,7 +42,7 @@ test.before(async () => {
   for (const { name, why, open } of SETS) if (why === '') opened.set(name, await open())
 })
 test.after.always(async () => {
-  for (const { drop } of opened.values()) await drop()
+  for (const { remove } of opened.values()) await remove()
 })
 
 function contract(title: string, check: (t: ExecutionContext, parts: Parts) => Promise<void>) {

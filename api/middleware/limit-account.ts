@@ -28,7 +28,7 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
     underWay.set(account, count + 1)
     try {
       if (rate?.decidesLocally(account)) {
-        await state.limitsPassed
+        if (state.limitsPassed) await state.limitsPassed
         applyAllowance(ctx, rate.name, rate, await rate.take(account), OF_ACCOUNT)
       } else if (rate !== null) {
         const before = state.limitsPassed
@@ -50,7 +50,7 @@ export function limitAccount({ concurrencyName, rate, atOnce }: AccountLimit): A
       const others = (underWay.get(account) ?? 1) - 1
       if (others === 0) underWay.delete(account)
       else underWay.set(account, others)
-      await state.limitsPassed // a refusal by a limit comes before any other
+      if (state.limitsPassed) await state.limitsPassed // a refusal by a limit comes before any other
     }
   }
 }

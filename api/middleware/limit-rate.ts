@@ -93,14 +93,15 @@ export function applyAllowance(
   const policy = `"${name}";q=${quota};w=${windowSeconds}`
   const state = `"${name}";r=${left};t=${resetSeconds}`
   if (!allowed) {
-    ctx.set({ 'RateLimit-Policy': policy, RateLimit: state })
+    ctx.res.setHeader('RateLimit-Policy', policy)
+    ctx.res.setHeader('RateLimit', state)
     throw new ApiError('rate_limited', {
       headers: { 'Retry-After': String(resetSeconds) },
       ...(title !== undefined && { title }),
     })
   }
   const before = ctx.res.getHeader('RateLimit-Policy')
-  ctx.set('RateLimit-Policy', before === undefined ? policy : `${before}, ${policy}`)
+  ctx.res.setHeader('RateLimit-Policy', before === undefined ? policy : `${before}, ${policy}`)
   const others = ctx.res.getHeader('RateLimit')
-  ctx.set('RateLimit', others === undefined ? state : `${others}, ${state}`)
+  ctx.res.setHeader('RateLimit', others === undefined ? state : `${others}, ${state}`)
 }

@@ -23,7 +23,7 @@ test.before(async () => {
 })
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const get = (path: string) => fetch(`${api.url}${path}`)

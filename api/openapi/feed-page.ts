@@ -1,5 +1,5 @@
 import type { AsyncApiDocument, MessageDocs } from './asyncapi.ts'
-import { html, inline, page, paragraphs, type SafeHtml } from './html.ts'
+import { docsPage, html, inline, paragraphs, type SafeHtml } from './html.ts'
 import type { JsonSchema } from './json-schemas.ts'
 
 /**
@@ -14,7 +14,7 @@ export function feedPage(document: AsyncApiDocument): string {
   const section = (title: string, list: readonly MessageDocs[]) => html`
     <h2>${title}</h2>
     ${list.map((message) => messageSection(message, document))}`
-  return page(
+  return docsPage(
     info.title,
     html`
     <h1>${info.title}</h1>

@@ -48,7 +48,7 @@ export function paragraphs(markdown: string): readonly SafeHtml[] {
 /**
  * Returns a whole page in the style of the documents. `head` adds elements, from this origin only.
  */
-export function page(title: string, body: SafeHtml, head: SafeHtml = html``): string {
+export function docsPage(title: string, body: SafeHtml, head: SafeHtml = html``): string {
   return htmlDocument(
     title,
     html`<link rel="stylesheet" href="/docs/docs.css">

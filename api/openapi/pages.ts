@@ -1,33 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import type { Page } from '../middleware/show-page.ts'
 import type { Resource } from '../resources/resource.ts'
 import { ABOUT } from './about.ts'
 import { asyncApiDocument } from './asyncapi.ts'
 import { feedPage } from './feed-page.ts'
-import { html, page, paragraphs } from './html.ts'
+import { docsPage, html, paragraphs } from './html.ts'
 import { openApiDocument } from './openapi.ts'
 import { securityPage, securityText } from './security.ts'
-
-/**
- * A page, or a file that a page loads. It is the same for every client until the service is
- * upgraded.
- */
-export interface Page {
-  readonly path: string
-  readonly type: string
-  /** Its label in metrics; default: its path. */
-  readonly name?: string
-  /** Returns its Content-Security-Policy, for each answer; default: `PAGE_POLICY`. */
-  readonly policy?: () => string
-  /** Its `Cache-Control`; default: cached for five minutes. */
-  readonly caching?: string
-  /**
-   * Rendered for each answer, because it depends on the time. Default: rendered once, at the first
-   * request.
-   */
-  readonly isMadeAnew?: true
-  make(): string | Buffer
-}
 
 export interface DocumentationOptions {
   readonly resources: readonly Resource[]
@@ -86,10 +66,6 @@ function securityTextPage(contact: string, serverUrl: () => string, now: () => n
   }
 }
 
-/** Allows a page to load from this origin only. Images in style sheets are `data:` URLs. */
-export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
@@ -98,7 +74,7 @@ function packaged(file: string): Buffer {
 }
 
 function indexPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets',
     html`
     <h1>Tracked wallets</h1>
@@ -112,7 +88,7 @@ function indexPage(): string {
 }
 
 function restPage(): string {
-  return page(
+  return docsPage(
     'Tracked wallets: REST',
     html`<p><a href="/docs">All documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
     html`<link rel="stylesheet" href="/docs/swagger-ui.css">

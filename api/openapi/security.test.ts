@@ -1,15 +1,15 @@
 import test from 'ava'
 import { apiEnv } from '../config.ts'
 import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
-import { trackWallets } from '../testing/rows.ts'
+import { insertWallets } from '../testing/rows.ts'
 import { startApi } from '../testing/start-api.ts'
 
 let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
-  await trackWallets(opened.store, 1)
+  await insertWallets(opened.store, 1)
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const DAY_MS = 86_400_000
 

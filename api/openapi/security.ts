@@ -1,4 +1,4 @@
-import { html, page, paragraphs } from './html.ts'
+import { docsPage, html, paragraphs } from './html.ts'
 
 /** Days until `Expires`; RFC 9116 recommends less than a year. */
 const VALID_DAYS = 180
@@ -22,7 +22,7 @@ Policy: ${serverUrl}/docs/security
  * none.
  */
 export function securityPage(contact: string | null): string {
-  return page(
+  return docsPage(
     'Reporting a security problem',
     html`
     <p><a href="/docs">all documentation</a></p>

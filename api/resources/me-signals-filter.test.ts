@@ -44,7 +44,7 @@ test.before(async () => {
 
 test.after.always(async () => {
   await api.close()
-  await opened.drop()
+  await opened.remove()
 })
 
 const HELD: Strategy = {

@@ -5,7 +5,7 @@ import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/do
 import type { Store } from '../../pipeline/store/store.ts'
 import { createCursorCodec } from '../cursor.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { MINT, swapRow } from '../testing/rows.ts'
+import { aSwapRow, MINT } from '../testing/rows.ts'
 import type { Resource, ResourceDeps } from './resource.ts'
 import { tokenSwaps } from './token-swaps.ts'
 import { trades } from './trades.ts'
@@ -24,7 +24,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 interface Kept extends EventKey {
   readonly mint: string
@@ -87,7 +87,7 @@ async function applyChanges(
   const rows = changes.map((change) => {
     const swap = changed(stored, change)
     stored.swaps.set(eventKeyText(swap), swap)
-    return swapRow(swap.slot, {
+    return aSwapRow(swap.slot, {
       tx_index: swap.txIndex,
       wallet: swap.wallet,
       event_index: swap.eventIndex,

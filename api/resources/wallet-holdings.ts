@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { MOST_ROWS, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { MOST_ROWS, readHoldings } from '../rows/position-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -21,7 +21,7 @@ export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
  * C14, C17).
  */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
-  const texts = new WalletHoldingsText(MOST_KEPT_BYTES)
+  const texts = new WalletHoldingsText(MAX_CACHED_BYTES)
   return resource({
     path: '/wallets/:alias/holdings',
     price: 1,
@@ -66,6 +66,6 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
   })
 }
 
-/** Of some 250 wallets that hold 2,000 tokens each. */
-const MOST_KEPT_BYTES = 160 * 1024 * 1024
+/** About 250 wallets that hold 2,000 tokens each. */
+const MAX_CACHED_BYTES = 160 * 1024 * 1024
 const NOTHING = { rows: [] }

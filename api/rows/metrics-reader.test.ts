@@ -15,7 +15,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const stored = (wallet: number, version: number, more: Row = {}): Row => ({
   wallet,

@@ -1,14 +1,14 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { readHeldTokens, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { MINT, positionRow } from '../testing/rows.ts'
+import { aPositionRow, MINT } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
 import { type PositionChangeSet, PositionChanges } from './position-changes.ts'
-import { readHeldTokens, readHoldings } from './position-rows.ts'
 
 /*
  * The read model of open positions across markers, over a real store.
@@ -21,7 +21,7 @@ test.before(async () => {
   opened = await openStore()
   store = opened.store
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 /** Storage with a marker that the test moves. */
 function aFollower(given: Store = store) {
@@ -67,7 +67,7 @@ test.serial('the read model equals the tables, whatever is written between marke
           const version = fate === 'refolded' ? ((known >> 32n) + 1n) << 32n : known + 1n
           versions.set(wallet, version)
           const time = firstTrade(wallet, mint)
-          return positionRow(wallet, MINTS[mint] ?? '', {
+          return aPositionRow(wallet, MINTS[mint] ?? '', {
             bought_amount: bought,
             sold_amount: sold,
             bought_lamports: spent,
@@ -134,15 +134,15 @@ test.serial(
       const bought = { bought_amount: String(1000 * version), bought_lamports: '1' }
       const times = { first_trade_time: 1, last_trade_time: version }
       await store.insert('positions', [
-        positionRow(wallet, mint, { ...bought, ...times, version: String(version) }),
+        aPositionRow(wallet, mint, { ...bought, ...times, version: String(version) }),
       ])
     }
     const isRendered = async (stored: StoredSlot) => {
       const filter = { wallet: 2, minSeconds: 0, maxSeconds: null }
       const { rows } = await readHoldings(store, stored, filter, { offset: 0, limit: 9 })
       const tokens = rows.map((row) => walletHoldingItem(row, stored.blockTime))
-      const { bytes } = texts.render(2, open.ofWallet(2), stored.blockTime)
-      t.deepEqual(JSON.parse(bytes.toString()), { wallet: 'W2', tokens })
+      const { text } = texts.render(2, open.ofWallet(2), stored.blockTime)
+      t.deepEqual(JSON.parse(text), { wallet: 'W2', tokens })
     }
     await write(2, a, 1)
     await write(2, b, 1)
@@ -168,7 +168,7 @@ test.serial(
   'with too many positions the model is not ready, and the store is queried',
   async (t) => {
     await store.command('TRUNCATE TABLE positions')
-    await store.insert('positions', [positionRow(1, MINT), positionRow(2, MINT)])
+    await store.insert('positions', [aPositionRow(1, MINT), aPositionRow(2, MINT)])
     const { changes, position, moveTo } = aFollower()
     await moveTo(1_800_000_000)
     const open = new OpenPositions({ store, changes, position, most: 1 })
@@ -192,13 +192,13 @@ test.serial('changes are reported once, and again until the marker has passed th
   changes.listen(({ mints }: PositionChangeSet) => reported.push([...(mints ?? [])].sort()))
   const [a = '', b = '', c = '', d = ''] = MINTS
   const at = (time: number) => ({ first_trade_time: time, last_trade_time: time })
-  await store.insert('positions', [positionRow(1, a, at(1))])
+  await store.insert('positions', [aPositionRow(1, a, at(1))])
   await moveTo(10)
   await moveTo(11)
   t.deepEqual(reported.splice(0), [[a]], 'written shortly before the first read')
   await moveTo(12)
   t.deepEqual(reported.splice(0), [])
-  await store.insert('positions', [positionRow(1, b, at(5)), positionRow(2, c, at(14))])
+  await store.insert('positions', [aPositionRow(1, b, at(5)), aPositionRow(2, c, at(14))])
   await moveTo(13)
   await moveTo(14)
   await moveTo(15)
@@ -221,7 +221,7 @@ test.serial('changes are reported once, and again until the marker has passed th
   isAway = true
   await t.throwsAsync(moveTo(17))
   isAway = false
-  await store.insert('positions', [positionRow(1, a, { ...at(2), version: '2' })])
+  await store.insert('positions', [aPositionRow(1, a, { ...at(2), version: '2' })])
   await moveTo(18)
   t.deepEqual(reported.splice(0), [[a, d].sort()])
 })
@@ -242,7 +242,7 @@ test.serial(
     await moveTo(10)
     for (const version of ['2', '3', '1']) {
       const times = { first_trade_time: 5, last_trade_time: 5 }
-      await store.insert('positions', [positionRow(1, a, { ...times, version })])
+      await store.insert('positions', [aPositionRow(1, a, { ...times, version })])
       await store.insert('mints', [
         {
           mint: b,

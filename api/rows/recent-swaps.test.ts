@@ -4,7 +4,7 @@ import { type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import type { PrepareMove, StoredSlot } from '../storage-position.ts'
 import { openStore, type TestStore } from '../testing/open-stores.ts'
-import { swapRow } from '../testing/rows.ts'
+import { aSwapRow } from '../testing/rows.ts'
 import { RecentSwaps, readSwapsPage } from './recent-swaps.ts'
 
 /*
@@ -23,7 +23,7 @@ test.beforeEach(async () => {
   await store.command('TRUNCATE TABLE swaps')
   await store.command('TRUNCATE TABLE late_swaps')
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 /** A read model as of slot 10, over storage with a marker that the test moves. */
 async function readAt10(most: number) {
@@ -103,7 +103,7 @@ test.serial(
               continue
             }
             const slot = kind === 'live' ? head : Math.max(1, head - 1 - back)
-            const row = swapRow(slot, { wallet, tx_index: known.length })
+            const row = aSwapRow(slot, { wallet, tx_index: known.length })
             if (kind === 'late') places.push(latePlace(row, head - 1 + (back % 2), offset++))
             rows.push({ ...row, late: LATE[kind] })
             known.push(row)
@@ -145,23 +145,23 @@ const LATE = { live: 'no', late: 'stream', history: 'backfill' } as const
 test.serial(
   'swaps that the marker has passed are served whatever their timestamp, late swaps too',
   async (t) => {
-    await store.insert('swaps', [swapRow(1), swapRow(9)])
+    await store.insert('swaps', [aSwapRow(1), aSwapRow(9)])
     const { recent, moveTo, wait } = await readAt10(100)
     const slots = async () => (await recent.page(null, 9))?.swaps.map(({ slot }) => slot)
     t.deepEqual(await slots(), [9, 1])
     const longAgo = { inserted_at: '2020-01-01 00:00:00.000' }
-    const late = swapRow(5, { ...longAgo, late: 'stream' })
+    const late = aSwapRow(5, { ...longAgo, late: 'stream' })
     await store.insert('late_swaps', [latePlace(late, 10, 0)])
-    await store.insert('swaps', [late, swapRow(11, longAgo)])
+    await store.insert('swaps', [late, aSwapRow(11, longAgo)])
     await moveTo(11)
     t.deepEqual(await slots(), [11, 9, 5, 1])
     // No page is read for a while; the next one waits for the changes since.
     await moveTo(12)
-    await store.insert('swaps', [swapRow(13)])
+    await store.insert('swaps', [aSwapRow(13)])
     await moveTo(13)
     t.deepEqual(await slots(), [13, 11, 9, 5, 1])
     // The marker does not move while history is backfilled.
-    await store.insert('swaps', [swapRow(3, { late: 'backfill' })])
+    await store.insert('swaps', [aSwapRow(3, { late: 'backfill' })])
     t.deepEqual(await slots(), [13, 11, 9, 5, 1])
     wait(5000)
     t.deepEqual(await slots(), [13, 11, 9, 5, 3, 1])
@@ -173,7 +173,7 @@ test.serial(
   async (t) => {
     const { recent, moveTo, fromStore } = await readAt10(100)
     for (const version of ['2', '3', '1']) {
-      await store.insert('swaps', [swapRow(11, { version }), swapRow(12, { version })])
+      await store.insert('swaps', [aSwapRow(11, { version }), aSwapRow(12, { version })])
     }
     await moveTo(12)
     const page = await recent.page(null, 9)

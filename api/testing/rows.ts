@@ -2,7 +2,7 @@ import { WSOL } from '../../pipeline/domain/quote.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 
 /** A row of `swaps`: by default a buy of 5 raw units for 0.5 SOL. */
-export function swapRow(slot: number, rest: Row = {}): Row {
+export function aSwapRow(slot: number, rest: Row = {}): Row {
   return {
     slot,
     tx_index: 0,
@@ -45,7 +45,7 @@ export async function markStored(store: Store, slot: number, partitions = 2): Pr
 }
 
 /** Tracks wallets 1 to `count`. */
-export async function trackWallets(store: Store, count: number): Promise<void> {
+export async function insertWallets(store: Store, count: number): Promise<void> {
   const rows = Array.from({ length: count }, (_, index) => ({
     wallet: index + 1,
     address: `never published ${index}`,
@@ -58,7 +58,7 @@ export async function trackWallets(store: Store, count: number): Promise<void> {
  * A row of `positions`: by default 10 tokens of 6 decimals bought for 2 SOL in one buy, nothing
  * sold.
  */
-export function positionRow(wallet: number, mint: string, rest: Row = {}): Row {
+export function aPositionRow(wallet: number, mint: string, rest: Row = {}): Row {
   return {
     wallet,
     mint,
