@@ -28,19 +28,21 @@ export interface Tokens {
   revokeAll(wallet: Address): Promise<void>
 }
 
-/**
- * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type
- * of their own; issuer and audience checked; nothing but the key id is taken from the header.
- * `keys` are the keys in force, `issuer` is where clients find the API.
- */
-export function createTokens(deps: {
+interface TokenDeps {
   readonly keys: () => JwtKeys
   readonly issuer: () => string
   readonly revocations: Pick<Revocations, 'has' | 'add' | 'generationOf'> & {
     addAll(wallet: Address): Promise<void>
   }
   readonly now: () => number
-}): Tokens {
+}
+
+/**
+ * EdDSA JSON Web Tokens by the rules of RFC 8725: one algorithm, whatever the token names; a type
+ * of their own; issuer and audience checked; nothing but the key id is taken from the header.
+ * `keys` are the keys in force, `issuer` is where clients find the API.
+ */
+export function createTokens(deps: TokenDeps): Tokens {
   const { keys, issuer, revocations, now } = deps
   return {
     async issue(wallet) {
@@ -60,7 +62,7 @@ export function createTokens(deps: {
       return { token, expiresAt }
     },
     async verify(text) {
-      const token = await read(text)
+      const token = await readToken(text, deps)
       const claims = Claims.safeParse(token?.payload)
       if (token === null || !claims.success) return null
       const { sub, jti, iat, exp, gen } = claims.data
@@ -77,31 +79,32 @@ export function createTokens(deps: {
     revoke: ({ tokenId }) => revocations.add(tokenId),
     revokeAll: (wallet) => revocations.addAll(wallet),
   }
+}
 
-  async function read(text: string) {
-    // What cannot be one, as an API key, is not looked at further.
-    if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
-    try {
-      const { verifying, published } = keys()
-      const keyOf = ({ kid = '' }) => {
-        const key = verifying.get(kid)
-        if (key === undefined) throw new errors.JWKSNoMatchingKey()
-        return key
-      }
-      const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
-        algorithms: ['EdDSA'],
-        typ: TYPE,
-        issuer: issuer(),
-        audience: AUDIENCE,
-        requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
-        currentDate: new Date(now()),
-      })
-      const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
-      return { payload, verifiedBy }
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return null
-      throw error
+/** Returns the verified payload of a token, and the key that verified it; null if it is invalid. */
+async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
+  // What cannot be one, as an API key, is not looked at further.
+  if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
+  try {
+    const { verifying, published } = keys()
+    const keyOf = ({ kid = '' }) => {
+      const key = verifying.get(kid)
+      if (key === undefined) throw new errors.JWKSNoMatchingKey()
+      return key
     }
+    const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
+      algorithms: ['EdDSA'],
+      typ: TYPE,
+      issuer: issuer(),
+      audience: AUDIENCE,
+      requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
+      currentDate: new Date(now()),
+    })
+    const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
+    return { payload, verifiedBy }
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
   }
 }
 
