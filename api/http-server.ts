@@ -72,16 +72,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  /** The number of unfinished answers of each connection. */
-  const answering = new WeakMap<Duplex, number>()
-  const countAnswers = (socket: Duplex, more: number) => {
-    const count = (answering.get(socket) ?? 0) + more
-    if (count > 0) answering.set(socket, count)
-    else answering.delete(socket)
-  }
+  const isAnswering = trackAnswers(server)
   server.on('request', (request, response) => {
-    countAnswers(request.socket, 1)
-    response.on('close', () => countAnswers(request.socket, -1))
     // Node would drain an unread body for as long as the client sends it.
     response.on('finish', () => {
       if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
@@ -89,27 +81,17 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // Nothing can be written into the middle of another answer.
-    if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
+    if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
   })
-  const stopChecks = endStalled(sockets, (socket) => answering.has(socket), stallTimeoutMs)
+  const stopChecks = endStalled(sockets, isAnswering, stallTimeoutMs)
   return {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
-      const answer: RequestListener = (request, response) => {
-        const target = originForm(request.url ?? '/')
-        if (target === null) refuse(response, 'The target of the request is no valid URL.')
-        else if (!hasValidHost(request))
-          refuse(response, 'A request needs exactly one valid Host field.')
-        else {
-          request.url = target
-          listener(request, response)
-        }
-      }
+      const answer = withValidHead(listener)
       server.on('request', answer)
-      // An expectation that is not known is ignored, as RFC 9110 10.1.1 allows: Node would answer
-      // 417.
+      // An unknown expectation is ignored, as RFC 9110 10.1.1 allows; Node would answer 417.
       server.on('checkExpectation', (request, response) =>
         server.emit('request', request, response),
       )
@@ -121,10 +103,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to a request before this one is still on its way: nothing may be mixed into
-          // it.
-          socket.destroy()
-          return
+          // The answer to an earlier request is still on its way: nothing may be mixed into it.
+          return void socket.destroy()
         }
         response.on('finish', () => hangUp(socket, lingerMs))
         answer(request, response)
@@ -142,6 +122,32 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
       clearTimeout(timer)
       stopChecks()
     },
+  }
+}
+
+/** Returns whether a connection has an unfinished answer. */
+function trackAnswers(server: Server): (socket: Duplex) => boolean {
+  const unfinished = new WeakMap<Duplex, number>()
+  const count = (socket: Duplex, more: number) =>
+    unfinished.set(socket, (unfinished.get(socket) ?? 0) + more)
+  server.on('request', ({ socket }, response) => {
+    count(socket, 1)
+    response.on('close', () => count(socket, -1))
+  })
+  return (socket) => (unfinished.get(socket) ?? 0) > 0
+}
+
+/** Refuses requests without a valid target or Host; `listener` answers the others. */
+function withValidHead(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const target = originForm(request.url ?? '/')
+    if (target === null) refuse(response, 'The target of the request is no valid URL.')
+    else if (!hasValidHost(request))
+      refuse(response, 'A request needs exactly one valid Host field.')
+    else {
+      request.url = target
+      listener(request, response)
+    }
   }
 }
 

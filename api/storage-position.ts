@@ -1,5 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import { pause } from '../pipeline/runtime/pause.ts'
 import type { Store } from '../pipeline/store/store.ts'
 
 /** The newest slot that every worker has stored completely. */
@@ -39,10 +40,8 @@ export function followStorage(
   let stored: StoredSlot | null = null
   let wallets = 0
   let redecoded = false
-  let timer: NodeJS.Timeout | undefined
-  let reading: Promise<void> = Promise.resolve()
-  let failing = false
-  let stopped = false
+  let polling: Promise<void> | undefined
+  const stopping = new AbortController()
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
@@ -59,26 +58,19 @@ export function followStorage(
     for (const one of prepared) if (one.status === 'fulfilled') one.value()
   }
 
-  function readOn(): void {
-    timer = setTimeout(() => {
-      reading = read()
-        .then(
-          () => {
-            failing = false
-          },
-          (error: unknown) => {
-            if (!failing)
-              logger.warn(
-                { reason: error instanceof ServiceError ? error.message : 'failed' },
-                'storage position cannot be read, trying again',
-              )
-            failing = true
-          },
-        )
-        .finally(() => {
-          if (!stopped) readOn()
-        })
-    }, everyMs)
+  async function poll(): Promise<void> {
+    for (let failing = false; ; ) {
+      await pause(everyMs, stopping.signal)
+      if (stopping.signal.aborted) return
+      try {
+        await read()
+        failing = false
+      } catch (error) {
+        const reason = error instanceof ServiceError ? error.message : 'failed'
+        if (!failing) logger.warn({ reason }, 'storage position cannot be read, trying again')
+        failing = true
+      }
+    }
   }
 
   return {
@@ -88,12 +80,11 @@ export function followStorage(
     beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()
-      readOn()
+      polling = poll()
     },
     async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await reading
+      stopping.abort()
+      await polling
     },
   }
 }
