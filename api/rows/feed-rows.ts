@@ -42,7 +42,7 @@ export async function readStoredSwaps(
     ])
     const newest = newestVersions(rows)
     const isFull = rows.length >= limit
-    // The rows of the last key may go on beyond the page.
+    // The last key may have more rows after the page.
     const complete = isFull ? newest.slice(0, -1) : newest
     const last = complete.at(-1)
     if (isFull && last === undefined) continue
@@ -84,7 +84,7 @@ export async function readLateKeys(store: Store, late: LatePosition): Promise<La
   }
 }
 
-/** Bound of late swaps after the storage marker: a few, unless storage is far behind. */
+/** Bound of late swaps beyond the storage marker: a few, unless storage is far behind. */
 const MAX_UNSETTLED = 100_000
 
 function served(newest: readonly LateSwapRow[]): StoredSwap[] {

@@ -35,7 +35,7 @@ export async function readNewestSwaps(
   for (let rowLimit = limit + SPARE; ; ) {
     const rows = await readNewestRows(store, stored, position, rowLimit, mint)
     const newest = newestVersions(rows)
-    // The rows of the last key may go on beyond the page.
+    // The last key may have more rows after the page.
     const found = rows.length < rowLimit ? newest : newest.slice(0, -1)
     const current = of?.wasRedecoded ? await withoutMovedRows(store, found) : found
     for (const row of current) if (row.is_deleted === 0) swaps.push(swapOfRow(row))
@@ -46,5 +46,5 @@ export async function readNewestSwaps(
   }
 }
 
-/** Rows beyond the page that are read for those that do not count. */
+/** Extra rows per query, to make up for rows that do not count. */
 const SPARE = 20

@@ -43,7 +43,7 @@ export class RecentSwaps {
   readonly #most: number
   readonly #now: () => number
   #isRead = false
-  /** Oldest first: every swap from `#from` (null: from the first stored one) up to slot `#slot`. */
+  /** Oldest first: all swaps from `#from` (null: the first stored one) up to slot `#slot`. */
   #swaps = new SortedList<StoredSwap>(compareEventKeys)
   #from: EventKey | null = null
   #slot = 0
@@ -58,7 +58,7 @@ export class RecentSwaps {
   constructor(deps: {
     readonly store: Store
     readonly position: Pick<StoragePosition, 'stored' | 'beforeMove'>
-    /** Epoch of the log that late swaps came by. */
+    /** Epoch of the log that late swaps came from. */
     readonly epoch: number
     readonly most?: number
     readonly now?: () => number
@@ -139,19 +139,19 @@ export class RecentSwaps {
     const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
     const rows = await readWrittenRows(this.#store, bounds, MOST_NEWS)
     const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
-    // After the swaps: whoever sees a late one stored sees its place.
+    // After the swaps, so that the position of every stored late swap is found.
     const { late, settled } = await this.#readLate(next)
     const changed = this.#unlike(rows.filter((row) => !isNew(row)))
     const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
     const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
-    // An old version may have been stored once more: of all versions of a key, the newest counts.
+    // An old version may have been stored again. Of all versions of a key, the newest counts.
     const found = isFlood ? [] : await readSwapRows(this.#store, [...others.values()])
     return () => {
       if (!this.#isRead || next.slot < this.#slot) return
       if (isFlood) {
         this.#isRead = false
         this.#swaps.keepLast(0)
-        // Much since long ago is no flood: it is read anew.
+        // Many changes over a long time are not a burst: the model is read again.
         if (now - this.#followedAt < GO_BACK_MS) this.#notBefore = now + GO_BACK_MS
         return
       }

@@ -19,7 +19,7 @@ export async function readSignals(
   const left = await readLeftTokens(store, gone, rows.at(-1)?.fired_at ?? 0, watchlist.at ?? 0)
   return rows.map((row) => {
     const now = listed.get(row.mint) ?? left.get(row.mint)
-    // What the token calls itself may have come after the strategy fired.
+    // The symbol may have become known after the strategy fired.
     const { symbol, name } = row.symbol === '' && row.name === '' ? (now ?? row) : row
     return { ...row, symbol, name, current_mcap: now?.current_mcap ?? null }
   })
