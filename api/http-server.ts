@@ -17,14 +17,12 @@ import { HEADERS } from './middleware/headers.ts'
 import type { Upgrade } from './middleware/upgrade.ts'
 
 /** The HTTP server, with the connections of requests that ask for an upgrade. */
-export interface HttpServer {
+export interface ApiServer {
   /** Returns the connection of a request that asks for an upgrade. */
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
-  /**
-   * Takes no more connections, waits at most `graceMs` for those that are open, then destroys them.
-   */
+  /** Accepts no more connections, waits at most `graceMs` for open ones, then destroys them. */
   close(graceMs: number): Promise<void>
 }
 
@@ -64,7 +62,7 @@ const DEFAULTS = {
  * upgrade passes the same middleware as every other one, so it is refused in the same order with
  * the same answers (rules D2, F1). Paths without WebSocket ignore the upgrade (RFC 9110 7.8).
  */
-export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
+export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   const { stallTimeoutMs, lingerMs, ...bounds } = { ...DEFAULTS, ...options }
   const upgrades = new WeakMap<IncomingMessage, Upgrade>()
   // A request without Host is refused below, as a problem document.
@@ -83,13 +81,13 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
     countAnswers(request.socket, 1)
     response.on('close', () => {
       countAnswers(request.socket, -1)
-      // Node would drain an unread body for as long as the client sends it.
+      // Node would read an unread body for as long as the client sends it.
       if (!request.complete && response.writableFinished)
         hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
     })
   })
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Nothing can be written into the middle of another answer.
+    // An error response must not be written into another answer.
     if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
@@ -100,17 +98,16 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
     async listen(listener, host, port) {
       const answer: RequestListener = (request, response) => {
         const target = originForm(request.url ?? '/')
-        if (target === null) refuse(response, 'The target of the request is no valid URL.')
+        if (target === null) refuse(response, 'The target of the request is not a valid URL.')
         else if (!hasValidHost(request))
-          refuse(response, 'A request needs exactly one valid Host field.')
+          refuse(response, 'A request must have exactly one valid Host header.')
         else {
           request.url = target
           listener(request, response)
         }
       }
       server.on('request', answer)
-      // An expectation that is not known is ignored, as RFC 9110 10.1.1 allows: Node would answer
-      // 417.
+      // An unknown expectation is ignored, as RFC 9110 10.1.1 allows. Node would answer 417.
       server.on('checkExpectation', (request, response) =>
         server.emit('request', request, response),
       )
@@ -118,11 +115,11 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
         upgrades.set(request, { request, socket, head })
         socket.on('error', () => socket.destroy())
         const response = new ServerResponse(request)
-        response.shouldKeepAlive = false // nobody reads a next request from this connection
+        response.shouldKeepAlive = false // no further request is read from this connection
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to a request before this one is still on its way: nothing may be mixed into
+          // The answer to an earlier request is still being sent, and nothing may be written into
           // it.
           socket.destroy()
           return
@@ -131,7 +128,7 @@ export function createHttpServer(options: HttpServerOptions = {}): HttpServer {
         answer(request, response)
       })
       await listenOn(server, host, port)
-      return (server.address() as AddressInfo).port // listening on TCP
+      return (server.address() as AddressInfo).port // a TCP address
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -165,7 +162,7 @@ const MAX_DRAIN_MS = 500
 /** Closes a connection without a parser, at the latest `lingerMs` after its answer. */
 function hangUp(socket: Socket, lingerMs: number): void {
   socket.end()
-  socket.resume() // else the end of the client's side is never seen
+  socket.resume() // otherwise the end of the client's side is not seen
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -185,8 +182,8 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::\d*)?$/
 
 /**
- * The path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2); null when
- * it is neither, nor `*`.
+ * Returns path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2). Null
+ * for other text, except `*`.
  */
 function originForm(target: string): string | null {
   if (target.startsWith('/') || target === '*') return target

@@ -15,7 +15,10 @@ export interface StoragePosition {
   stored(): StoredSlot | null
   /** The number of tracked wallets; they are numbered from 1. */
   walletCount(): number
-  /** Whether a redecode ever changed stored events: a row may then still lie under an old mint. */
+  /**
+   * Whether a redecode ever changed stored events, so that a row may still be stored under an old
+   * mint.
+   */
   wasRedecoded(): boolean
   /**
    * Registers a function that is called with the next marker before the position advances to it, to
@@ -28,7 +31,7 @@ export interface StoragePosition {
   stop(): Promise<void>
 }
 
-/** Reads ahead for a marker; the returned function takes the result over. */
+/** Reads ahead for a marker. The returned function applies the result. */
 export type PrepareMove = (next: StoredSlot) => Promise<() => void>
 
 /** Polls the storage position, `everyMs` after each answer. */
@@ -71,7 +74,7 @@ export function followStorage(
             if (!failing)
               logger.warn(
                 { reason: error instanceof ServiceError ? error.message : 'failed' },
-                'storage position cannot be read, trying again',
+                'the storage position could not be read; will retry',
               )
             failing = true
           },

@@ -67,7 +67,7 @@ export async function readUnredeemed(
 export interface Candidate extends Deposit {
   readonly finalized: number
   readonly isRedeemed: boolean
-  /** To whom and for what it was given before; null: to nobody. */
+  /** The account and purpose that it was assigned to before; null if it was not. */
   readonly given: { readonly account: string; readonly as: Purpose } | null
 }
 

@@ -9,19 +9,19 @@ export const Token = z
   .strictObject({ address: mint, decimals })
   .meta({ id: 'Token', description: 'A token.' })
 
-/** A token that tracked wallets hold, by their swaps alone (contract 2.4, rule C14). */
+/** A token that tracked wallets hold, counting swaps only (contract 2.4, rule C14). */
 export const HeldTokenItem = z
   .strictObject({
     token: Token,
     holders: z.strictObject({
       wallet_count: count.meta({ description: 'Tracked wallets that hold the token now' }),
-      wallets: z.array(alias).meta({ description: 'Their aliases, by number' }),
+      wallets: z.array(alias).meta({ description: 'Aliases of these wallets, by number' }),
     }),
     aggregate: z.strictObject({
       tokens_held: tokens.meta({
-        description: 'Tokens held by all of them, divided by 10^decimals',
+        description: 'Tokens held by these wallets together, divided by 10^decimals',
       }),
-      sol_invested: sol.meta({ description: 'SOL that these wallets spent buying it' }),
+      sol_invested: sol.meta({ description: 'SOL that these wallets spent on the token' }),
     }),
   })
   .meta({ id: 'HeldToken', description: 'A token held by several tracked wallets.' })

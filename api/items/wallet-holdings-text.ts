@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { JsonText } from '../rendered-answer.ts'
-import type { HeldRows } from '../rows/held-rows.ts'
+import type { HeldRows } from './held-rows.ts'
 import { walletHoldingItem } from './holding.ts'
 
 /**

@@ -32,7 +32,7 @@ export function startRateLimit(limit: RateLimit | null, trustedProxies: number):
     const passed = limit
       .take(asking)
       .then((allowance) => applyAllowance(ctx, limit.name, limit, allowance))
-    passed.catch(() => {}) // handled by those who await it
+    passed.catch(() => {}) // handled by the steps that await it
     ctx.state.limitsPassed = passed
     try {
       await next()
@@ -69,7 +69,7 @@ export function limitSite(limit: RateLimit | null, trustedProxies: number): ApiM
 export function limitWallet(limit: RateLimit | null): ApiMiddleware {
   if (limit === null) return (_ctx, next) => next()
   return async function limitWallet(ctx, next) {
-    // `validate` has parsed it by the schema of the resource.
+    // parsed by `validate`
     const { wallet } = (ctx.state.input as { body: { wallet: string } }).body
     const allowance = await limit.take(wallet)
     if (!allowance.allowed) applyAllowance(ctx, 'login', limit, allowance)

@@ -29,7 +29,7 @@ export function respond(
   const keys = new WeakMap<object, string>()
   return async function respond(ctx) {
     const { account = '' } = ctx.state
-    const input = ctx.state.input as never // `validate` has parsed it by the schemas that type the handler
+    const input = ctx.state.input as never // parsed by `validate`
     const answer = price === null ? await free(input, ctx.state) : await answerOf(input, account)
     await send(ctx, answer, 'application/json')
   }

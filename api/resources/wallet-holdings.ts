@@ -13,12 +13,12 @@ const WalletHoldingsAnswer = z
       description: 'By `last_activity_at` descending, then token address',
     }),
   })
-  .meta({ id: 'WalletHoldingsAnswer', description: 'What one tracked wallet holds.' })
+  .meta({ id: 'WalletHoldingsAnswer', description: 'Holdings of one tracked wallet.' })
 export type WalletHoldingsAnswer = z.infer<typeof WalletHoldingsAnswer>
 
 /**
- * `GET /wallets/{alias}/holdings`: what one wallet holds, by swaps alone (contract 4.2, rules C14,
- * C17).
+ * `GET /wallets/{alias}/holdings`: holdings of one wallet, counting swaps only (contract 4.2, rules
+ * C14, C17).
  */
 export function walletHoldings({ position, openPositions }: ResourceDeps) {
   const texts = new WalletHoldingsText(MAX_CACHED_BYTES)
@@ -27,8 +27,9 @@ export function walletHoldings({ position, openPositions }: ResourceDeps) {
     price: 1,
     docs: {
       tag: 'Wallets',
-      summary: 'What one wallet holds',
-      description: 'All tokens of which the wallet bought more than it sold, by its swaps.',
+      summary: 'Holdings of one wallet',
+      description:
+        'All tokens of which the wallet bought more than it sold. Only swaps count, not transfers.',
       problems: ['wallet_not_found'],
       example: {
         wallet: 'W12',

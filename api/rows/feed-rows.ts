@@ -11,7 +11,7 @@ import {
   swapOfRow,
 } from '../../pipeline/store/tables/swaps.ts'
 import { endOfSlot, type LatePosition } from '../cursor.ts'
-import type { Filter } from '../stream/filter.ts'
+import type { Filter } from './filter.ts'
 
 /**
  * Reads swaps strictly after `after` and up to slot `toSlot` that match the filter, oldest first,

@@ -7,8 +7,8 @@ import {
   type PositionVersion,
   readOpenPositions,
 } from '../../pipeline/store/tables/positions.ts'
+import type { HeldRows } from '../items/held-rows.ts'
 import type { StoragePosition } from '../storage-position.ts'
-import type { HeldRows } from './held-rows.ts'
 import type { PositionChangeSet, PositionChanges } from './position-changes.ts'
 import { type OpenPosition, PositionTable } from './position-table.ts'
 import { SortedList } from './sorted-list.ts'
@@ -68,7 +68,7 @@ export class OpenPositions {
   async read(): Promise<void> {
     this.#state = 'reading'
     try {
-      // News from before what is read now are no harm.
+      // Changes from before this read are harmless.
       await this.#news.refresh()
       this.#clear()
       const found: number[] = []
@@ -178,7 +178,7 @@ export class OpenPositions {
       [...before.values()].filter((token) => token !== undefined),
       [...before.keys()].flatMap((mint) => this.#byMint.get(mint) ?? []),
     )
-    // Not before: until now the lists had them.
+    // Last, because the lists had these rows until now.
     for (const place of removed) this.#table.remove(place)
   }
 
@@ -255,7 +255,7 @@ function openPosition(row: PositionVersion, version: number): OpenPosition | nul
   const { first_trade_time, last_trade_time } = row
   if (row.is_deleted !== 0 || first_trade_time === null || last_trade_time === null) return null
   if (BigInt(row.bought_amount) <= BigInt(row.sold_amount)) return null
-  // Not from spreads: see `infra/decisions/object-spreads.md`.
+  // Fields are written out: see `infra/decisions/object-spreads.md`.
   return {
     wallet: row.wallet,
     mint: row.mint,

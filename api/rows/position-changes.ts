@@ -35,7 +35,7 @@ export class PositionChanges {
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
-  /** Versions reported lately, by key, in two generations so that memory stays bounded. */
+  /** Recently reported versions, by key, in two generations so that memory stays bounded. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
@@ -127,7 +127,7 @@ export class PositionChanges {
   }): void {
     const wasFlood = this.#isFlood
     const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
-    // It has ended when a long look back finds little again.
+    // A burst has ended when a long look back finds few changes.
     this.#isFlood = isFlood || (wasFlood && !goesBack)
     if (isFlood || wasFlood) {
       this.#unsettled.clear()

@@ -12,8 +12,8 @@ import {
   lateBefore,
 } from '../cursor.ts'
 import { readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import { type Filter, matches } from '../rows/filter.ts'
 import type { StoredSlot } from '../storage-position.ts'
-import { type Filter, matches } from './filter.ts'
 import { frameText } from './frame.ts'
 import { gapText, tradeText } from './protocol.ts'
 import { createRetention, type Retention } from './retention.ts'

@@ -19,7 +19,7 @@ let opened: TestStore
 test.before(async () => {
   opened = await openEmbeddedStore()
 })
-test.after.always(() => opened.drop())
+test.after.always(() => opened.remove())
 
 const logger = createLogger('silent')
 const PARTITIONS = 3

@@ -17,7 +17,7 @@ test.before(async () => {
   writeFileSync(SECRET_FILE, 'secret\n')
 })
 test.after.always(async () => {
-  await opened.drop()
+  await opened.remove()
   rmSync(folder, { recursive: true })
 })
 

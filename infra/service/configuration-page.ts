@@ -102,7 +102,7 @@ const ENTRIES: Readonly<Record<keyof ServiceEnv, Entry>> = {
   },
   JWT_KEYS_FILE: {
     group: 'secrets',
-    text: 'JWK set of Ed25519 keys for dashboard tokens: the first signs, all verify ([how to make and rotate it](../api/auth/README.md#keys)). Read again on SIGHUP. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
+    text: 'JWK set of Ed25519 keys for dashboard tokens: the first signs, all verify ([how to make and rotate it](operating.md#token-keys)). Read again on SIGHUP. Required by role `api` with `CLICKHOUSE_URL` or `REDIS_URL`.',
     unset: 'made in `DATA_DIR`',
   },
   PRIVACY_SALT: {

@@ -7,7 +7,7 @@ import type { Store } from '../../pipeline/store/store.ts'
 import { readPoolStates } from '../../pipeline/store/tables/pool-states.ts'
 import { readNewestTick, readStorageMarker } from '../../pipeline/store/tables/progress.ts'
 import { slowWatchlist } from '../../pipeline/testing/slow-watchlist.ts'
-import { readStoredHistory } from '../../pipeline/testing/stored-history.ts'
+import { readWatchlistInputs } from '../../pipeline/testing/watchlist-inputs.ts'
 import { parseStrategies } from '../../pipeline/trending/strategies-file.ts'
 import { SignalDetector } from '../../pipeline/trending/strategy-signal.ts'
 import { TICK_SECONDS } from '../../pipeline/trending/watched-token.ts'
@@ -83,7 +83,10 @@ withServers(WHY_NO_SERVERS === '' ? title : `${title} (skipped: ${WHY_NO_SERVERS
   )
   t.deepEqual(
     changes.map(({ event, token }) => ({ event, token })),
-    slowWatchlist(await readStoredHistory(store, CONFIG.solPriceMaxAgeSeconds), { from, through }),
+    slowWatchlist(await readWatchlistInputs(store, CONFIG.solPriceMaxAgeSeconds), {
+      from,
+      through,
+    }),
   )
   const [written] = await store.query('SELECT toUInt32(count()) AS rows FROM watchlist')
   t.deepEqual(written, { rows: changes.length })
