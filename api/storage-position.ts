@@ -1,6 +1,7 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
 import type { Store } from '../pipeline/store/store.ts'
+import { readStoragePosition } from '../pipeline/store/tables/progress.ts'
 
 /** The newest slot that every worker has stored completely. */
 export interface StoredSlot {
@@ -49,7 +50,7 @@ export function followStorage(
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
-    const [row] = await store.query<PositionRow>(POSITION, {}, COLUMNS)
+    const row = await readStoragePosition(store)
     if (row === undefined) return
     wallets = Math.max(wallets, row.wallets)
     redecoded = row.redecoded !== 0
@@ -100,28 +101,3 @@ export function followStorage(
     },
   }
 }
-
-interface PositionRow {
-  readonly lowest: string
-  readonly block_time: number
-  readonly found: number
-  readonly partitions: number
-  readonly wallets: number
-  readonly redecoded: number
-}
-
-const COLUMNS = [
-  'lowest',
-  'block_time',
-  'found',
-  'partitions',
-  'wallets',
-  'redecoded',
-] as const satisfies (keyof PositionRow)[]
-
-/** The lowest slot over all partitions of the log (`sql/0013_progress.sql`). */
-const POSITION = `
-  SELECT min(slot) AS lowest, argMin(block_time, slot) AS block_time, toUInt32(count()) AS found,
-    max(progress.partitions) AS partitions, (SELECT max(wallet) FROM tracked_wallets) AS wallets,
-    (SELECT count() > 0 FROM redecoded_wallets) AS redecoded
-  FROM progress FINAL WHERE worker = 'fold'`

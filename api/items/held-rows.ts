@@ -1,4 +1,4 @@
-import type { HeldPositionRow } from './holding.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 
 /**
  * Open positions of a wallet, in order. After a change there is a new list with other `serials`,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { HeldTokenRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, decimals, mint, sol, tokens } from './fields.ts'
 
 /** A token by its address. */
@@ -25,15 +26,6 @@ export const HeldTokenItem = z
   })
   .meta({ id: 'HeldToken', description: 'A token held by several tracked wallets.' })
 export type HeldTokenItem = z.infer<typeof HeldTokenItem>
-
-/** Open positions, summed over one mint. Integers of 64 bits and more are decimal strings. */
-export interface HeldTokenRow {
-  readonly mint: string
-  readonly decimals: number
-  readonly wallets: readonly number[]
-  readonly held_amount: string
-  readonly bought_lamports: string
-}
 
 /** Renders a held token; fields in the contract's order. */
 export function heldTokenItem(row: HeldTokenRow): HeldTokenItem {

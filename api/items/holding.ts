@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, heldFraction, seconds, sol, time, tokens } from './fields.ts'
 import { Token } from './held-token.ts'
 import { fractionHeld } from './wallet-aggregate.ts'
@@ -50,22 +51,6 @@ export const WalletHoldingItem = z
   })
   .meta({ id: 'WalletHolding', description: 'A token that the wallet holds, counting swaps only.' })
 export type WalletHoldingItem = z.infer<typeof WalletHoldingItem>
-
-/**
- * The columns of an open position in table `positions` that holdings need. Integers of 64 bits and
- * more are decimal strings.
- */
-export interface HeldPositionRow {
-  readonly wallet: number
-  readonly mint: string
-  readonly decimals: number
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_trade_time: number
-  readonly last_trade_time: number
-}
 
 /** Renders a holding as of block time `now`; fields in the contract's order. */
 export function holdingItem(row: HeldPositionRow, now: number): HoldingItem {

@@ -8,11 +8,13 @@ import { USDC, USDT, WSOL } from '../../pipeline/domain/quote.ts'
 import { toFoldEvent } from '../../pipeline/fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../pipeline/fold/fold-wallet.ts'
 import { createWalletState, takeChanges } from '../../pipeline/fold/wallet-state.ts'
+import type { HeldPositionRow, TradedPositionRow } from '../../pipeline/store/tables/positions.ts'
+import type { WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { aHistory } from '../../pipeline/testing/histories.ts'
 import { firstBuyRow, metricsRow, positionRow } from '../../pipeline/workers/fold/book-rows.ts'
-import { type HeldPositionRow, holdingItem, walletHoldingItem } from './holding.ts'
-import { type TradedPositionRow, walletAggregateItem } from './wallet-aggregate.ts'
-import { emptyMetricsRow, type WalletMetricsRow, walletMetricsItem } from './wallet-metrics.ts'
+import { holdingItem, walletHoldingItem } from './holding.ts'
+import { walletAggregateItem } from './wallet-aggregate.ts'
+import { emptyMetricsRow, walletMetricsItem } from './wallet-metrics.ts'
 
 /*
  * Section C of the rules, one by one, from the events of a wallet to the served figures. Every
@@ -409,7 +411,7 @@ test('C18: lots count transfers and holdings do not; tokens that come back have 
   const readme = readFileSync(join(import.meta.dirname, '../../../docs/endpoints.md'), 'utf8')
   t.regex(readme, /swaps alone.*lots.*transfers.*airdrops/s)
   t.regex(readme, /comes\s+back at\s+zero cost/)
-  t.regex(readme, /[Pp]egged coins other than USDC and USDT/)
+  t.regex(readme, /Stablecoins other than USDC and USDT/)
 })
 
 test('C19: computed_at is the second of the last computation, and 0 without events', (t) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { StoredSignal } from '../../pipeline/store/tables/signals.ts'
 import { alias, count, mint, sol, time } from './fields.ts'
 
 const compared = z.union([z.number(), z.string(), z.boolean()])
@@ -55,31 +56,9 @@ export const SignalItem = z
   .meta({ id: 'Signal', description: 'A filter strategy that matched a token.' })
 export type SignalItem = z.infer<typeof SignalItem>
 
-/**
- * A row of table `signals` with the newest known market cap of its token. Integers of 64 bits and
- * more are decimal strings.
- */
-export interface SignalRow {
-  readonly id: string
-  readonly strategy: string
-  readonly mint: string
-  readonly symbol: string
-  readonly name: string
-  readonly fired_at: number
-  readonly conviction: number
-  readonly wallets: readonly number[]
-  readonly trigger_mcap: number | null
+/** A stored signal with the newest market cap that is known of its token. */
+export interface SignalRow extends StoredSignal {
   readonly current_mcap: number | null
-  readonly held_lamports: string
-  readonly buy_lamports: string
-  readonly sell_lamports: string
-  readonly reasons: readonly {
-    readonly field: string
-    readonly op: SignalItem['reasons'][number]['op']
-    /** JSON text. */
-    readonly threshold: string
-    readonly value: string
-  }[]
 }
 
 /** Renders a signal; fields in the order of rule G5. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { TradedPositionRow } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, heldFraction, rawAmount, signedRawAmount, sol, time } from './fields.ts'
 
 /**
@@ -39,28 +40,6 @@ export const WalletAggregateItem = z
     description: 'Swaps of one tracked wallet on one token, summed.',
   })
 export type WalletAggregateItem = z.infer<typeof WalletAggregateItem>
-
-/**
- * The columns of table `positions` that aggregates need. Integers of 64 bits and more are decimal
- * strings.
- */
-export interface TradedPositionRow {
-  readonly wallet: number
-  readonly buys: string
-  readonly sells: string
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_buy_time: number | null
-  readonly last_trade_time: number
-  /** Amount of the first buy; 0 without a buy. */
-  readonly first_amount: string
-  readonly first_value_lamports: string | null
-  readonly first_sol_price_usd_e9: string | null
-  /** Total supply in raw units; null while unknown. */
-  readonly supply: string | null
-}
 
 /** Renders an aggregate; fields in the contract's order. */
 export function walletAggregateItem(row: TradedPositionRow): WalletAggregateItem {

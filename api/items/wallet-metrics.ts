@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { aliasOf } from '../../pipeline/domain/alias.ts'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
+import type { WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { alias, count, sol, time } from './fields.ts'
 
 const average = z.number().nullable()
@@ -119,39 +120,6 @@ export const EXAMPLE_WALLET: WalletMetricsItem = {
     active_times: [{ hour_utc: 14, tx_count: 80 }],
   },
   computed_at: 1790003600,
-}
-
-/**
- * A row of table `wallet_metrics` from the store. Integers of 64 bits and more are decimal strings.
- */
-export interface WalletMetricsRow {
-  readonly wallet: number
-  readonly status: 'scored' | 'review' | 'disqualified'
-  readonly score_e2: number | null
-  readonly sol_balance_lamports: string | null
-  readonly pnl_lamports: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly invested_open_lamports: string
-  readonly unrealized_token_count: string
-  readonly buys: string
-  readonly sells: string
-  readonly transfers_in: string
-  readonly transfers_out: string
-  readonly received_lamports: string
-  readonly sent_lamports: string
-  readonly unique_tokens_traded: string
-  readonly tokens_won: string
-  readonly tokens_lost: string
-  readonly tokens_sold_valued: string
-  readonly holding_seconds_sum: string
-  readonly holding_matches: string
-  readonly exit_seconds_sum: string
-  readonly exit_tokens: string
-  readonly quick_sells: string
-  readonly sold_more_than_bought: string
-  readonly active_times: readonly { readonly hour_utc: number; readonly tx_count: string }[]
-  readonly computed_at: number
 }
 
 /**

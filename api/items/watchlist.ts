@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LAMPORTS_PER_SOL, nearestNumber } from '../../pipeline/domain/amount.ts'
-import type { WatchlistRow } from '../../pipeline/store/read-watchlist.ts'
+import type { WatchlistRow } from '../../pipeline/store/tables/watchlist.ts'
 import { count, heldFraction, mint, seconds, sol } from './fields.ts'
 
 const trend = z.enum(['up', 'down', 'flat']).meta({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readHeldTokens } from '../../pipeline/store/tables/positions.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
-import { readHeldTokens } from '../rows/position-rows.ts'
 import { integer, NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
-import { readHoldings } from '../rows/position-rows.ts'
 import { integer, LARGEST, NONE, optionalInteger, page, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 

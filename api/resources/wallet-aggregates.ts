@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readMintPositions } from '../../pipeline/store/tables/positions.ts'
 import { count, mint } from '../items/fields.ts'
 import { WalletAggregateItem, walletAggregateItem } from '../items/wallet-aggregate.ts'
-import { readMintPositions } from '../rows/position-rows.ts'
 import { mintParameter, NONE } from './parameters.ts'
 import { resource } from './resource.ts'
 

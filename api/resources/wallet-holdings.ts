@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { MOST_ROWS, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias } from '../items/fields.ts'
 import { WalletHoldingItem, walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
-import { MOST_ROWS, readHoldings } from '../rows/position-rows.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 

@@ -4,9 +4,9 @@ import type { Address } from '../../pipeline/domain/address.ts'
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import type { QueryParams, Store } from '../../pipeline/store/store.ts'
+import type { SwapRow as Row } from '../../pipeline/store/tables/swaps.ts'
 import { openTestStore, type TestStore } from '../../pipeline/testing/test-store.ts'
 import { readNewestSwaps } from './newest-swaps.ts'
-import type { SwapRow as Row } from './swap-row.ts'
 
 const small = (max: number) => fc.nat({ max })
 const aRow: fc.Arbitrary<Row> = fc

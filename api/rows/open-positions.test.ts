@@ -1,6 +1,7 @@
 import test from 'ava'
 import fc from 'fast-check'
 import type { Row, Store } from '../../pipeline/store/store.ts'
+import { readHeldTokens, readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { walletHoldingItem } from '../items/holding.ts'
 import { WalletHoldingsText } from '../items/wallet-holdings-text.ts'
 import type { StoredSlot } from '../storage-position.ts'
@@ -8,7 +9,6 @@ import { openStore, type TestStore } from '../testing/open-stores.ts'
 import { aPositionRow, MINT } from '../testing/rows.ts'
 import { OpenPositions } from './open-positions.ts'
 import { type PositionChangeSet, PositionChanges } from './position-changes.ts'
-import { readHeldTokens, readHoldings } from './position-rows.ts'
 
 /*
  * The read model of open positions across markers, over a real store.

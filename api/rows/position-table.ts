@@ -1,4 +1,4 @@
-import type { HeldPositionRow } from '../items/holding.ts'
+import type { HeldPositionRow } from '../../pipeline/store/tables/positions.ts'
 
 /** An open position. The highest version counts. */
 export interface OpenPosition extends HeldPositionRow {

@@ -1,10 +1,10 @@
+import type { Store } from '../../pipeline/store/store.ts'
+import { readNewestTick } from '../../pipeline/store/tables/progress.ts'
 import {
-  readNewestTick,
   readWatchlist,
   readWatchlistChanges,
   type WatchlistRow,
-} from '../../pipeline/store/read-watchlist.ts'
-import type { Store } from '../../pipeline/store/store.ts'
+} from '../../pipeline/store/tables/watchlist.ts'
 
 /** The watchlist as of a tick; `at` is null before the first tick. */
 export interface Watchlist {
