@@ -3,6 +3,7 @@ import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { inTime } from '../../pipeline/store/timely-store.ts'
+import { ACCOUNT_WALLETS } from './accounts.ts'
 import { type CountedEvent, EventCounts } from './event-counts.ts'
 
 /** Events that only the owner of an account can cause. */
@@ -148,7 +149,7 @@ export class AccountEvents {
     const known = new Set(this.#accounts)
     for (let from = 0; from < wallets.length; from += AT_ONCE) {
       const rows = await this.#store.query<{ wallet: string }>(
-        'SELECT DISTINCT wallet FROM accounts WHERE wallet IN {wallets:Array(String)}',
+        `${ACCOUNT_WALLETS} WHERE wallet IN {wallets:Array(String)}`,
         { wallets: wallets.slice(from, from + AT_ONCE) },
       )
       for (const { wallet } of rows) known.add(wallet)

@@ -5,7 +5,11 @@ import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
 import { type AccountLocks, createAccountLocks, type HeldLock } from '../account-locks.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import { readEntryCredits } from '../credits/ledger-entries.ts'
 import { type ApiKey, hashApiKey, newApiKey } from './api-key.ts'
+
+/** Subquery: the wallets with an account. */
+export const ACCOUNT_WALLETS = 'SELECT DISTINCT wallet FROM accounts'
 
 /** State of an account's API key, as its owner sees it. Times are unix milliseconds. */
 export interface KeyState {
@@ -118,16 +122,13 @@ export class Accounts {
   ): Promise<number | null> {
     if (!(await this.exists(wallet)))
       throw new ServiceError('account_not_found', 'this wallet has no account')
-    const [done] = await this.#store.query<{ credits: string }>(
-      `SELECT credits FROM ledger_entries WHERE wallet = {wallet:String} AND idempotency_key = {key:String} LIMIT 1`,
-      { wallet, key },
-    )
-    if (done !== undefined && Number(done.credits) !== credits)
-      throw new ServiceError('invalid_argument', `--key: already used for ${done.credits} credits`)
+    const done = await readEntryCredits(this.#store, wallet, key)
+    if (done !== null && done !== credits)
+      throw new ServiceError('invalid_argument', `--key: already used for ${done} credits`)
     const append = () =>
       this.#ledger.append(wallet, [{ key, credits, cause: 'adjustment', reason }])
-    if (done === undefined && credits >= 0) await append()
-    if (done === undefined && credits < 0)
+    if (done === null && credits >= 0) await append()
+    if (done === null && credits < 0)
       await this.#locks.withLock(`adjust:${wallet}`, async (lock) => {
         await this.#requireLeft(wallet, -credits)
         lock.requireHeld()

@@ -6,7 +6,14 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { AccountLocks, HeldLock } from '../account-locks.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { Ledger } from '../credits/ledger.ts'
-import { type Deposit, entryOf, REDEMPTION_KEY, redemptionKey } from './deposit-rows.ts'
+import {
+  type Candidate,
+  type Deposit,
+  entryOf,
+  insertAssignment,
+  readCandidates,
+  redemptionKey,
+} from './deposit-rows.ts'
 import { readPro, redeemPlans } from './subscriptions.ts'
 import { creditsFor, type Plan, type Prices } from './terms.ts'
 
@@ -62,13 +69,6 @@ export async function assignDeposit(deps: AssignDeps, wanted: Assignment): Promi
   )
 }
 
-interface Candidate extends Deposit {
-  readonly finalized: number
-  readonly isRedeemed: boolean
-  /** The account and purpose that it was assigned to before; null if it was not. */
-  readonly given: { readonly account: string; readonly as: Purpose } | null
-}
-
 /**
  * Chooses the deposit of the transaction: one not redeemed yet; of several, the account's own; else
  * one to the address of the purpose. If the account paid in this transaction, or was assigned a
@@ -106,40 +106,6 @@ async function choose(store: Store, wanted: Assignment): Promise<Deposit> {
   return deposit
 }
 
-async function readCandidates(store: Store, signature: string): Promise<Candidate[]> {
-  const rows = await store.query<{
-    wallet: string
-    purpose: Purpose
-    amount: string
-    finalized: number
-    is_redeemed: number
-    account: string
-    redeemed_as: Purpose
-  }>(
-    `SELECT d.wallet AS wallet, d.purpose AS purpose, d.amount AS amount, d.finalized AS finalized, d.is_redeemed AS is_redeemed,
-       a.account AS account, a.redeemed_as AS redeemed_as
-     FROM (
-       SELECT wallet, purpose, signature, amount, finalized,
-         ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM ledger_entries WHERE startsWith(idempotency_key, {prefix:String}))
-         OR ${REDEMPTION_KEY} IN (SELECT idempotency_key FROM subscriptions WHERE startsWith(idempotency_key, {prefix:String})) AS is_redeemed
-       FROM deposits FINAL WHERE signature = {signature:String} AND wallet != ''
-     ) AS d
-     LEFT JOIN (SELECT * FROM deposit_assignments FINAL WHERE signature = {signature:String}) AS a
-       ON a.wallet = d.wallet AND a.purpose = d.purpose
-     ORDER BY wallet, purpose`,
-    { signature, prefix: `deposit:${signature}:` },
-  )
-  return rows.map(({ wallet, purpose, amount, finalized, is_redeemed, account, redeemed_as }) => ({
-    wallet,
-    purpose,
-    signature,
-    finalized,
-    amount: BigInt(amount),
-    isRedeemed: is_redeemed === 1,
-    given: account === '' ? null : { account, as: redeemed_as },
-  }))
-}
-
 async function redeem(
   deps: AssignDeps,
   deposit: Deposit,
@@ -150,19 +116,14 @@ async function redeem(
   const now = (deps.now ?? Date.now)()
   const { account, purpose } = wanted
   const plan = purpose === 'pro' ? dearest(prices, deposit.amount) : null
-  const { wallet, signature } = deposit
+  const { signature } = deposit
   lock.requireHeld()
-  await store.insert('deposit_assignments', [
-    {
-      wallet,
-      purpose: deposit.purpose,
-      signature,
-      account,
-      redeemed_as: purpose,
-      plan: plan?.plan ?? '',
-      created_at: dateTime(now),
-    },
-  ])
+  await insertAssignment(store, deposit, {
+    account,
+    redeemed_as: purpose,
+    plan: plan?.plan ?? '',
+    created_at: dateTime(now),
+  })
   const candidates = await readCandidates(store, signature)
   const isSame = (one: Candidate) => redemptionKey(one) === redemptionKey(deposit)
   if (candidates.find(isSame)?.isRedeemed) throw alreadyRedeemed()

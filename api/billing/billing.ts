@@ -4,10 +4,10 @@ import { inTime } from '../../pipeline/store/timely-store.ts'
 import type { AccountLocks } from '../account-locks.ts'
 import type { Credits } from '../credits/credits.ts'
 import type { Ledger } from '../credits/ledger.ts'
+import { readTopUps, type TopUp } from '../credits/ledger-entries.ts'
 import { entryOf, readUnredeemed, redemptionKey } from './deposit-rows.ts'
 import { type ProStatus, readPro, redeemPlans } from './subscriptions.ts'
 import type { BillingTerms } from './terms.ts'
-import { readTopUps, type TopUp } from './top-ups.ts'
 
 /** Result of a check of credits. */
 export interface CreditCheck {

@@ -40,8 +40,8 @@ import { openEmbeddedStore, type TestStore } from '../testing/open-stores.ts'
 import { startApi, type TestApi } from '../testing/start-api.ts'
 import { assignDeposit } from './assign.ts'
 import { Billing } from './billing.ts'
+import { readUnmatched } from './deposit-rows.ts'
 import { billingEnv, billingTerms } from './terms.ts'
-import { readUnmatched } from './unmatched.ts'
 
 /** Slots until a transaction is finalized. */
 const FINALITY = 40

@@ -3,6 +3,12 @@ import type { Store } from '../../pipeline/store/store.ts'
 import type { HeldLock } from '../account-locks.ts'
 import type { Plan } from './terms.ts'
 
+/** Subquery: the keys of payments that were redeemed for Pro. */
+export const SUBSCRIPTION_KEYS = 'SELECT idempotency_key FROM subscriptions'
+
+/** Subquery: key and wallet of each payment that was redeemed for Pro. */
+export const REDEEMED_FOR_PRO = 'SELECT idempotency_key, wallet FROM subscriptions FINAL'
+
 /** Pro status of a wallet (rule E6). */
 export type ProStatus =
   | {

@@ -1,4 +1,6 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { REDEEMED_FOR_CREDITS } from '../credits/ledger-entries.ts'
+import { REDEEMED_FOR_PRO } from './subscriptions.ts'
 
 /**
  * A deposit that was redeemed more than once: a bug of this service, or of another writer of the
@@ -18,8 +20,7 @@ export interface TwiceRedeemed {
 export async function readTwiceRedeemed(store: Store): Promise<readonly TwiceRedeemed[]> {
   return store.query<TwiceRedeemed>(
     `SELECT any(idempotency_key) AS key, arraySort(groupArray(wallet)) AS accounts FROM (
-       SELECT idempotency_key, wallet FROM ledger_entries FINAL WHERE cause = 'deposit'
-       UNION ALL SELECT idempotency_key, wallet FROM subscriptions FINAL)
+       ${REDEEMED_FOR_CREDITS} UNION ALL ${REDEEMED_FOR_PRO})
      GROUP BY sipHash128(idempotency_key) HAVING count() > 1 ORDER BY key LIMIT 1000`,
   )
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { USDT_DECIMALS } from '../../pipeline/domain/payment.ts'
 import type { ProStatus } from '../billing/subscriptions.ts'
 import type { BillingTerms } from '../billing/terms.ts'
-import type { TopUp } from '../billing/top-ups.ts'
+import type { TopUp } from '../credits/ledger-entries.ts'
 import { count, seconds, time } from './fields.ts'
 
 const address = z

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Accounts } from '../accounts/accounts.ts'
+import { readUsage } from '../credits/ledger-entries.ts'
 import { time } from '../items/fields.ts'
-import { readUsage } from '../rows/usage-rows.ts'
 import { choice, integer, NONE } from './parameters.ts'
 import { dashboardResource, type ResourceDeps } from './resource.ts'
 

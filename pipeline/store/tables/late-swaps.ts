@@ -65,7 +65,7 @@ export async function readNewestLate(
   return row === undefined ? null : lateOf(row)
 }
 
-/** Returns all positions of these keys among late swaps. */
+/** Returns the positions of these keys among late swaps. */
 export async function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
   const rows = await store.query<PlaceRow>(
     `SELECT DISTINCT ${PLACE}, ${EVENT_KEY} FROM late_swaps WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,

@@ -84,8 +84,8 @@ export function readMintPositions(store: Store, mint: Address): Promise<TradedPo
   return store.query<TradedPositionRow>(MINT_POSITIONS, { mint })
 }
 
-// FINAL would read the whole table of positions, and takes twice as long over first buys; of the
-// rows of a wallet the newest counts (see `infra/decisions/read-orders.md`).
+// FINAL would read the whole table of positions, and takes twice as long over first buys. So the
+// newest row of each wallet is selected here (see `infra/decisions/read-orders.md`).
 const MINT_POSITIONS = `
   SELECT wallet, buys, sells, bought_amount, sold_amount, bought_lamports, sold_lamports, first_buy_time, last_trade_time,
     first.amount AS first_amount, first.value_lamports AS first_value_lamports, first.sol_price_usd_e9 AS first_sol_price_usd_e9,
@@ -165,8 +165,8 @@ export async function readHoldings(
 }
 
 /**
- * Open by swaps alone, and not first traded after the marker: one worker may be ahead of the
- * others.
+ * The position is open, counting swaps only, and was first traded at or before the marker: one
+ * worker may be ahead of the others.
  */
 const HELD = 'served_bought_amount > served_sold_amount AND served_first_trade_time <= {now:UInt32}'
 

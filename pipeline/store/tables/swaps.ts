@@ -45,10 +45,10 @@ export function swapOfRow(row: SwapRow): StoredSwap {
     eventIndex: row.event_index,
     blockTime: row.block_time,
     side: row.side,
-    baseMint: row.base_mint as Address, // was one when it was stored
+    baseMint: row.base_mint as Address, // was validated before it was stored
     baseAmount: BigInt(row.base_amount),
     baseDecimals: row.base_decimals,
-    quoteMint: row.quote_mint as Address | null, // likewise
+    quoteMint: row.quote_mint as Address | null, // also validated
     quoteAmount: BigInt(row.quote_amount),
     program: row.program,
     confidence: row.confidence,
@@ -77,7 +77,7 @@ const newestRows = (isOlder: boolean, isOfMint: boolean) => `
   FROM swaps WHERE slot <= {stored:UInt64} ${isOfMint ? 'AND base_mint = {mint:String}' : ''} ${isOlder ? OLDER : ''}
   ORDER BY ${isOfMint ? 'base_mint DESC, ' : ''}slot DESC, tx_index DESC, wallet DESC, event_index DESC LIMIT {limit:UInt32}
   SETTINGS max_threads = 1, read_in_order_use_virtual_row = 1, ${isOfMint ? "preferred_optimize_projection_name = 'by_mint'" : 'optimize_use_projections = 0'}`
-// The first condition says to the primary key what the second one means.
+// The first condition is implied by the second, and lets ClickHouse use the primary key.
 const OLDER =
   'AND slot <= {slot:UInt64} AND (slot, tx_index, wallet, event_index) < ({slot:UInt64}, {txIndex:UInt32}, {wallet:UInt32}, {eventIndex:UInt32})'
 
@@ -96,8 +96,8 @@ export function readRowsAfter(
   },
 ): Promise<LateSwapRow[]> {
   const { after, toSlot, limit, wallets, mints } = of
-  // The first condition says to the primary key what the second one means. The table's own order is
-  // the wanted one, which takes half the time.
+  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading in
+  // the table's own order takes half the time.
   return store.query<LateSwapRow>(
     `SELECT ${COLUMNS}, late FROM swaps
      WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
@@ -143,8 +143,8 @@ export function readWrittenRows(
   },
   limit: number,
 ): Promise<(SwapRow & { readonly written_ms: string })[]> {
-  // One statement: two, or `UNION ALL`, take twice as long. It reads the end of the table, as many
-  // rows as are kept, so that indexes have nothing to pass over. In order it takes a third longer.
+  // One statement: two, or `UNION ALL`, take twice as long. It reads as many rows from the end of
+  // the table as the caller keeps, so indexes do not help. Sorting by key takes a third longer.
   return store.query(
     `SELECT ${COLUMNS}, toUnixTimestamp64Milli(inserted_at) AS written_ms FROM swaps
      WHERE slot >= {from:UInt64} AND slot <= {next:UInt64}
@@ -179,8 +179,8 @@ export async function withoutMovedRows<R extends EventKeyRow & { readonly versio
 ): Promise<R[]> {
   const newest = new Map<string, bigint>()
   const slots = [...new Set(rows.map(({ slot }) => Number(slot)))]
-  // Index `corrected` passes over what no row was ever corrected in. A slot has a few thousand
-  // transactions, a transaction at most 64 accounts.
+  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions, and
+  // a transaction at most 64 accounts.
   for (let at = 0; at < slots.length; at += SLOTS_PER_QUERY)
     for (const row of await store.query<EventKeyRow & { readonly newest: string }>(
       `SELECT ${EVENT_KEY}, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
