@@ -37,7 +37,7 @@ export interface ApiDeps {
   readonly feed: Feed
   readonly credits: Credits
   readonly accounts: Accounts
-  /** Null without payment addresses: nothing can be bought then. */
+  /** Null without payment addresses: customers cannot pay then. */
   readonly billing?: Billing | null
   /** Where all processes count rate limits (rule D6); with null each counts alone. */
   readonly redis: Redis | null
@@ -66,8 +66,8 @@ export interface Api {
   /** Replaces the keys that sign and verify dashboard tokens. */
   replaceJwtKeys(keys: JwtKeys): void
   /**
-   * Stops accepting requests, finishes those under way, asks clients of the feed to reconnect, and
-   * charges their use.
+   * Stops accepting requests, finishes requests in flight, asks clients of the feed to reconnect,
+   * and charges their use.
    */
   close(): Promise<void>
 }
@@ -190,7 +190,9 @@ function readinessChecks(
     meter: () => credits.ping(),
     marker: async () => {
       if (position.stored() === null || feed.sent() === null)
-        throw new ServiceError('unavailable', 'no slot has come yet', { retriable: true })
+        throw new ServiceError('unavailable', 'no slot has been stored and published yet', {
+          retriable: true,
+        })
     },
   }
 }
@@ -199,5 +201,5 @@ function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Time for answers under way and closing frames of the feed. The process has 10 s (rule J5). */
+/** Time for answers in flight and closing frames of the feed. The process has 10 s (rule J5). */
 const GRACE_MS = 3000

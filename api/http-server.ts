@@ -22,9 +22,7 @@ export interface ApiServer {
   upgradeOf(request: IncomingMessage): Upgrade | undefined
   /** Resolves with the port; rejects with `bad_config` when the port cannot be opened. */
   listen(listener: RequestListener, host: string, port: number): Promise<number>
-  /**
-   * Takes no more connections, waits at most `graceMs` for those that are open, then destroys them.
-   */
+  /** Accepts no more connections, waits at most `graceMs` for open ones, then destroys them. */
   close(graceMs: number): Promise<void>
 }
 
@@ -72,15 +70,9 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  const isAnswering = trackAnswers(server)
-  server.on('request', (request, response) => {
-    // Node would drain an unread body for as long as the client sends it.
-    response.on('finish', () => {
-      if (!request.complete) hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
-    })
-  })
+  const isAnswering = trackAnswers(server, lingerMs)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    // Nothing can be written into the middle of another answer.
+    // An error response must not be written into another answer.
     if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
@@ -99,18 +91,18 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
         upgrades.set(request, { request, socket, head })
         socket.on('error', () => socket.destroy())
         const response = new ServerResponse(request)
-        response.shouldKeepAlive = false // nobody reads a next request from this connection
+        response.shouldKeepAlive = false // no further request is read from this connection
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to an earlier request is still on its way: nothing may be mixed into it.
+          // The answer to an earlier request is still being sent: nothing may be written into it.
           return void socket.destroy()
         }
         response.on('finish', () => hangUp(socket, lingerMs))
         answer(request, response)
       })
       await listenOn(server, host, port)
-      return (server.address() as AddressInfo).port // listening on TCP
+      return (server.address() as AddressInfo).port // a TCP address
     },
     async close(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
@@ -125,25 +117,33 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   }
 }
 
-/** Returns whether a connection has an unfinished answer. */
-function trackAnswers(server: Server): (socket: Duplex) => boolean {
-  const unfinished = new WeakMap<Duplex, number>()
-  const count = (socket: Duplex, more: number) =>
-    unfinished.set(socket, (unfinished.get(socket) ?? 0) + more)
-  server.on('request', ({ socket }, response) => {
-    count(socket, 1)
-    response.on('close', () => count(socket, -1))
+/**
+ * Returns whether a connection has an unfinished answer. Hangs up after an answer whose request has
+ * an unread body, which Node would otherwise read for as long as the client sends it.
+ */
+function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
+  const unfinished = new Map<Duplex, number>()
+  server.on('request', (request, response) => {
+    const { socket } = request
+    unfinished.set(socket, (unfinished.get(socket) ?? 0) + 1)
+    response.on('close', () => {
+      const others = (unfinished.get(socket) ?? 1) - 1
+      if (others > 0) unfinished.set(socket, others)
+      else unfinished.delete(socket)
+      if (!request.complete && response.writableFinished)
+        hangUp(socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    })
   })
-  return (socket) => (unfinished.get(socket) ?? 0) > 0
+  return (socket) => unfinished.has(socket)
 }
 
 /** Refuses requests without a valid target or Host; `listener` answers the others. */
 function withValidHead(listener: RequestListener): RequestListener {
   return (request, response) => {
     const target = originForm(request.url ?? '/')
-    if (target === null) refuse(response, 'The target of the request is no valid URL.')
+    if (target === null) refuse(response, 'The target of the request is not a valid URL.')
     else if (!hasValidHost(request))
-      refuse(response, 'A request needs exactly one valid Host field.')
+      refuse(response, 'A request must have exactly one valid Host header.')
     else {
       request.url = target
       listener(request, response)
@@ -170,7 +170,7 @@ const MAX_DRAIN_MS = 500
 /** Closes a connection without a parser, at the latest `lingerMs` after its answer. */
 function hangUp(socket: Socket, lingerMs: number): void {
   socket.end()
-  socket.resume() // else the end of the client's side is never seen
+  socket.resume() // otherwise the end of the client's side is not seen
   const timer = setTimeout(() => socket.destroy(), lingerMs)
   socket.once('close', () => clearTimeout(timer))
 }
@@ -190,8 +190,8 @@ function hasValidHost({ rawHeaders, headers, httpVersion }: IncomingMessage): bo
 const HOST = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]+)(?::\d*)?$/
 
 /**
- * The path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2); null when
- * it is neither, nor `*`.
+ * Returns path and query of a request target, which may also be a whole URL (RFC 9112 3.2.2). Null
+ * for other text, except `*`.
  */
 function originForm(target: string): string | null {
   if (target.startsWith('/') || target === '*') return target

@@ -75,6 +75,6 @@ export class MintAnswerCache {
 interface Entry {
   readonly mint: string
   readonly answer: Promise<RenderedAnswer>
-  /** 0 until the answer is made. */
+  /** 0 until the answer is rendered. */
   bytes: number
 }

@@ -7,16 +7,16 @@ import { hashApiKey, parseApiKey } from './api-key.ts'
 export interface KeyLookUp {
   /**
    * Returns the account of the key, or null if the text is not a valid key. Rejects with
-   * `unavailable` if the store does not answer, and as `options` say.
+   * `unavailable` if the store does not answer, and with the refusals of `options`.
    */
   accountOf(text: string, options?: LookUpOptions): Promise<string | null>
-  /** Marks a key, by its hash, as revoked, even if a look-up of it is under way. */
+  /** Marks a key, by its hash, as revoked, even if a look-up of it is running. */
   revoke(keySha256: string): void
   /** Clears the cache: revocations may have been missed. */
   forgetAll(): void
 }
 
-/** What a look-up waits for, and the budget that it counts against. Cached keys need neither. */
+/** What a look-up waits for, and the budget that it counts against. A cached key needs neither. */
 export interface LookUpOptions {
   /** The rate limit. */
   readonly before?: Promise<void> | undefined
@@ -42,9 +42,9 @@ export interface KeyCacheOptions {
 }
 
 /**
- * Creates a cache of valid keys by hash: each for `ttlMs`, at most `size`, the one looked up
- * longest ago evicted first. Invalid keys are not cached. Concurrent requests with one key share
- * one look-up.
+ * Creates a cache of valid keys by hash. It keeps each key for `ttlMs`, and at most `size` keys;
+ * the one looked up longest ago is evicted first. Invalid keys are not cached. Concurrent requests
+ * with one key share one look-up.
  *
  * A key that was valid at its last look-up is looked up at once. Unknown keys may be guesses: at
  * most `lookUpsAtOnce` of them are looked up at the same time, and at most `WAITING_EACH` times as
@@ -55,7 +55,7 @@ export function createKeyCache(
   options: KeyCacheOptions = {},
 ): KeyLookUp {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
-  /** Revoked keys, kept for as long as an earlier look-up may be under way. */
+  /** Revoked keys, kept for as long as an earlier look-up may still run. */
   const revoked = new Map<string, number>()
   /** Keys that were valid at their last look-up, expired ones included. */
   const known = new LRUCache<string, { readonly account: string; expires: number }>({ max: size })
@@ -73,7 +73,7 @@ export function createKeyCache(
     return account
   }
 
-  /** An invalid key is counted before the next one is looked up, which may then be refused. */
+  /** An invalid key is counted before the next look-up starts, which may then be refused. */
   async function askAndCount(hash: string, budget: FailureBudget): Promise<string | null> {
     const account = await ask(hash)
     if (account === null) await budget.count()
@@ -99,7 +99,7 @@ export function createKeyCache(
     },
     revoke(keySha256) {
       known.delete(keySha256)
-      asking.delete(keySha256) // what is being asked now may be the answer of before
+      asking.delete(keySha256) // a running look-up may have read the state before the revocation
       for (const [hash, at] of revoked) if (now() - at > REVOKED_MS) revoked.delete(hash)
       revoked.set(keySha256, now())
     },

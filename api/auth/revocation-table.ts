@@ -1,12 +1,12 @@
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 
-/** What was revoked, and until when that is remembered: unix milliseconds. */
+/** A revoked token or wallet, and until when the revocation is kept, in unix milliseconds. */
 export type Revoked = readonly [text: string, until: number]
 
 /**
- * A table of revocations with the columns `column` and `forget_at`: rows that the store did not
- * take are kept, at most `MOST_UNWRITTEN`, and written later.
+ * A table of revocations with the columns `column` and `forget_at`. Rows that the store does not
+ * accept are kept in memory, at most `MOST_UNWRITTEN`, and written later.
  */
 export class RevocationTable {
   readonly #store: Store
@@ -20,7 +20,7 @@ export class RevocationTable {
     this.#column = table.column
   }
 
-  /** Rejects when the store does not take the row, which `writeRest` writes then. */
+  /** Stores a row. Rejects if the store does not accept it; `writeRest` then retries. */
   async put(text: string, until: number): Promise<void> {
     const [oldest] = this.#unwritten.keys()
     if (this.#unwritten.size >= MOST_UNWRITTEN && oldest !== undefined)
@@ -34,8 +34,8 @@ export class RevocationTable {
   }
 
   /**
-   * Everything that is remembered at `now`, stored or not, by rising time; at most `limit` of the
-   * stored rows.
+   * Returns the revocations in force at `now`, oldest first: at most `limit` stored rows, then
+   * those that are not stored yet.
    */
   async read(now: number, limit: number): Promise<Revoked[]> {
     const unwritten = [...this.#unwritten]

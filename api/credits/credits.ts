@@ -111,7 +111,7 @@ export class Credits {
       this.#failing = false
     } catch (err) {
       // Usage waits in the meter; metered calls go on while there is room (rule K5).
-      if (!this.#failing) this.#logger.warn({ err }, 'usage cannot be rolled up, trying again')
+      if (!this.#failing) this.#logger.warn({ err }, 'usage could not be rolled up; will retry')
       this.#failing = true
     }
   }

@@ -9,7 +9,7 @@ export type ScriptName =
   | 'meterEndRollUp'
   | 'meterInspect'
 
-/** Credits left of the account at KEYS[1]; `run` must be checked before. */
+/** Credits left of the account at KEYS[1]. Call `run` before. */
 const LEFT = `
 local function left()
   local s = redis.call('HMGET', KEYS[1], 'funded', 'used', 'reserved')
@@ -32,9 +32,9 @@ end
 `
 
 /**
- * Charges, each for itself, in order. KEYS: usage, then account and request of each; ARGV: run,
- * most entries that may wait, seconds, then account and credits of each. Gives outcome and credits
- * left of each.
+ * Charges several requests, each on its own, in order. KEYS: usage, then account and request of
+ * each. ARGV: run, maximum backlog, seconds, then account and credits of each. Returns the outcome
+ * and the credits left of each.
  */
 const CHARGE = `
 local run, most, seconds = ARGV[1], tonumber(ARGV[2]), ARGV[3]
@@ -190,8 +190,8 @@ return out
 `
 
 /**
- * The scripts as ioredis defines commands: how many of the arguments are keys (left out: the first
- * argument says it), and the text.
+ * The scripts in the form of ioredis commands: the text, and the number of keys among the arguments
+ * (if left out, the first argument is that number).
  */
 export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
   meterCharge: { lua: CHARGE },

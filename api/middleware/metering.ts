@@ -35,7 +35,7 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
     const { account, requestId, resource = '' } = ctx.state
     if (account === undefined) throw new Error('charge comes after authenticate')
     const charging = credits.charge(account, price, requestId)
-    charging.catch(() => {}) // awaited after the limit
+    charging.catch(() => {}) // awaited after the limits
     try {
       await ctx.state.limitsPassed
     } catch (refusal) {

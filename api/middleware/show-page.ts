@@ -3,19 +3,22 @@ import type { ApiMiddleware } from './context.ts'
 import { PAGE_HEADERS } from './headers.ts'
 import { send } from './send.ts'
 
-/** A page or what one loads: the same for everybody until the service is another one. */
+/**
+ * A page, or a file that a page loads. It is the same for every client until the service is
+ * upgraded.
+ */
 export interface Page {
   readonly path: string
   readonly type: string
-  /** What it is counted as; default: its path. */
+  /** Its label in metrics; default: its path. */
   readonly name?: string
-  /** What it may load; default: `PAGE_POLICY`. Called with each answer. */
+  /** Returns its Content-Security-Policy, for each answer; default: `PAGE_POLICY`. */
   readonly policy?: () => string
-  /** Its `Cache-Control`; default: kept for five minutes. */
+  /** Its `Cache-Control`; default: cached for five minutes. */
   readonly caching?: string
   /**
-   * Made for each answer, because it depends on the time; default: made once, when it is first
-   * asked for.
+   * Rendered for each answer, because it depends on the time. Default: rendered once, at the first
+   * request.
    */
   readonly isMadeAnew?: true
   make(): string | Buffer
@@ -36,6 +39,6 @@ export function showPage(page: Page): ApiMiddleware {
   }
 }
 
-/** What a page may load: from this origin alone. Pictures within style sheets are `data:`. */
+/** Allows a page to load from this origin only. Images in style sheets are `data:` URLs. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"

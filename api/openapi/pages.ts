@@ -11,15 +11,18 @@ import { securityPage, securityText } from './security.ts'
 
 export interface DocumentationOptions {
   readonly resources: readonly Resource[]
-  /** Where the API is, known once it listens. */
+  /** Returns the URL of the API, which is known once it listens. */
   readonly serverUrl: () => string
-  /** Who takes reports of security problems, a `mailto:` or `https:` URI; null: nobody is named. */
+  /**
+   * Where to report security problems, a `mailto:` or `https:` URI; null if the operator names
+   * none.
+   */
   readonly securityContact: string | null
   /** Unix milliseconds. */
   readonly now: () => number
 }
 
-/** The documents and the pages that show them. Everything they load is served here. */
+/** Returns the documents and the pages that show them. All their files are served here. */
 export function documentation(options: DocumentationOptions): readonly Page[] {
   const { resources, serverUrl, securityContact, now } = options
   const json = (document: () => object) => () => JSON.stringify(document())
@@ -76,7 +79,7 @@ function indexPage(): string {
     html`
     <h1>Tracked wallets</h1>
     <ul>
-      <li><a href="/docs/rest">REST</a>, every endpoint, to be tried in place · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
+      <li><a href="/docs/rest">REST</a>, every endpoint, with a form to try it · <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1)</li>
       <li><a href="/docs/feed">Live feed</a>, every message of the WebSocket · <a href="/asyncapi.json">asyncapi.json</a> (AsyncAPI 3.0)</li>
       <li><a href="/docs/security">Security</a>, how to report a problem</li>
     </ul>
@@ -87,7 +90,7 @@ function indexPage(): string {
 function restPage(): string {
   return docsPage(
     'Tracked wallets: REST',
-    html`<p><a href="/docs">all documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
+    html`<p><a href="/docs">All documentation</a></p><div id="rest">This page needs JavaScript; the document is at <a href="/openapi.json">openapi.json</a>.</div>`,
     html`<link rel="stylesheet" href="/docs/swagger-ui.css">
 <script src="/docs/swagger-ui-bundle.js" defer></script>
 <script src="/docs/rest.js" defer></script>`,

@@ -60,7 +60,7 @@ test('a contact is a mailto: or https: URI', (t) => {
     t.false(accepts(contact), contact)
 })
 
-test('pages open no window to another origin, and use nothing of the device but the clipboard to write', async (t) => {
+test('pages open no window to another origin, and use no device feature but writing to the clipboard', async (t) => {
   const api = await startApi(opened.store)
   for (const path of ['/', '/docs', '/docs/rest', '/docs/security', '/dashboard']) {
     const { status, headers } = await fetch(`${api.url}${path}`)

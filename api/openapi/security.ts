@@ -18,8 +18,8 @@ Policy: ${serverUrl}/docs/security
 }
 
 /**
- * Returns the page that says how to report a security problem; `contact` is null where the operator
- * names none.
+ * Returns the page on how to report a security problem. `contact` is null if the operator names
+ * none.
  */
 export function securityPage(contact: string | null): string {
   return docsPage(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readHeldTokens } from '../../pipeline/store/tables/positions.ts'
 import { count, hasMore } from '../items/fields.ts'
 import { HeldTokenItem, heldTokenItem } from '../items/held-token.ts'
-import { readHeldTokens } from '../rows/position-rows.ts'
 import { integer, NONE, page } from './parameters.ts'
 import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
@@ -25,11 +25,11 @@ const DOCS: ResourceDocs<HeldTokensAnswer> = {
   tag: 'Tokens',
   summary: 'Tokens held by several tracked wallets',
   description:
-    'A wallet holds a token when it bought more than it sold, by swaps; transfers are left out. 25 a page.',
+    'A wallet holds a token if it bought more than it sold. Only swaps count, not transfers. 25 a page.',
   links: {
     aggregates: {
       operationId: 'getTokensMintWalletAggregates',
-      description: 'What each wallet did with the first token',
+      description: 'Aggregates per wallet of the first token',
       parameters: { mint: '$response.body#/items/0/token/address' },
     },
   },
@@ -50,8 +50,8 @@ const DOCS: ResourceDocs<HeldTokensAnswer> = {
 }
 
 /**
- * `GET /tokens/held`: tokens held now by several tracked wallets, by swaps alone (contract 4.1,
- * rules C14, C17).
+ * `GET /tokens/held`: tokens that several tracked wallets hold now, counting swaps only (contract
+ * 4.1, rules C14, C17).
  */
 export function heldTokens({ position, openPositions }: ResourceDeps) {
   return resource({

@@ -22,8 +22,8 @@ const DOCS: ResourceDocs<TokenSwapsAnswer> = {
   tag: 'Tokens',
   summary: 'Swaps of tracked wallets on one token, newest first',
   description: [
-    'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page; a walk skips and',
-    'repeats nothing. A cursor belongs to its token. A valid address that nobody traded gives an empty list.',
+    'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New swaps appear only at the head of the first page, so paging skips and',
+    'repeats nothing. A cursor is valid for its token only. A valid address without swaps gives an empty list.',
   ].join(' '),
   links: {
     next: {
@@ -57,8 +57,8 @@ const DOCS: ResourceDocs<TokenSwapsAnswer> = {
 }
 
 /**
- * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1). A
- * mint nobody traded has none.
+ * `GET /tokens/{mint}/swaps`: swaps of tracked wallets on one mint, newest first (contract 4.1).
+ * Empty for a mint without swaps.
  */
 export function tokenSwaps({ position, cursors, perturb }: ResourceDeps) {
   return resource({

@@ -25,12 +25,12 @@ const DOCS: ResourceDocs<TradesAnswer> = {
   tag: 'Trades',
   summary: 'Trades of all tracked wallets, newest first',
   description: [
-    'Pages go backwards by cursor: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page; a walk skips and',
-    'repeats nothing. Trades that were learnt late take their place by time of trade; a walk that has passed it does not show them.',
-    'To go on live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
+    'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page, so paging skips and',
+    'repeats nothing. A late trade is inserted at its time of trade; paging that has already passed this place does not show it.',
+    'To continue live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
   ].join(' '),
   headers: {
-    'X-Head-Cursor': 'Position of the newest stored trade: give it to the feed as `after`',
+    'X-Head-Cursor': 'Position of the newest stored trade; `after` of the feed accepts it',
   },
   links: {
     next: {
@@ -87,7 +87,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
     async handle({ limit, before }, { store }) {
       const { swaps: found, slot, newest, late } = await readPage(store, before, limit + 1)
       const page = found.slice(0, limit)
-      // The others are unsettled: the feed will send them, so the page leaves them out (rule F4).
+      // Unsettled late swaps are still to come on the feed, so the page leaves them out (rule F4).
       const swaps = page.filter((swap) => !late.unsettled.has(eventKeyText(swap)))
       const more = found.length > limit
       const last = page.at(-1)
@@ -105,19 +105,19 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
   })
 
   /**
-   * The position of who has read this page and all after it (rule F4): up to the newest trade, of
-   * late ones up to those that are stored whole.
+   * Returns the position of a client that has read this page and all older ones (rule F4): up to
+   * the newest trade, and up to the late trades that are completely stored.
    */
   function headCursor(head: EventKey, newestLate: LateMark | null, slot: number): string {
     const settled = lateBefore(epoch, slot)
-    // The id that this trade has on the feed says the same, unless something came late after it.
+    // Equal to the id of this trade on the feed, unless a late trade followed it.
     const live = lateBefore(epoch, head.slot)
     const isSame = newestLate === null || hasCome(newestLate, live)
     return cursors.encode('trades', head, isSame ? live : settled)
   }
 }
 
-/** Before the first marker. */
+/** The page before the first marker. */
 const NOTHING: SwapsPage = {
   swaps: [],
   slot: 0,

@@ -9,8 +9,8 @@ import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
 /**
- * `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). What is no alias of a tracked wallet
- * is 404 `wallet_not_found`.
+ * `GET /wallets/{alias}/metrics`: one wallet (contract 4.2). An unknown alias is 404
+ * `wallet_not_found`.
  */
 export function walletMetrics({ readMetrics, position }: ResourceDeps) {
   return resource({

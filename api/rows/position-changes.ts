@@ -1,22 +1,13 @@
 import type { Store } from '../../pipeline/store/store.ts'
+import { newestBy } from '../../pipeline/store/tables/event-rows.ts'
+import { readWrittenMints } from '../../pipeline/store/tables/mints.ts'
+import {
+  type PositionVersion,
+  readWrittenPositions,
+  type WrittenPosition,
+} from '../../pipeline/store/tables/positions.ts'
 import type { StoragePosition, StoredSlot } from '../storage-position.ts'
 import { GO_BACK_EVERY_MS, GO_BACK_MS, type LookbackRead, LookbackWindow } from './look-back.ts'
-import { SERVED_SUMS, SERVED_TIMES } from './served-columns.ts'
-
-/** A stored version of a position. Integers of 64 bits and more are decimal strings. */
-export interface PositionVersion {
-  readonly wallet: number
-  readonly mint: string
-  readonly decimals: number
-  readonly bought_amount: string
-  readonly sold_amount: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly first_trade_time: number | null
-  readonly last_trade_time: number | null
-  readonly version: string
-  readonly is_deleted: number
-}
 
 export interface PositionChangeSet {
   /** The newest version of each changed position. */
@@ -44,7 +35,7 @@ export class PositionChanges {
   #at: { readonly stored: StoredSlot | null; readonly askedAt: number } | null = null
   #done: Promise<void> = Promise.resolve()
   readonly #lookBack = new LookbackWindow()
-  /** Versions reported lately, by key, in two generations so that memory stays bounded. */
+  /** Recently reported versions, by key, in two generations so that memory stays bounded. */
   #told = new Map<string, string>()
   #toldBefore = new Map<string, string>()
   #turnedAt = 0
@@ -114,8 +105,8 @@ export class PositionChanges {
     const look = this.#lookBack.next(this.#now())
     const { since } = look
     const [rows, facts] = await Promise.all([
-      this.#store.query<WrittenPicture>(NEWS, { since }),
-      this.#store.query<Fact>(FACTS, { since }),
+      readWrittenPositions(this.#store, since, MOST_NEWS),
+      readWrittenMints(this.#store, since, MOST_NEWS),
     ])
     return () => {
       this.#lookBack.took(look, rows)
@@ -129,14 +120,14 @@ export class PositionChanges {
     look: { goesBack, now },
     stored,
   }: {
-    readonly rows: readonly WrittenPicture[]
-    readonly facts: readonly Fact[]
+    readonly rows: readonly WrittenPosition[]
+    readonly facts: Awaited<ReturnType<typeof readWrittenMints>>
     readonly look: LookbackRead
     readonly stored: StoredSlot
   }): void {
     const wasFlood = this.#isFlood
     const isFlood = rows.length >= MOST_NEWS || facts.length >= MOST_NEWS
-    // It has ended when a long look back finds little again.
+    // A burst has ended when a long look back finds few changes.
     this.#isFlood = isFlood || (wasFlood && !goesBack)
     if (isFlood || wasFlood) {
       this.#unsettled.clear()
@@ -159,12 +150,7 @@ export class PositionChanges {
     rows: readonly R[],
     keyOf: (row: R) => string,
   ): Map<string, R> {
-    const newest = new Map<string, R>()
-    for (const row of rows) {
-      const key = keyOf(row)
-      const known = newest.get(key)
-      if (known === undefined || BigInt(row.version) > BigInt(known.version)) newest.set(key, row)
-    }
+    const newest = newestBy(rows, keyOf)
     for (const [key, { version }] of newest) if (!this.#isNew(key, version)) newest.delete(key)
     return newest
   }
@@ -189,26 +175,6 @@ export class PositionChanges {
   }
 }
 
-interface WrittenPicture extends PositionVersion {
-  readonly written_ms: string
-}
-
-interface Fact {
-  readonly mint: string
-  readonly version: string
-}
-
 const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 600 swaps a second. */
 const MOST_NEWS = 20_000
-
-// Index `news` passes over parts and granules without any.
-const NEWS = `
-  SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
-    is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms
-  FROM positions WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`
-
-// Likewise.
-const FACTS = `
-  SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-  LIMIT ${MOST_NEWS} SETTINGS max_threads = 1`

@@ -1,5 +1,7 @@
 import { compareEventKeys, type EventKey, eventKeyText } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
+import { readLate } from '../../pipeline/store/tables/late-swaps.ts'
+import type { StoredSwap } from '../../pipeline/store/tables/swaps.ts'
 import {
   type CursorCodec,
   endOfSlot,
@@ -9,9 +11,8 @@ import {
   lateAfter,
   lateBefore,
 } from '../cursor.ts'
-import { readLate, readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
+import { readLateKeys, readStoredSwaps, readSwapsOf } from '../rows/feed-rows.ts'
 import { type Filter, matches } from '../rows/filter.ts'
-import type { StoredSwap } from '../rows/swap-row.ts'
 import type { StoredSlot } from '../storage-position.ts'
 import { frameText } from './frame.ts'
 import { gapText, tradeText } from './protocol.ts'

@@ -7,18 +7,18 @@ import {
 
 export type { TestStore }
 
-/** A database of its own on the server of CLICKHOUSE_URL; without one, an embedded ClickHouse. */
+/** Opens a new database on the server of CLICKHOUSE_URL, or an embedded ClickHouse without one. */
 export function openStore(): Promise<TestStore> {
   const { CLICKHOUSE_URL } = process.env
   return CLICKHOUSE_URL ? openServerStore(CLICKHOUSE_URL) : openEmbeddedStore()
 }
 
-/** An embedded ClickHouse in a folder of its own, with the schema. A process can open one. */
+/** Opens an embedded ClickHouse in a new folder, with the schema. One process can open only one. */
 export async function openEmbeddedStore(): Promise<TestStore> {
   return migrated(await openTestChdb())
 }
 
-/** A database of its own on the server of CLICKHOUSE_URL, with the schema. */
+/** Opens a new database on the server of CLICKHOUSE_URL, with the schema. */
 export async function openServerStore(serverUrl: string): Promise<TestStore> {
   return migrated(await openTestClickHouse(serverUrl))
 }

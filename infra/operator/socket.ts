@@ -137,7 +137,7 @@ export function askOperator(
   })
 }
 
-/** The header with the caller's user. Nothing verifies it (see the README). */
+/** The header with the caller's user. Nothing verifies it (see docs/operating.md). */
 const CALLER = 'x-operator-caller'
 
 function wentAway(cause?: unknown): ServiceError {

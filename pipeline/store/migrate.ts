@@ -134,12 +134,18 @@ ENGINE = ReplacingMergeTree
 ORDER BY (name, checksum)
 COMMENT 'Schema files that were applied, one row a file'`
 
-async function readApplied(store: Store): Promise<Map<string, string[]>> {
-  const [table] = await store.query<{ found: number }>(
-    "SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = 'schema_migrations'",
+/** Whether the database has a table of this name. */
+export async function hasTable(store: Store, table: string): Promise<boolean> {
+  const [row] = await store.query<{ found: number }>(
+    'SELECT count() > 0 AS found FROM system.tables WHERE database = currentDatabase() AND name = {table:String}',
+    { table },
   )
+  return row?.found === 1
+}
+
+async function readApplied(store: Store): Promise<Map<string, string[]>> {
   const applied = new Map<string, string[]>()
-  if (!table?.found) return applied
+  if (!(await hasTable(store, 'schema_migrations'))) return applied
   const rows = await store.query<{ name: string; checksum: string }>(
     'SELECT DISTINCT name, checksum FROM schema_migrations ORDER BY name, checksum LIMIT 10000',
   )

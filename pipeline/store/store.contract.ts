@@ -9,10 +9,10 @@ import { address } from '../domain/address.ts'
 import { ServiceError } from '../domain/service-error.ts'
 import type { TestStore } from '../testing/test-store.ts'
 import { analystDatabase, checkSchema, createSchemaCheck, migrate, SQL_FOLDER } from './migrate.ts'
-import { readPoolPrices } from './read-pool-prices.ts'
-import { readStorageMarker } from './read-storage-marker.ts'
 import type { Store } from './store.ts'
-import { addTrackedWallets, readTrackedWallets } from './tracked-wallets.ts'
+import { readStorageMarker } from './tables/progress.ts'
+import { readPoolPrices } from './tables/sol-prices.ts'
+import { addTrackedWallets, readTrackedWallets } from './tables/tracked-wallets.ts'
 
 /** What every store does, on an empty one that `open` gives; `name` says which in the titles. */
 export function testStore(test: TestFn, name: string, open: () => Promise<TestStore>): void {

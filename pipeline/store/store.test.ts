@@ -15,9 +15,9 @@ import {
 import { createStore } from './create-store.ts'
 import { createEngineStore } from './engine-store.ts'
 import { createPatientStore } from './patient-store.ts'
-import { readStorageMarker } from './read-storage-marker.ts'
 import { testStore } from './store.contract.ts'
 import { storeError } from './store-error.ts'
+import { readStorageMarker } from './tables/progress.ts'
 
 let chdbFolder = ''
 testStore(test, 'chDB', async (): Promise<TestStore> => {

@@ -1,6 +1,6 @@
 import type { Store } from '../store/store.ts'
+import { readPoolStates } from '../store/tables/pool-states.ts'
 import type { TrendingEvent } from '../trending/trending-event.ts'
-import { readPoolStates } from '../workers/trending/trending-rows.ts'
 import type { WatchlistInputs } from './slow-watchlist.ts'
 
 /** Reads all stored rows that the watchlist depends on, without perturbation by `PRIVACY_SALT`. */

@@ -1,4 +1,5 @@
 import { LAMPORTS_PER_SOL, nearestNumber } from '../domain/amount.ts'
+import type { PoolSnapshot } from '../domain/pool-snapshot.ts'
 import {
   convictionOf,
   DISCOVERED_SECONDS,
@@ -11,7 +12,6 @@ import {
   mcapOfSwap,
   momentumOf,
   NEAR_EVICT_SECONDS,
-  type PoolSnapshot,
   type SolPriceAt,
   type SwapPrice,
   watchStateOf,

@@ -44,7 +44,7 @@ export async function openOperator(): Promise<OpenedOperator> {
     caller: { user: 'ann', uid: 1000 },
     confirmAboveCredits: 100_000,
     prices: pricesOf(readEnv(billingEnv, {})),
-    turns: createAccountLocks(null),
+    locks: createAccountLocks(null),
     ...createCreditSystem(store, meter, logger, null),
   }
   const run = (...args: string[]) => runCommand(args, parts, () => {})

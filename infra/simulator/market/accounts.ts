@@ -52,15 +52,15 @@ export function createAccounts(
   return accounts
 }
 
-/** SPL Token `Mint`, 82 bytes: u32 + 32 mint authority, u64 supply, u8 decimals, bool initialised, u32 + 32 freeze authority. */
-function mintData(supply: bigint, decimals: number): Buffer {
-  return byteWriter(82)
-    .raw(new Uint8Array(36))
-    .u64(supply)
-    .u8(decimals)
-    .bool(true)
-    .raw(new Uint8Array(36))
-    .done()
+/**
+ * SPL Token `Mint`, 82 bytes: u32 1 and the mint authority, or zeros without one, u64 supply, u8
+ * decimals, bool initialised, zeros for no freeze authority.
+ */
+export function mintData(supply: bigint, decimals: number, authority?: Uint8Array): Buffer {
+  const writer = byteWriter(82)
+  if (authority === undefined) writer.zeros(36)
+  else writer.u32(1).raw(authority)
+  return writer.u64(supply).u8(decimals).bool(true).zeros(36).done()
 }
 
 /**
@@ -69,8 +69,7 @@ function mintData(supply: bigint, decimals: number): Buffer {
  */
 function token2022MintData(coin: Coin): Buffer {
   const metadata = byteWriter(512)
-    .key(coin.key('creator'))
-    .key(coin.mint.key)
+    .key(coin.key('creator'), coin.mint.key)
     .text(coin.name)
     .text(coin.symbol)
     .text(`https://simulator.invalid/${coin.index}.json`)
@@ -78,14 +77,11 @@ function token2022MintData(coin: Coin): Buffer {
     .done()
   return byteWriter(1_024)
     .raw(mintData(coin.supply, coin.mint.decimals))
-    .raw(new Uint8Array(83))
+    .zeros(83)
     .u8(1)
-    .u16(18)
-    .u16(64)
-    .key(coin.key('creator'))
-    .key(coin.mint.key)
-    .u16(19)
-    .u16(metadata.length)
+    .u16(18, 64)
+    .key(coin.key('creator'), coin.mint.key)
+    .u16(19, metadata.length)
     .raw(metadata)
     .done()
 }
@@ -96,30 +92,15 @@ function token2022MintData(coin: Coin): Buffer {
  * u8 nonce, option u8 token standard.
  */
 function metaplexData(coin: Coin): Buffer {
-  const padded = (text: string, room: number) => {
-    const bytesOfText = Buffer.alloc(room)
-    bytesOfText.write(text, 'utf8')
-    return byteWriter(room + 4)
-      .u32(room)
-      .raw(bytesOfText)
-      .done()
-  }
-  const data = Buffer.alloc(607)
-  byteWriter(607)
-    .u8(4)
-    .key(coin.key('creator'))
-    .key(coin.mint.key)
-    .raw(padded(coin.name, 32))
-    .raw(padded(coin.symbol, 10))
-    .raw(padded(`https://simulator.invalid/${coin.index}.json`, 200))
-    .u16(0)
-    .bool(false)
-    .bool(false)
-    .bool(true)
-    .raw(Uint8Array.of(1, 255, 1, 2))
-    .done()
-    .copy(data)
-  return data
+  const writer = byteWriter(607).u8(4).key(coin.key('creator'), coin.mint.key)
+  const uri = `https://simulator.invalid/${coin.index}.json`
+  for (const [text, room] of [
+    [coin.name, 32],
+    [coin.symbol, 10],
+    [uri, 200],
+  ] as const)
+    writer.text(text.padEnd(room, '\0'))
+  return writer.u16(0).bool(false, false, true).u8(1, 255, 1, 2).zeros(279).done()
 }
 
 function metadataAddress(mint: Key): Key {

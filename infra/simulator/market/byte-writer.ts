@@ -1,64 +1,83 @@
 import type { Key } from './key.ts'
 
 /**
- * Writes little-endian records in the layout of Solana programs. Every method returns the writer;
- * `done` returns the bytes.
+ * Writes little-endian records in the layout of Solana programs, of up to `capacity` bytes. Every
+ * method writes its values one after the other and returns the writer.
  */
-export interface ByteWriter {
-  u8(value: number): ByteWriter
-  bool(value: boolean): ByteWriter
-  u16(value: number): ByteWriter
-  u32(value: number): ByteWriter
-  i32(value: number): ByteWriter
-  u64(value: bigint | number): ByteWriter
-  u128(value: bigint): ByteWriter
-  key(value: Key): ByteWriter
-  raw(value: Uint8Array): ByteWriter
-  hex(value: string): ByteWriter
+export class ByteWriter {
+  readonly #buffer: Buffer
+  #at = 0
+
+  constructor(capacity = 512) {
+    this.#buffer = Buffer.allocUnsafe(capacity)
+  }
+
+  u8(...values: readonly number[]): this {
+    for (const value of values) this.#at = this.#buffer.writeUInt8(value, this.#at)
+    return this
+  }
+
+  bool(...values: readonly boolean[]): this {
+    return this.u8(...values.map(Number))
+  }
+
+  u16(...values: readonly number[]): this {
+    for (const value of values) this.#at = this.#buffer.writeUInt16LE(value, this.#at)
+    return this
+  }
+
+  u32(value: number): this {
+    this.#at = this.#buffer.writeUInt32LE(value, this.#at)
+    return this
+  }
+
+  i32(...values: readonly number[]): this {
+    for (const value of values) this.#at = this.#buffer.writeInt32LE(value, this.#at)
+    return this
+  }
+
+  u64(...values: readonly (bigint | number)[]): this {
+    for (const value of values) this.#at = this.#buffer.writeBigUInt64LE(BigInt(value), this.#at)
+    return this
+  }
+
+  u128(...values: readonly bigint[]): this {
+    for (const value of values) this.u64(value & 0xffffffffffffffffn, value >> 64n)
+    return this
+  }
+
+  key(...values: readonly Key[]): this {
+    return this.raw(...values.map(({ bytes }) => bytes))
+  }
+
+  raw(...values: readonly Uint8Array[]): this {
+    for (const value of values) {
+      this.#buffer.set(value, this.#at)
+      this.#at += value.length
+    }
+    return this
+  }
+
+  zeros(count: number): this {
+    this.#buffer.fill(0, this.#at, this.#at + count)
+    this.#at += count
+    return this
+  }
+
+  hex(value: string): this {
+    return this.raw(Buffer.from(value, 'hex'))
+  }
+
   /** Borsh string: u32 length, then UTF-8. */
-  text(value: string): ByteWriter
-  done(): Buffer
+  text(value: string): this {
+    const encoded = Buffer.from(value, 'utf8')
+    return this.u32(encoded.length).raw(encoded)
+  }
+
+  done(): Buffer {
+    return this.#buffer.subarray(0, this.#at)
+  }
 }
 
 /** A writer for records of up to `capacity` bytes. */
-export function byteWriter(capacity = 512): ByteWriter {
-  const buffer = Buffer.allocUnsafe(capacity)
-  let at = 0
-  const writer: ByteWriter = {
-    u8(value) {
-      at = buffer.writeUInt8(value, at)
-      return writer
-    },
-    bool: (value) => writer.u8(value ? 1 : 0),
-    u16(value) {
-      at = buffer.writeUInt16LE(value, at)
-      return writer
-    },
-    u32(value) {
-      at = buffer.writeUInt32LE(value, at)
-      return writer
-    },
-    i32(value) {
-      at = buffer.writeInt32LE(value, at)
-      return writer
-    },
-    u64(value) {
-      at = buffer.writeBigUInt64LE(BigInt(value), at)
-      return writer
-    },
-    u128: (value) => writer.u64(value & 0xffffffffffffffffn).u64(value >> 64n),
-    key: (value) => writer.raw(value.bytes),
-    raw(value) {
-      buffer.set(value, at)
-      at += value.length
-      return writer
-    },
-    hex: (value) => writer.raw(Buffer.from(value, 'hex')),
-    text(value) {
-      const encoded = Buffer.from(value, 'utf8')
-      return writer.u32(encoded.length).raw(encoded)
-    },
-    done: () => buffer.subarray(0, at),
-  }
-  return writer
-}
+export const byteWriter = (capacity?: number) => new ByteWriter(capacity)

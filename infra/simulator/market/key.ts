@@ -1,7 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey } from 'node:crypto'
 import { PublicKey } from '@solana/web3.js'
 import bs58 from 'bs58'
+import { LRUCache } from 'lru-cache'
 import type { Address } from '../../../pipeline/domain/address.ts'
+import { memo } from '../memo.ts'
 import { hash32 } from '../random.ts'
 
 /** An account key in the three forms that building a transaction needs. */
@@ -29,15 +31,7 @@ function oldKey(key: Key): Key {
 }
 
 /** The key of a constant address; always the same object. */
-export function wellKnown(address: string): Key {
-  let found = known.get(address)
-  if (found === undefined) {
-    found = oldKey(keyOfBytes(bs58.decode(address)))
-    known.set(address, found)
-  }
-  return found
-}
-const known = new Map<string, Key>()
+export const wellKnown = memo((address: string): Key => oldKey(keyOfBytes(bs58.decode(address))))
 
 /**
  * The bytes of a key as a string of one character a byte: a map key that costs a tenth of base58.
@@ -51,7 +45,10 @@ export function derivedKey(seed: number, name: string): Key {
   return oldKey(keyOfBytes(createHash('sha256').update(`${seed}/${name}`).digest()))
 }
 
-/** The same, with an address that ends in `pump`, as those of pump.fun coins do. */
+/** The key of a name that is the same in every market. */
+export const rememberedKey = memo((name: string) => derivedKey(0, name))
+
+/** The same as `derivedKey`, with an address that ends in `pump`, as those of pump.fun coins do. */
 export function derivedPumpMint(seed: number, name: string): Key {
   for (let attempt = 0; ; attempt += 1) {
     const text = `${derivedKey(seed, `${name}/${attempt}`).address.slice(0, -4)}pump`
@@ -75,18 +72,13 @@ export function derivedSigner(seed: number, name: string): { key: Key; secret: U
  * program: seeds owner, token program, mint). Derivation takes 0.3 ms, so that results are cached.
  */
 export function associatedTokenAccount(owner: Key, mint: Key, tokenProgram: Key): Key {
-  const id = owner.id + mint.id
-  let found = associated.get(id)
-  if (found === undefined) {
-    const [address] = PublicKey.findProgramAddressSync(
-      [owner.bytes, tokenProgram.bytes, mint.bytes],
-      ASSOCIATED_TOKEN,
-    )
-    found = keyOfBytes(address.toBytes())
-    if (associated.size > 100_000) associated.clear()
-    associated.set(id, found)
-  }
-  return found
+  return associated.memo(owner.id + mint.id, { context: [owner, tokenProgram, mint] })
 }
-const associated = new Map<string, Key>()
+const associated = new LRUCache<string, Key, readonly Key[]>({
+  max: 100_000,
+  memoMethod: (_id, _stale, { context }) => {
+    const seeds = context.map(({ bytes }) => bytes)
+    return keyOfBytes(PublicKey.findProgramAddressSync(seeds, ASSOCIATED_TOKEN)[0].toBytes())
+  },
+})
 const ASSOCIATED_TOKEN = new PublicKey('ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL')

@@ -1,18 +1,18 @@
 import type { SubscribeUpdateAccount } from '@triton-one/yellowstone-grpc'
+import { memo } from '../memo.ts'
 import { byteWriter } from './byte-writer.ts'
 import type { Key } from './key.ts'
-import { poolKeyOf } from './pool-keys.ts'
 import { TOKEN_2022 } from './programs.ts'
 import type { TokenAccount } from './transaction-builder.ts'
-import { type Coin, priceAt, type Universe, type VenueName } from './universe.ts'
+import { type Coin, poolKeyOf, priceAt, type Universe, type VenueName } from './universe.ts'
 import { METEORA_DLMM_PROGRAM } from './venues/meteora-dlmm.ts'
-import { isBaseFirst } from './venues/pool.ts'
+import { pairOf, sqrtPriceX64, tickOf } from './venues/pool.ts'
 import { curveAt, PUMPFUN_PROGRAM } from './venues/pumpfun.ts'
 import { PUMPSWAP_PROGRAM } from './venues/pumpswap.ts'
 import { RAYDIUM_AMM_PROGRAM } from './venues/raydium-amm.ts'
 import { RAYDIUM_CLMM_PROGRAM } from './venues/raydium-clmm.ts'
 import { VENUES } from './venues/registry.ts'
-import { sqrtPriceX64, WHIRLPOOL_PROGRAM, whirlpoolData } from './whirlpool-account.ts'
+import { WHIRLPOOL_PROGRAM, whirlpoolData } from './whirlpool-account.ts'
 
 /** An account of a pool: its own, or a vault. */
 export interface PoolStateAccount {
@@ -73,21 +73,14 @@ export function createPoolUpdates(
   universe: Universe,
 ): (keys: Iterable<Key>, slot: number, time: number) => SubscribeUpdateAccount[] {
   const pools = new Map(universe.coins.map((coin) => [poolKeyOf(coin).id, coin]))
-  const known = new Map<Coin, readonly PoolStateAccount[]>()
+  const known = memo(poolAccounts)
   return (keys, slot, time) => {
     const touched = new Set<Coin>()
     for (const { id } of keys) {
       const coin = pools.get(id)
       if (coin !== undefined) touched.add(coin)
     }
-    return [...touched].flatMap((coin) => {
-      let accounts = known.get(coin)
-      if (accounts === undefined) {
-        accounts = poolAccounts(coin)
-        known.set(coin, accounts)
-      }
-      return accounts.map((account) => updateOf(account, slot, time))
-    })
+    return [...touched].flatMap((coin) => known(coin).map((one) => updateOf(one, slot, time)))
   }
 }
 
@@ -118,118 +111,89 @@ function updateOf(account: PoolStateAccount, slot: number, time: number): Subscr
  * owner, u64 amount, ..., u8 state at 108.
  */
 function tokenData({ mint, owner, amount }: TokenAccount): Buffer {
-  const extended = mint.program === TOKEN_2022
-  const writer = byteWriter(170)
-    .key(mint.key)
-    .key(owner)
-    .u64(amount)
-    .raw(new Uint8Array(36))
-    .u8(1)
-    .raw(new Uint8Array(56))
-  return (extended ? writer.u8(2).u16(7).u16(0) : writer).done()
+  const writer = byteWriter(170).key(mint.key, owner).u64(amount).zeros(36).u8(1).zeros(56)
+  return (mint.program === TOKEN_2022 ? writer.u8(2).u16(7, 0) : writer).done()
 }
 
-/** `BondingCurve` with its quote mint, 115 bytes: discriminator, u64 virtual tokens, virtual quote, real tokens, real quote, supply, bool complete, ... */
+/**
+ * `BondingCurve` with its quote mint, 115 bytes: discriminator, u64 virtual tokens, virtual quote,
+ * real tokens, real quote, supply, bool complete, ...
+ */
 function curveData(coin: Coin, slot: number): Buffer {
-  const curve = curveAt(coin, slot)
+  const { virtualTokens, virtualSol, realTokens, realSol } = curveAt(coin, slot)
   return byteWriter(115)
     .hex('17b7f83760d8ac60')
-    .u64(curve.virtualTokens)
-    .u64(curve.virtualSol)
-    .u64(curve.realTokens)
-    .u64(curve.realSol)
-    .u64(coin.supply)
+    .u64(virtualTokens, virtualSol, realTokens, realSol, coin.supply)
     .bool(false)
     .key(coin.key('creator'))
-    .bool(false)
-    .bool(false)
-    .raw(new Uint8Array(32))
+    .bool(false, false)
+    .zeros(32)
     .done()
 }
 
-/** `Pool`, 301 bytes: discriminator, u8 bump, u16 index, keys creator, base, quote, lp, vaults, u64 lp supply, key creator of the coin, two bools, i128 virtual quote, room. */
+/**
+ * `Pool`, 301 bytes: discriminator, u8 bump, u16 index, keys creator, base, quote, lp, vaults, u64
+ * lp supply, key creator of the coin, two bools, i128 virtual quote, room.
+ */
 function pumpswapData(coin: Coin): Buffer {
   return byteWriter(301)
     .hex('f19a6d0411b16dbc')
     .u8(254)
     .u16(0)
-    .key(coin.key('creator'))
-    .key(coin.mint.key)
-    .key(coin.quote.key)
-    .key(coin.key('lp-mint'))
-    .key(coin.key('vault-base'))
-    .key(coin.key('vault-quote'))
+    .key(coin.key('creator'), coin.mint.key, coin.quote.key, coin.key('lp-mint'))
+    .key(coin.key('vault-base'), coin.key('vault-quote'))
     .u64(4_193_388_315_000n)
     .key(coin.key('creator'))
-    .raw(new Uint8Array(2 + 16 + 40))
+    .zeros(2 + 16 + 40)
     .done()
 }
 
-/** `AmmInfo`, 752 bytes: 16 x u64 from the status (6: swaps only), 8 x u64 fees, 144 of state, then keys coin vault, pc vault, coin mint, pc mint, ... */
+/**
+ * `AmmInfo`, 752 bytes: 16 x u64 from the status (6: swaps only), 8 x u64 fees, 144 of state, then
+ * keys coin vault, pc vault, coin mint, pc mint, ...
+ */
 function raydiumAmmData(coin: Coin): Buffer {
   return byteWriter(752)
-    .u64(6)
-    .u64(254)
-    .u64(7)
-    .u64(3)
-    .u64(coin.mint.decimals)
-    .u64(coin.quote.decimals)
-    .raw(new Uint8Array(80))
-    .raw(new Uint8Array(64))
-    .raw(new Uint8Array(144))
-    .key(coin.key('vault-base'))
-    .key(coin.key('vault-quote'))
-    .key(coin.mint.key)
-    .key(coin.quote.key)
-    .key(coin.key('lp-mint'))
-    .key(coin.key('open-orders'))
-    .key(coin.key('market'))
-    .raw(new Uint8Array(752 - 560))
+    .u64(6, 254, 7, 3, coin.mint.decimals, coin.quote.decimals)
+    .zeros(80 + 64 + 144)
+    .key(coin.key('vault-base'), coin.key('vault-quote'), coin.mint.key, coin.quote.key)
+    .key(coin.key('lp-mint'), coin.key('open-orders'), coin.key('market'))
+    .zeros(752 - 560)
     .done()
 }
 
-/** `PoolState`, 1544 bytes: discriminator, u8 bump, keys config, owner, mints, vaults, observation, u8 x 2 decimals, u16 spacing, u128 liquidity, u128 square root, i32 tick, ... */
+/**
+ * `PoolState`, 1544 bytes: discriminator, u8 bump, keys config, owner, mints, vaults, observation,
+ * u8 x 2 decimals, u16 spacing, u128 liquidity, u128 square root, i32 tick, ...
+ */
 function raydiumClmmData(coin: Coin, slot: number): Buffer {
-  const first = isBaseFirst(coin)
-  const price = first ? priceAt(coin, slot) : 1 / priceAt(coin, slot)
-  const sides = [
-    { mint: coin.mint, vault: coin.key('vault-base') },
-    { mint: coin.quote, vault: coin.key('vault-quote') },
-  ]
-  const [a, b] = first ? sides : sides.reverse()
+  const { a, b, price } = pairOf(coin, slot)
   return byteWriter(1_544)
     .hex('f7ede3f5d7c3de46')
     .u8(255)
-    .key(coin.key('config'))
-    .key(coin.key('creator'))
-    .key(a!.mint.key)
-    .key(b!.mint.key)
-    .key(a!.vault)
-    .key(b!.vault)
+    .key(coin.key('config'), coin.key('creator'), a.mint.key, b.mint.key, a.vault, b.vault)
     .key(coin.key('observation'))
-    .u8(a!.mint.decimals)
-    .u8(b!.mint.decimals)
+    .u8(a.mint.decimals, b.mint.decimals)
     .u16(60)
-    .u128(BigInt(Math.round(coin.depth)))
-    .u128(sqrtPriceX64(price))
-    .i32(Math.floor(Math.log(price) / Math.log(1.0001)))
-    .raw(new Uint8Array(1_544 - 273))
+    .u128(BigInt(Math.round(coin.depth)), sqrtPriceX64(price))
+    .i32(tickOf(price))
+    .zeros(1_544 - 273)
     .done()
 }
 
-/** `LbPair`, 904 bytes: discriminator, 64 of parameters, u8 x 4, i32 active bin, u16 bin step, u8 x 6, keys mints, reserves, two u64 fees, ... */
+/**
+ * `LbPair`, 904 bytes: discriminator, 64 of parameters, u8 x 4, i32 active bin, u16 bin step, u8 x
+ * 6, keys mints, reserves, two u64 fees, ...
+ */
 function dlmmData(coin: Coin, slot: number): Buffer {
   return byteWriter(904)
     .hex('210b3162b565b10d')
-    .raw(new Uint8Array(64 + 4))
+    .zeros(64 + 4)
     .i32(Math.floor(Math.log(priceAt(coin, slot)) / Math.log(1 + BIN_STEP / 10_000)))
     .u16(BIN_STEP)
-    .raw(new Uint8Array(6))
-    .key(coin.mint.key)
-    .key(coin.quote.key)
-    .key(coin.key('vault-base'))
-    .key(coin.key('vault-quote'))
-    .raw(new Uint8Array(904 - 216))
+    .zeros(6)
+    .key(coin.mint.key, coin.quote.key, coin.key('vault-base'), coin.key('vault-quote'))
+    .zeros(904 - 216)
     .done()
 }
 

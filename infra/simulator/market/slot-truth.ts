@@ -2,7 +2,6 @@ import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { BalanceRecord, WalletEvent } from '../../../pipeline/domain/event.ts'
 import type { DecodedRecord } from '../../../pipeline/domain/slot.ts'
 import type { Key } from './key.ts'
-import { poolOfSwap } from './pool-keys.ts'
 import type { MarketAction } from './scene.ts'
 import type { Signatures } from './signature.ts'
 import { blockTimeOf } from './slot-time.ts'
@@ -83,7 +82,7 @@ function recordsOf(
     .flatMap((wallet): DecodedRecord[] => {
       const own = inEventOrder(tracked.filter((intent) => intent.wallet === wallet))
       const events = own.map((intent, eventIndex) =>
-        eventOf(universe, intent, { ...place, wallet, eventIndex }),
+        eventOf(intent, { ...place, wallet, eventIndex }),
       )
       const lamports = lamportsByWallet.get(wallet)
       if (lamports === undefined) return events
@@ -93,7 +92,6 @@ function recordsOf(
 }
 
 function eventOf(
-  universe: Universe,
   intent: Intent,
   base: TransactionPlace & { readonly wallet: number; readonly eventIndex: number },
 ): WalletEvent {
@@ -110,7 +108,7 @@ function eventOf(
         quoteAmount: intent.quoteAmount,
         program: intent.program,
         programId: intent.programId.address,
-        pool: poolOfSwap(universe, intent.mint, intent.program),
+        pool: intent.pool?.address ?? null,
         confidence: intent.confidence,
         quoteMismatch: intent.quote === null,
         feeLamports: intent.feeLamports,
@@ -146,12 +144,6 @@ function concernsWallet(universe: Universe, draft: Draft): boolean {
   })
 }
 
-function walletOf(universe: Universe, key: Key): Wallet | undefined {
-  let wallets = walletsByKey.get(universe)
-  if (wallets === undefined) {
-    wallets = new Map(universe.wallets.map((wallet) => [wallet.key.id, wallet]))
-    walletsByKey.set(universe, wallets)
-  }
-  return wallets.get(key.id)
+function walletOf({ walletsById }: Universe, key: Key): Wallet | undefined {
+  return walletsById.get(key.id)
 }
-const walletsByKey = new WeakMap<Universe, Map<string, Wallet>>()

@@ -1,3 +1,4 @@
+import type { Side } from '../../../pipeline/domain/event.ts'
 import { byteWriter } from './byte-writer.ts'
 import { associatedTokenAccount, derivedKey, type Key, wellKnown } from './key.ts'
 import {
@@ -30,8 +31,15 @@ import {
   writableSigner,
 } from './transaction-builder.ts'
 import type { Intent } from './truth.ts'
-import { type Coin, priceAt, type Wallet } from './universe.ts'
-import type { PlannedSwap, SwapFill } from './venues/pool.ts'
+import {
+  type Coin,
+  poolKeyOf,
+  priceAt,
+  USDC_TOKEN,
+  usdcAccountOf,
+  type Wallet,
+} from './universe.ts'
+import { type PlannedSwap, recordSwap, type SwapFill } from './venues/pool.ts'
 import { VENUES } from './venues/registry.ts'
 
 /** Fee of a trading terminal beside a swap against SOL: 1% (rule B13a). */
@@ -51,34 +59,42 @@ export function swapOnVenue(
   scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
-  side: 'buy' | 'sell',
+  side: Side,
   amount: bigint,
   refuse = false,
 ): MarketAction {
-  const tx = beginTransaction(scene, wallet.key)
-  const base =
-    side === 'buy'
-      ? createAssociatedAccount(tx, wallet.key, wallet.key, coin.mint)
-      : associatedTokenAccount(wallet.key, coin.mint.key, coin.mint.program)
-  const all = side === 'sell' && scene.ledger.tokenAccount(base)!.amount === amount
+  const { slot, time } = scene
+  const trader = wallet.key
+  const tx = beginTransaction(scene, trader)
+  const base = holdingOf(tx, trader, coin.mint, side)
+  const all = isAll(scene, base, side, amount)
   const native = coin.venue === 'pumpfun'
   const purse = native
     ? { account: base, close: () => {} }
-    : openPurse(tx, scene, wallet.key, coin.quote, side === 'buy' ? amount : 0n)
-  const { venue, slot, time } = { ...scene, venue: VENUES[coin.venue] }
-  const order = { coin, side, trader: wallet.key, base, quote: purse.account, amount, slot, time }
-  const plan = venue.plan({ ...order, refuse })
-  plan.record(tx)
+    : openPurse(tx, scene, trader, coin.quote, side === 'buy' ? amount : 0n)
+  const venue = VENUES[coin.venue]
+  const order = { coin, side, trader, base, quote: purse.account, amount, slot, time, refuse }
+  const planned = venue.plan(order)
+  recordSwap(tx, planned)
   purse.close()
-  if (all) closeAccount(tx, base, wallet.key, wallet.key)
-  const feeLamports = takeFees(tx, scene, wallet.key, coin.quote, plan.fill.quote)
+  if (all) closeAccount(tx, base, trader, trader)
+  const feeLamports = takeFees(tx, scene, trader, coin.quote, planned.fill.quote)
   const draft = finishTransaction(tx, scene, [venue.table(coin)])
   if (draft.failure !== null) return { draft, intents: [] }
-  const program = { program: coin.venue, programId: plan.program }
-  return {
-    draft,
-    intents: [swap(wallet, side, coin.mint, plan.fill, coin.quote, program, feeLamports)],
-  }
+  const by = { program: coin.venue, programId: planned.program }
+  return { draft, intents: [swap(wallet, side, coin, planned.fill, coin.quote, by, feeLamports)] }
+}
+
+/** A trader's account of a coin, which a buy opens if it does not exist. */
+function holdingOf(tx: TransactionBuilder, trader: Key, mint: Mint, side: Side): Key {
+  return side === 'buy'
+    ? createAssociatedAccount(tx, trader, trader, mint)
+    : associatedTokenAccount(trader, mint.key, mint.program)
+}
+
+/** Whether a swap sells everything that an account holds. */
+function isAll(scene: MarketScene, account: Key, side: Side, amount: bigint): boolean {
+  return side === 'sell' && scene.ledger.tokenAccount(account)!.amount === amount
 }
 
 /**
@@ -101,23 +117,24 @@ function takeFees(
 
 function swap(
   wallet: Wallet,
-  side: 'buy' | 'sell',
-  mint: Mint,
+  side: Side,
+  coin: Coin,
   fill: SwapFill,
   quote: Mint,
   by: { readonly program: string; readonly programId: Key },
   feeLamports = 0n,
 ): Intent {
+  const isPooled = by.program !== 'unknown' && by.program !== 'jupiter_rfq'
   return {
     kind: 'swap',
     wallet: wallet.number,
     side,
-    mint,
+    mint: coin.mint,
     baseAmount: fill.base,
     quote,
     quoteAmount: fill.quote,
-    program: by.program,
-    programId: by.programId,
+    ...by,
+    pool: isPooled ? poolKeyOf(coin) : null,
     confidence: by.program === 'unknown' ? 'delta_only' : 'high',
     feeLamports,
   }
@@ -147,12 +164,8 @@ function openPurse(
   }
   const kept = scene.ledger.tokenAccount(wsolAccount(trader))
   if (kept === null && scene.random.chance(0.35)) {
-    const account = openSeededWsol(
-      tx,
-      trader,
-      String(scene.slot * 10 + scene.random.below(10)),
-      amount,
-    )
+    const seed = String(scene.slot * 10 + scene.random.below(10))
+    const account = openSeededWsol(tx, trader, seed, amount)
     return { account, close: () => closeAccount(tx, account, trader, trader) }
   }
   const account = createAssociatedAccount(tx, trader, trader, WSOL_TOKEN)
@@ -173,7 +186,7 @@ function openPurse(
 export function convert(
   scene: MarketScene,
   wallet: Wallet,
-  side: 'buy' | 'sell',
+  side: Side,
   amount: bigint,
 ): MarketAction {
   const coin = scene.universe.pricePool
@@ -183,7 +196,7 @@ export function convert(
   const { slot, time } = scene
   const venue = VENUES[coin.venue]
   const order = { coin, side, trader: wallet.key, base: purse.account, quote, amount, slot, time }
-  venue.plan(order).record(tx)
+  recordSwap(tx, venue.plan(order))
   purse.close()
   return { draft: finishTransaction(tx, scene, [venue.table(coin)]), intents: [] }
 }
@@ -206,57 +219,17 @@ export function routeOverSol(
   scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
-  side: 'buy' | 'sell',
+  side: Side,
   amount: bigint,
 ): MarketAction {
-  const { slot, time, universe, ledger } = scene
-  const trader = wallet.key
-  const tx = beginTransaction(scene, trader)
-  const usdc = associatedTokenAccount(trader, USDC_MINT, TOKEN)
-  const base =
-    side === 'buy'
-      ? createAssociatedAccount(tx, trader, trader, coin.mint)
-      : associatedTokenAccount(trader, coin.mint.key, coin.mint.program)
-  const all = side === 'sell' && ledger.tokenAccount(base)!.amount === amount
-  const middle = openPurse(tx, scene, trader, WSOL_TOKEN, 0n)
-  const outer = { coin: universe.pricePool, trader, base: middle.account, quote: usdc, slot, time }
-  const inner = { coin, trader, base, quote: middle.account, slot, time }
-  const hop = (order: typeof outer, direction: 'buy' | 'sell', given: bigint) =>
-    VENUES[order.coin.venue].plan({ ...order, side: direction, amount: given })
-  const first = side === 'buy' ? hop(outer, 'buy', amount) : hop(inner, 'sell', amount)
-  const between = side === 'buy' ? first.fill.base : first.fill.quote
-  const second = side === 'buy' ? hop(inner, 'buy', between) : hop(outer, 'sell', between)
-  const got = side === 'buy' ? second.fill.base : second.fill.quote
-  const mints =
-    side === 'buy' ? [USDC_MINT, WSOL_MINT, coin.mint.key] : [coin.mint.key, WSOL_MINT, USDC_MINT]
-  const venues = side === 'buy' ? ['orca_whirlpool', coin.venue] : [coin.venue, 'orca_whirlpool']
-  const [source, target] = side === 'buy' ? [usdc, base] : [base, usdc]
-  recordRoute(tx, {
-    trader,
-    source,
-    target,
-    mints,
-    venues,
-    hops: [first, second],
-    amounts: [amount, between, got],
-  })
-  middle.close()
-  if (all) closeAccount(tx, base, trader, trader)
-  if (scene.random.chance(0.3)) addTip(tx, scene, trader)
-  const draft = finishTransaction(tx, scene, [
-    VENUES[coin.venue].table(coin),
-    VENUES[universe.pricePool.venue].table(universe.pricePool),
-  ])
+  const { pricePool } = scene.universe
+  const coins: Coins = side === 'buy' ? [pricePool, coin] : [coin, pricePool]
+  const { tx, fills, by } = route(scene, wallet, coins, [side, side], amount)
+  if (scene.random.chance(0.3)) addTip(tx, scene, wallet.key)
+  const draft = finishTransaction(tx, scene, [coin, pricePool].map(tableOf))
+  const got = side === 'buy' ? fills[1].base : fills[1].quote
   const fill = side === 'buy' ? { base: got, quote: amount } : { base: amount, quote: got }
-  // Two hops on one venue count as that venue; hops on several count as the router (rule B11).
-  const program = coin.venue === universe.pricePool.venue ? coin.venue : 'jupiter'
-  const by = { program, programId: JUPITER }
-  return {
-    draft,
-    intents: [
-      swap(wallet, side, coin.mint, fill, { ...WSOL_TOKEN, key: USDC_MINT, decimals: 6 }, by),
-    ],
-  }
+  return { draft, intents: [swap(wallet, side, coin, fill, USDC_TOKEN, by)] }
 }
 
 /**
@@ -270,58 +243,71 @@ export function rotate(
   to: Coin,
   amount: bigint,
 ): MarketAction {
-  const { slot, time, ledger } = scene
-  const trader = wallet.key
-  const tx = beginTransaction(scene, trader)
-  const target = createAssociatedAccount(tx, trader, trader, to.mint)
-  const source = associatedTokenAccount(trader, from.mint.key, from.mint.program)
-  const all = ledger.tokenAccount(source)!.amount === amount
-  const middle = openPurse(tx, scene, trader, WSOL_TOKEN, 0n)
-  const shared = { trader, quote: middle.account, slot, time }
-  const sale = VENUES[from.venue].plan({
-    ...shared,
-    coin: from,
-    side: 'sell',
-    base: source,
-    amount,
-  })
-  const between = sale.fill.quote
-  const purchase = VENUES[to.venue].plan({
-    ...shared,
-    coin: to,
-    side: 'buy',
-    base: target,
-    amount: between,
-  })
-  recordRoute(tx, {
-    trader,
-    source,
-    target,
-    mints: [from.mint.key, WSOL_MINT, to.mint.key],
-    venues: [from.venue, to.venue],
-    hops: [sale, purchase],
-    amounts: [amount, between, purchase.fill.base],
-  })
-  middle.close()
-  if (all) closeAccount(tx, source, trader, trader)
-  const draft = finishTransaction(tx, scene, [
-    VENUES[from.venue].table(from),
-    VENUES[to.venue].table(to),
-  ])
-  const program = from.venue === to.venue ? from.venue : 'jupiter'
-  const by = { program, programId: JUPITER }
+  const { tx, fills, by } = route(scene, wallet, [from, to], ['sell', 'buy'], amount)
   return {
-    draft,
+    draft: finishTransaction(tx, scene, [from, to].map(tableOf)),
     intents: [
-      swap(wallet, 'sell', from.mint, sale.fill, WSOL_TOKEN, by),
-      swap(wallet, 'buy', to.mint, purchase.fill, WSOL_TOKEN, by),
+      swap(wallet, 'sell', from, fills[0], WSOL_TOKEN, by),
+      swap(wallet, 'buy', to, fills[1], WSOL_TOKEN, by),
     ],
   }
 }
 
+type Coins = readonly [first: Coin, second: Coin]
+
+const tableOf = (coin: Coin) => VENUES[coin.venue].table(coin)
+
+/** Records a `route` over wrapped SOL, through a coin's pool or the price pool at each hop. */
+function route(
+  scene: MarketScene,
+  { key: trader }: Wallet,
+  coins: Coins,
+  sides: readonly [first: Side, second: Side],
+  amount: bigint,
+) {
+  const { slot, time, universe } = scene
+  const tx = beginTransaction(scene, trader)
+  /** The account of a hop that is not the middle one, and its mint. */
+  const outside = (coin: Coin, side: Side) =>
+    coin === universe.pricePool
+      ? { account: usdcAccountOf(trader), mint: USDC_MINT }
+      : { account: holdingOf(tx, trader, coin.mint, side), mint: coin.mint.key }
+  // The target first: its account may have to be opened.
+  const target = outside(coins[1], sides[1])
+  const source = outside(coins[0], sides[0])
+  const all = isAll(scene, source.account, sides[0], amount)
+  const middle = openPurse(tx, scene, trader, WSOL_TOKEN, 0n)
+  const hop = (coin: Coin, side: Side, outer: Key, given: bigint) => {
+    const [base, quote] =
+      coin === universe.pricePool ? [middle.account, outer] : [outer, middle.account]
+    return VENUES[coin.venue].plan({ coin, side, trader, base, quote, amount: given, slot, time })
+  }
+  const gotOf = ({ fill }: PlannedSwap, side: Side) => (side === 'buy' ? fill.base : fill.quote)
+  const first = hop(coins[0], sides[0], source.account, amount)
+  const between = gotOf(first, sides[0])
+  const second = hop(coins[1], sides[1], target.account, between)
+  recordRoute(tx, {
+    trader,
+    source: source.account,
+    target: target.account,
+    mints: [source.mint, WSOL_MINT, target.mint],
+    venues: coins.map(({ venue }) => venue),
+    hops: [first, second],
+    amounts: [amount, between, gotOf(second, sides[1])],
+  })
+  middle.close()
+  if (all) closeAccount(tx, source.account, trader, trader)
+  // Two hops on one venue count as that venue; hops on several count as the router (rule B11).
+  const program = coins[0].venue === coins[1].venue ? coins[0].venue : 'jupiter'
+  const fills = [first.fill, second.fill] as const
+  return { tx, fills, by: { program, programId: JUPITER } }
+}
+
 /**
- * `route`: vec of steps (u8 venue, its arguments, u8 percent, u8 input, u8 output), u64 in, u64 quoted out, u16 slippage, u8 platform fee; accounts: 9,
- * then each hop's program and accounts. After each hop Jupiter calls itself with a `SwapEvent`: 32 program, 32 mint in, u64, 32 mint out, u64.
+ * `route`: vec of steps (u8 venue, its arguments, u8 percent, u8 input, u8 output), u64 in, u64
+ * quoted out, u16 slippage, u8 platform fee; accounts: 9, then each hop's program and accounts.
+ * After each hop Jupiter calls itself with a `SwapEvent`: 32 program, 32 mint in, u64, 32 mint out,
+ * u64.
  */
 function recordRoute(
   tx: TransactionBuilder,
@@ -339,13 +325,10 @@ function recordRoute(
   route.venues.forEach((venue, index) => {
     data.u8(ROUTE_STEPS[venue]!)
     if (venue === 'orca_whirlpool') data.bool(index === 0)
-    data
-      .u8(100)
-      .u8(index)
-      .u8(index + 1)
+    data.u8(100, index, index + 1)
   })
   const got = route.amounts.at(-1)!
-  data.u64(route.amounts[0]!).u64(got).u16(50).u8(0)
+  data.u64(route.amounts[0]!, got).u16(50).u8(0)
   const accounts: AccountMeta[] = [
     readonly(TOKEN),
     signer(route.trader),
@@ -365,7 +348,7 @@ function recordRoute(
     () => {
       tx.log('Instruction: Route')
       route.hops.forEach((hop, index) => {
-        hop.record(tx)
+        recordSwap(tx, hop)
         const event = byteWriter(128)
           .hex('e445a52e51cb9a1d40c6cde8260871e2')
           .key(hop.program)
@@ -405,24 +388,16 @@ export function fillRequest(
   createAssociatedAccount(tx, maker.key, maker.key, mint)
   const data = byteWriter(35)
     .hex('a860b7a35c0a28a0')
-    .u64(amount)
-    .u64(lamports)
-    .u64(scene.time + 60)
+    .u64(amount, lamports, scene.time + 60)
     .u16(10)
     .u8(0)
     .done()
   const accounts: AccountMeta[] = [
-    writableSigner(taker.key),
-    writableSigner(maker.key),
-    writable(from),
-    writable(to),
+    ...[taker.key, maker.key].map(writableSigner),
+    ...[from, to].map(writable),
     readonly(JUPITER_RFQ),
     writable(makerSol),
-    readonly(mint.key),
-    readonly(mint.program),
-    readonly(WSOL_MINT),
-    readonly(TOKEN),
-    readonly(SYSTEM),
+    ...[mint.key, mint.program, WSOL_MINT, TOKEN, SYSTEM].map(readonly),
     writable(passing),
   ]
   tx.call(
@@ -445,8 +420,8 @@ export function fillRequest(
   return {
     draft: finishTransaction(tx, scene),
     intents: [
-      swap(taker, 'sell', mint, fill, WSOL_TOKEN, by),
-      swap(maker, 'buy', mint, fill, WSOL_TOKEN, by),
+      swap(taker, 'sell', coin, fill, WSOL_TOKEN, by),
+      swap(maker, 'buy', coin, fill, WSOL_TOKEN, by),
     ],
   }
 }
@@ -458,7 +433,7 @@ export function swapInPrivate(
   scene: MarketScene,
   wallet: Wallet,
   coin: Coin,
-  side: 'buy' | 'sell',
+  side: Side,
   amount: bigint,
 ): MarketAction {
   const price = priceAt(coin, scene.slot)
@@ -476,16 +451,12 @@ export function swapInPrivate(
   })
   const tx = beginTransaction(scene, trader)
   const base = createAssociatedAccount(tx, trader, trader, coin.mint)
-  const all = side === 'sell' && scene.ledger.tokenAccount(base)!.amount === amount
-  const data = byteWriter(24).hex('5157d1fe6a22b3c4').u64(fill.base).u64(fill.quote).done()
+  const all = isAll(scene, base, side, amount)
+  const data = byteWriter(24).hex('5157d1fe6a22b3c4').u64(fill.base, fill.quote).done()
   const accounts: AccountMeta[] = [
-    writableSigner(trader),
-    writableSigner(book.key),
-    writable(base),
-    writable(book.base),
-    readonly(coin.mint.key),
-    readonly(coin.mint.program),
-    readonly(SYSTEM),
+    ...[trader, book.key].map(writableSigner),
+    ...[base, book.base].map(writable),
+    ...[coin.mint.key, coin.mint.program, SYSTEM].map(readonly),
   ]
   tx.call(
     PRIVATE_PROGRAM,
@@ -506,6 +477,6 @@ export function swapInPrivate(
   const by = { program: 'unknown', programId: PRIVATE_PROGRAM }
   return {
     draft: finishTransaction(tx, scene),
-    intents: [swap(wallet, side, coin.mint, fill, WSOL_TOKEN, by)],
+    intents: [swap(wallet, side, coin, fill, WSOL_TOKEN, by)],
   }
 }

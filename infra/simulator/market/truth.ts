@@ -19,6 +19,8 @@ export type Intent =
       readonly quoteAmount: bigint
       readonly program: string
       readonly programId: Key
+      /** The coin's pool; null when the swap uses none. */
+      readonly pool: Key | null
       readonly confidence: Confidence
       readonly feeLamports: bigint
     }
@@ -41,15 +43,9 @@ export type Intent =
  * mint, SOL in, SOL out (rules of section A).
  */
 export function inEventOrder(intents: readonly Intent[]): Intent[] {
-  return intents
-    .map((intent, position) => ({ intent, position }))
-    .sort(
-      (a, b) =>
-        rank(a.intent) - rank(b.intent) ||
-        compareText(mintOf(a.intent), mintOf(b.intent)) ||
-        a.position - b.position,
-    )
-    .map(({ intent }) => intent)
+  return intents.toSorted(
+    (a, b) => rank(a) - rank(b) || compareText(mintOf(a), mintOf(b)), // the sort is stable
+  )
 }
 
 function rank(intent: Intent): number {

@@ -1,3 +1,4 @@
+import { memo } from '../memo.ts'
 import { createRandom, hash32 } from '../random.ts'
 import {
   associatedTokenAccount,
@@ -10,14 +11,17 @@ import { WSOL_TOKEN } from './native.ts'
 import { TOKEN, TOKEN_2022, USDC_MINT } from './programs.ts'
 import type { Mint } from './transaction-builder.ts'
 
+const VENUES = [
+  'pumpfun',
+  'pumpswap',
+  'raydium_amm',
+  'raydium_clmm',
+  'orca_whirlpool',
+  'meteora_dlmm',
+] as const
+
 /** Venues on which coins trade. */
-export type VenueName =
-  | 'pumpfun'
-  | 'pumpswap'
-  | 'raydium_amm'
-  | 'raydium_clmm'
-  | 'orca_whirlpool'
-  | 'meteora_dlmm'
+export type VenueName = (typeof VENUES)[number]
 
 /** USD Coin on mainnet. */
 export const USDC_TOKEN: Mint = { key: USDC_MINT, decimals: 6, program: TOKEN }
@@ -51,11 +55,18 @@ export interface Coin {
   key(name: string): Key
 }
 
+/** The state account of a coin's pool: its bonding curve, pool or pair. */
+export function poolKeyOf(coin: Coin): Key {
+  return coin.key(coin.venue === 'pumpfun' ? 'bonding-curve' : 'pool')
+}
+
 /** The constant parts of the market. */
 export interface Universe {
   readonly seed: number
   /** Tracked wallets: number n is `wallets[n - 1]`. */
   readonly wallets: readonly Wallet[]
+  /** The same by key id. */
+  readonly walletsById: ReadonlyMap<string, Wallet>
   readonly coins: readonly Coin[]
   /** Traders that nobody tracks. */
   readonly strangers: readonly Key[]
@@ -126,20 +137,12 @@ export function createUniverse(
   return {
     seed,
     wallets,
+    walletsById: new Map(wallets.map((wallet) => [wallet.key.id, wallet])),
     coins: Array.from({ length: coinCount }, (_, index) => createCoin(seed, index, livesOf(index))),
     strangers: Array.from({ length: 200 }, (_, index) => derivedKey(seed, `stranger/${index}`)),
     pricePool: createPricePool(seed),
   }
 }
-
-const VENUES: readonly VenueName[] = [
-  'pumpfun',
-  'pumpswap',
-  'raydium_amm',
-  'raydium_clmm',
-  'orca_whirlpool',
-  'meteora_dlmm',
-]
 
 function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
   const random = createRandom(seed, 'coin', index)
@@ -169,7 +172,7 @@ function createCoin(seed: number, index: number, life: CoinLife | null): Coin {
     basePrice: (marketSol * quotePerSol) / Number(supply),
     depth: marketSol * quotePerSol * random.between(0.1, 0.2),
     life,
-    key: rememberedKeys(seed, `coin/${index}`),
+    key: memo((name) => derivedKey(seed, `coin/${index}/${name}`)),
   }
 }
 
@@ -185,19 +188,7 @@ function createPricePool(seed: number): Coin {
     basePrice: (SOL_USD * 1e6) / 1e9,
     depth: 20_000_000e6,
     life: null,
-    key: rememberedKeys(seed, 'price-pool'),
-  }
-}
-
-function rememberedKeys(seed: number, owner: string): (name: string) => Key {
-  const keys = new Map<string, Key>()
-  return (name) => {
-    let found = keys.get(name)
-    if (found === undefined) {
-      found = derivedKey(seed, `${owner}/${name}`)
-      keys.set(name, found)
-    }
-    return found
+    key: memo((name) => derivedKey(seed, `price-pool/${name}`)),
   }
 }
 

@@ -1,7 +1,11 @@
 import { type SubscribeRequest, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
 import test from 'ava'
-import { poolKeyOf } from '../../../infra/simulator/market/pool-keys.ts'
-import { type Coin, priceAt, reservesAt } from '../../../infra/simulator/market/universe.ts'
+import {
+  type Coin,
+  poolKeyOf,
+  priceAt,
+  reservesAt,
+} from '../../../infra/simulator/market/universe.ts'
 import { curveAt } from '../../../infra/simulator/market/venues/pumpfun.ts'
 import { startSimulator } from '../../../infra/simulator/simulator.ts'
 import { type Address, addressBytes, addressFromBytes } from '../../domain/address.ts'

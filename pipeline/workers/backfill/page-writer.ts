@@ -1,9 +1,9 @@
 import type { WalletRecord } from '../../domain/slot.ts'
 import type { IngestMetrics } from '../../ingest/telemetry.ts'
 import type { EventLog } from '../../log/log.ts'
-import { readSettledSolPrices } from '../../store/read-sol-prices.ts'
 import type { Store } from '../../store/store.ts'
-import type { BackfillJob, BackfillJobs } from './backfill-jobs.ts'
+import type { BackfillJob, BackfillJobs } from '../../store/tables/backfills.ts'
+import { readSettledSolPrices } from '../../store/tables/sol-prices.ts'
 import { refuseStopped } from './fetch-transaction.ts'
 import type { BackfillPage } from './page-fetcher.ts'
 

@@ -1,5 +1,7 @@
+import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import type { Store } from '../../store/store.ts'
-import { markForRefold, readRevisions } from './book-store.ts'
+import { markForRefold, readRevisions } from '../../store/tables/fold-snapshots.ts'
+import { findActiveWallets } from '../../store/tables/wallet-metrics.ts'
 
 const WALLETS_PER_INSERT = 1000
 
@@ -13,13 +15,10 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
     'SELECT argMax(salt, version) AS salt, max(version) AS newest FROM privacy_salt',
   )
   if ((row?.salt ?? '') === (salt ?? '')) return
-  const stored = await store.query<{ wallet: number }>(
-    `SELECT DISTINCT wallet FROM wallet_metrics WHERE events > 0 OR sol_balance_lamports IS NOT NULL
-     ORDER BY wallet LIMIT 10000000`,
-  )
-  const wallets = stored.map(({ wallet }) => wallet)
+  const wallets = await findActiveWallets(store)
   for (let at = 0; at < wallets.length; at += WALLETS_PER_INSERT) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_INSERT))
+    const some = wallets.slice(at, at + WALLETS_PER_INSERT)
+    const known = await readRevisions(store, some, SNAPSHOT_FORMAT)
     await markForRefold(
       store,
       new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),

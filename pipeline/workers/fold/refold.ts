@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServiceError } from '../../domain/service-error.ts'
+import { SNAPSHOT_FORMAT } from '../../fold/snapshot.ts'
 import type { EventLog } from '../../log/log.ts'
 import type { Store } from '../../store/store.ts'
-import { findMarkedWallets, readRevisions } from './book-store.ts'
+import { findMarkedWallets, readRevisions } from '../../store/tables/fold-snapshots.ts'
 
 /** Wallets in one append and one query; bounds both. */
 const WALLETS_PER_REQUEST = 1000
@@ -19,7 +20,7 @@ export async function requestRefolds(
   const targets = new Map<number, number>()
   for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
     const some = wallets.slice(at, at + WALLETS_PER_REQUEST)
-    const known = await readRevisions(parts.store, some)
+    const known = await readRevisions(parts.store, some, SNAPSHOT_FORMAT)
     const refolds = some.map((wallet) => ({
       wallet,
       revision: (known.get(wallet)?.revision ?? 0) + 1,
@@ -41,7 +42,8 @@ export async function readRefoldProgress(
   let begun = 0
   let done = 0
   for (let at = 0; at < wallets.length; at += WALLETS_PER_REQUEST) {
-    const known = await readRevisions(store, wallets.slice(at, at + WALLETS_PER_REQUEST))
+    const some = wallets.slice(at, at + WALLETS_PER_REQUEST)
+    const known = await readRevisions(store, some, SNAPSHOT_FORMAT)
     for (const [wallet, { revision, isWhole }] of known) {
       if (revision < (targets.get(wallet) ?? 0)) continue
       begun += 1

@@ -1,4 +1,4 @@
-import { derivedKey, type Key } from '../key.ts'
+import { type Key, rememberedKey } from '../key.ts'
 import { tokenAccountRent } from '../native.ts'
 import { WSOL_MINT } from '../programs.ts'
 import type {
@@ -8,7 +8,7 @@ import type {
   TokenAccount,
   TransactionBuilder,
 } from '../transaction-builder.ts'
-import { type Coin, reservesAt } from '../universe.ts'
+import { type Coin, priceAt, reservesAt } from '../universe.ts'
 
 /** One swap for a venue to carry out. */
 export interface SwapOrder {
@@ -39,9 +39,18 @@ export interface SwapFill {
 export interface PlannedSwap {
   readonly program: Key
   readonly accounts: readonly AccountMeta[]
+  readonly data: Uint8Array
   readonly fill: SwapFill
-  /** Records the instruction, top-level or called by a router. */
-  record(tx: TransactionBuilder): void
+  /** Compute units beside those of called programs. */
+  readonly units: number
+  /** The body of the instruction. */
+  run(tx: TransactionBuilder): void
+}
+
+/** Records the instruction of a swap, top-level or called by a router. */
+export function recordSwap(tx: TransactionBuilder, planned: PlannedSwap): void {
+  const { program, accounts, data, units } = planned
+  tx.call(program, accounts, data, () => planned.run(tx), units)
 }
 
 /** Balances of a pool's account at a slot. */
@@ -65,29 +74,22 @@ export function feeOf(amount: bigint, bps: bigint): bigint {
   return (amount * bps + 9_999n) / 10_000n
 }
 
-/** Output of a constant product for `given`, after the fee. */
-export function constantProduct(
-  given: bigint,
-  reserveIn: bigint,
-  reserveOut: bigint,
-  feeBps: bigint,
-): bigint {
-  const net = given - feeOf(given, feeBps)
-  return (reserveOut * net) / (reserveIn + net)
-}
-
-/** Input and output of an order on a constant-product pool, with its fee. */
-export function fillOf(order: SwapOrder, feeBps: bigint): SwapFill {
-  const reserves = reservesAt(order.coin, order.slot)
-  return order.side === 'buy'
-    ? {
-        quote: order.amount,
-        base: constantProduct(order.amount, reserves.quote, reserves.base, feeBps),
-      }
-    : {
-        base: order.amount,
-        quote: constantProduct(order.amount, reserves.base, reserves.quote, feeBps),
-      }
+/**
+ * The amounts of an order on a constant-product pool with this fee, and the accounts, vaults and
+ * mints of its input and output.
+ */
+export function sidesOf({ coin, side, amount, base, quote, slot }: SwapOrder, feeBps: bigint) {
+  const reserves = reservesAt(coin, slot)
+  const ofBase = { account: base, vault: coin.key('vault-base'), mint: coin.mint.key }
+  const ofQuote = { account: quote, vault: coin.key('vault-quote'), mint: coin.quote.key }
+  const [input, output] = side === 'buy' ? [ofQuote, ofBase] : [ofBase, ofQuote]
+  const [reserveIn, reserveOut] =
+    side === 'buy' ? [reserves.quote, reserves.base] : [reserves.base, reserves.quote]
+  const net = amount - feeOf(amount, feeBps)
+  const got = (reserveOut * net) / (reserveIn + net)
+  const fill: SwapFill =
+    side === 'buy' ? { quote: amount, base: got } : { base: amount, quote: got }
+  return { fill, given: amount, got, input, output }
 }
 
 /** A token account of a pool. */
@@ -113,44 +115,40 @@ export function poolVaults(coin: Coin, owner: Key): PoolBalances[] {
   ]
 }
 
-/** The lookup table of a pool: the keys that its swaps name. Created once. */
-export function lookupTableOf(coin: Coin, entries: () => readonly Key[]): LookupTable {
-  let table = tables.get(coin)
-  if (table === undefined) {
-    table = { key: derivedKey(0, `table/${coin.mint.key.address}`), entries: entries() }
-    tables.set(coin, table)
-  }
-  return table
+/**
+ * The lookup table of a pool: the keys that its swaps name, of the program and of the coin by name.
+ */
+export function lookupTable(
+  coin: Coin,
+  fixed: readonly Key[],
+  names: readonly string[],
+): LookupTable {
+  const entries = [...fixed, ...names.map((name) => coin.key(name))]
+  return { key: rememberedKey(`table/${coin.mint.key.address}`), entries }
 }
-const tables = new WeakMap<Coin, LookupTable>()
 
 /**
- * Whether the coin's mint comes before its quote's in byte order, by which symmetric pools order
- * their mints.
+ * The sides of a symmetric pool, which orders its mints by their bytes; and the price at a slot: raw
+ * units of mint B for one of mint A.
  */
+export function pairOf(coin: Coin, slot: number) {
+  const base = { mint: coin.mint, vault: coin.key('vault-base') }
+  const quote = { mint: coin.quote, vault: coin.key('vault-quote') }
+  const price = priceAt(coin, slot)
+  return isBaseFirst(coin) ? { a: base, b: quote, price } : { a: quote, b: base, price: 1 / price }
+}
+
+/** Whether the coin's mint comes before its quote's in byte order. */
 export function isBaseFirst(coin: Coin): boolean {
   return Buffer.compare(coin.mint.key.bytes, coin.quote.key.bytes) < 0
 }
 
-/** The accounts and vaults of a swap by its direction. */
-export function direction(order: SwapOrder) {
-  const { coin } = order
-  const [base, quote] = [coin.key('vault-base'), coin.key('vault-quote')]
-  return order.side === 'buy'
-    ? {
-        from: order.quote,
-        to: order.base,
-        vaultIn: quote,
-        vaultOut: base,
-        mintIn: coin.quote,
-        mintOut: coin.mint,
-      }
-    : {
-        from: order.base,
-        to: order.quote,
-        vaultIn: base,
-        vaultOut: quote,
-        mintIn: coin.mint,
-        mintOut: coin.quote,
-      }
+/** The tick of a price, as concentrated-liquidity pools count them: powers of 1.0001. */
+export function tickOf(price: number): number {
+  return Math.floor(Math.log(price) / Math.log(1.0001))
+}
+
+/** Square root of the raw price (B for A) times 2^64, as these pools store it. */
+export function sqrtPriceX64(price: number): bigint {
+  return (BigInt(Math.round(Math.sqrt(price) * 2 ** 52)) << 64n) >> 52n
 }

@@ -1,5 +1,5 @@
 import { byteWriter } from '../byte-writer.ts'
-import { associatedTokenAccount, derivedKey, type Key, wellKnown } from '../key.ts'
+import { associatedTokenAccount, derivedKey, type Key, rememberedKey, wellKnown } from '../key.ts'
 import { transferSol, transferTokenChecked } from '../native.ts'
 import { SYSTEM } from '../programs.ts'
 import {
@@ -10,7 +10,7 @@ import {
   writable,
   writableSigner,
 } from '../transaction-builder.ts'
-import { type Coin, priceAt } from '../universe.ts'
+import { type Coin, poolKeyOf, priceAt } from '../universe.ts'
 import { feeOf, type PlannedSwap, type PoolBalances, type SwapOrder, type Venue } from './pool.ts'
 
 /** pump.fun's bonding curve. */
@@ -43,8 +43,7 @@ const TOO_LITTLE_SOL_RECEIVED = 6_003
  */
 export const pumpfunVenue: Venue = {
   accounts(coin) {
-    const curve = curveOf(coin)
-    const vault = associatedTokenAccount(curve, coin.mint.key, coin.mint.program)
+    const { curve, vault, creator } = accountsOf(coin)
     const fixed = (key: Key, lamports: bigint): PoolBalances => ({
       key,
       lamports: () => lamports,
@@ -65,7 +64,7 @@ export const pumpfunVenue: Venue = {
           amount: curveAt(coin, slot).virtualTokens - 73_000_000_000_000n,
         }),
       },
-      fixed(creatorVault(coin), 59_947_142n),
+      fixed(creator, 59_947_142n),
       fixed(FEE_RECIPIENT, 6_382_853_541_818n),
       fixed(BUYBACK_RECIPIENT, 1_729_243_489n),
     ]
@@ -90,136 +89,106 @@ export const pumpfunVenue: Venue = {
 }
 
 function buy(order: SwapOrder): PlannedSwap {
-  const { coin, trader } = order
-  const curve = curveAt(coin, order.slot)
-  const sol = (order.amount * 10_000n) / (10_000n + PROTOCOL_BPS + CREATOR_BPS) - 2n
-  const product = curve.virtualSol * curve.virtualTokens
-  const tokens = curve.virtualTokens - product / (curve.virtualSol + sol) - 1n
-  const fee = feeOf(sol, PROTOCOL_BPS)
-  const creatorFee = feeOf(sol, CREATOR_BPS)
-  const after = {
-    virtualSol: curve.virtualSol + sol,
-    virtualTokens: curve.virtualTokens - tokens,
-    realSol: curve.realSol + sol,
-    realTokens: curve.realTokens - tokens,
-  }
-  const vault = associatedTokenAccount(curveOf(coin), coin.mint.key, coin.mint.program)
-  const accounts: AccountMeta[] = [
-    readonly(GLOBAL),
-    writable(FEE_RECIPIENT),
-    readonly(coin.mint.key),
-    writable(curveOf(coin)),
-    writable(vault),
-    writable(order.base),
-    writableSigner(trader),
-    readonly(SYSTEM),
-    readonly(coin.mint.program),
-    writable(creatorVault(coin)),
-    readonly(EVENT_AUTHORITY),
-    readonly(PUMPFUN_PROGRAM),
-    readonly(GLOBAL_VOLUME),
-    writable(userVolume(trader)),
-    readonly(FEE_CONFIG),
-    readonly(FEE_PROGRAM),
-    readonly(coin.key('curve-v2')),
-    writable(BUYBACK_RECIPIENT),
-  ]
-  const data = byteWriter(25)
-    .hex('66063d1201daebea')
-    .u64(tokens)
-    .u64((order.amount * 101n) / 100n)
-    .u8(0)
-  const record = (tx: TransactionBuilder) =>
-    tx.call(
-      PUMPFUN_PROGRAM,
-      accounts,
-      data.done(),
-      () => {
-        tx.log('Instruction: Buy')
-        getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, curve.virtualSol, sol)
-        if (order.refuse) {
-          refuse(tx, 'TooMuchSolRequired', TOO_MUCH_SOL_REQUIRED)
-        }
-        transferTokenChecked(tx, vault, order.base, curveOf(coin), tokens)
-        transferSol(tx, trader, creatorVault(coin), creatorFee)
-        transferSol(tx, trader, curveOf(coin), sol)
-        transferSol(tx, trader, BUYBACK_RECIPIENT, fee / 2n)
-        transferSol(tx, trader, FEE_RECIPIENT, fee - fee / 2n)
-        emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
-      },
-      24_000,
-    )
+  const { coin, trader, amount } = order
+  const before = curveAt(coin, order.slot)
+  const sol = (amount * 10_000n) / (10_000n + PROTOCOL_BPS + CREATOR_BPS) - 2n
+  const product = before.virtualSol * before.virtualTokens
+  const tokens = before.virtualTokens - product / (before.virtualSol + sol) - 1n
+  const trade = tradeOf(before, sol, -tokens)
+  const { curve, vault, creator } = accountsOf(coin)
+  const { fee, creatorFee } = trade
   return {
     program: PUMPFUN_PROGRAM,
-    accounts,
+    accounts: [
+      ...commonAccounts(order),
+      readonly(coin.mint.program),
+      writable(creator),
+      readonly(EVENT_AUTHORITY),
+      readonly(PUMPFUN_PROGRAM),
+      readonly(GLOBAL_VOLUME),
+      writable(userVolume(trader)),
+      ...lastAccounts(coin),
+    ],
+    data: byteWriter(25)
+      .hex('66063d1201daebea')
+      .u64(tokens, (amount * 101n) / 100n)
+      .u8(0)
+      .done(),
     fill: { base: tokens, quote: sol + fee + creatorFee },
-    record,
+    units: 24_000,
+    run(tx) {
+      tx.log('Instruction: Buy')
+      getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, before.virtualSol, sol)
+      if (order.refuse) refuse(tx, 'TooMuchSolRequired', TOO_MUCH_SOL_REQUIRED)
+      transferTokenChecked(tx, vault, order.base, curve, tokens)
+      transferSol(tx, trader, creator, creatorFee)
+      transferSol(tx, trader, curve, sol)
+      transferSol(tx, trader, BUYBACK_RECIPIENT, fee / 2n)
+      transferSol(tx, trader, FEE_RECIPIENT, fee - fee / 2n)
+      emitTrade(tx, order, trade)
+    },
   }
 }
 
 function sell(order: SwapOrder): PlannedSwap {
-  const { coin, trader } = order
-  const curve = curveAt(coin, order.slot)
-  const tokens = order.amount
-  const product = curve.virtualSol * curve.virtualTokens
-  const sol = curve.virtualSol - product / (curve.virtualTokens + tokens) - 1n
-  const fee = feeOf(sol, PROTOCOL_BPS)
-  const creatorFee = feeOf(sol, CREATOR_BPS)
-  const after = {
-    virtualSol: curve.virtualSol - sol,
-    virtualTokens: curve.virtualTokens + tokens,
-    realSol: curve.realSol - sol,
-    realTokens: curve.realTokens + tokens,
+  const { coin, trader, amount: tokens } = order
+  const before = curveAt(coin, order.slot)
+  const product = before.virtualSol * before.virtualTokens
+  const sol = before.virtualSol - product / (before.virtualTokens + tokens) - 1n
+  const trade = tradeOf(before, -sol, tokens)
+  const { curve, vault, creator } = accountsOf(coin)
+  const { fee, creatorFee } = trade
+  return {
+    program: PUMPFUN_PROGRAM,
+    accounts: [
+      ...commonAccounts(order),
+      writable(creator),
+      readonly(coin.mint.program),
+      readonly(EVENT_AUTHORITY),
+      readonly(PUMPFUN_PROGRAM),
+      ...lastAccounts(coin),
+    ],
+    data: byteWriter(24)
+      .hex('33e685a4017f83ad')
+      .u64(tokens, (sol * 9n) / 10n)
+      .done(),
+    fill: { base: tokens, quote: sol - fee - creatorFee },
+    units: 22_000,
+    run(tx) {
+      tx.log('Instruction: Sell')
+      getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, before.virtualSol, sol)
+      if (order.refuse) refuse(tx, 'TooLittleSolReceived', TOO_LITTLE_SOL_RECEIVED)
+      transferTokenChecked(tx, order.base, vault, trader, tokens)
+      tx.moveLamports(curve, trader, sol - fee - creatorFee)
+      tx.moveLamports(curve, creator, creatorFee)
+      tx.moveLamports(curve, BUYBACK_RECIPIENT, fee / 2n)
+      tx.moveLamports(curve, FEE_RECIPIENT, fee - fee / 2n)
+      emitTrade(tx, order, trade)
+    },
   }
-  const vault = associatedTokenAccount(curveOf(coin), coin.mint.key, coin.mint.program)
-  const accounts: AccountMeta[] = [
+}
+
+/** The first 8 accounts of both instructions. */
+function commonAccounts({ coin, base, trader }: SwapOrder): AccountMeta[] {
+  const { curve, vault } = accountsOf(coin)
+  return [
     readonly(GLOBAL),
     writable(FEE_RECIPIENT),
     readonly(coin.mint.key),
-    writable(curveOf(coin)),
+    writable(curve),
     writable(vault),
-    writable(order.base),
+    writable(base),
     writableSigner(trader),
     readonly(SYSTEM),
-    writable(creatorVault(coin)),
-    readonly(coin.mint.program),
-    readonly(EVENT_AUTHORITY),
-    readonly(PUMPFUN_PROGRAM),
-    readonly(FEE_CONFIG),
-    readonly(FEE_PROGRAM),
-    readonly(coin.key('curve-v2')),
+  ]
+}
+
+/** The last 4 accounts of both instructions. */
+function lastAccounts(coin: Coin): AccountMeta[] {
+  return [
+    ...[FEE_CONFIG, FEE_PROGRAM, coin.key('curve-v2')].map(readonly),
     writable(BUYBACK_RECIPIENT),
   ]
-  const data = byteWriter(24)
-    .hex('33e685a4017f83ad')
-    .u64(tokens)
-    .u64((sol * 9n) / 10n)
-  const record = (tx: TransactionBuilder) =>
-    tx.call(
-      PUMPFUN_PROGRAM,
-      accounts,
-      data.done(),
-      () => {
-        tx.log('Instruction: Sell')
-        getFees(tx, FEE_CONFIG, PUMPFUN_PROGRAM, curve.virtualSol, sol)
-        if (order.refuse) {
-          refuse(tx, 'TooLittleSolReceived', TOO_LITTLE_SOL_RECEIVED)
-        }
-        transferTokenChecked(tx, order.base, vault, trader, tokens)
-        tx.moveLamports(curveOf(coin), trader, sol - fee - creatorFee)
-        tx.moveLamports(curveOf(coin), creatorVault(coin), creatorFee)
-        tx.moveLamports(curveOf(coin), BUYBACK_RECIPIENT, fee / 2n)
-        tx.moveLamports(curveOf(coin), FEE_RECIPIENT, fee - fee / 2n)
-        emitTrade(tx, order, { sol, tokens, fee, creatorFee, after })
-      },
-      22_000,
-    )
-  return {
-    program: PUMPFUN_PROGRAM,
-    accounts,
-    fill: { base: tokens, quote: sol - fee - creatorFee },
-    record,
-  }
 }
 
 /** Fails the instruction as Anchor programs do: a log line that names the error, then its code. */
@@ -250,7 +219,7 @@ export function getFees(
     data.done(),
     () => {
       tx.log('Instruction: GetFees')
-      tx.logReturn(FEE_PROGRAM, byteWriter(24).u64(0).u64(PROTOCOL_BPS).u64(CREATOR_BPS).done())
+      tx.logReturn(FEE_PROGRAM, byteWriter(24).u64(0, PROTOCOL_BPS, CREATOR_BPS).done())
     },
     3_302,
   )
@@ -264,6 +233,23 @@ interface Trade {
   readonly after: Curve
 }
 
+/** A trade that adds these amounts to a curve, one of them negative. */
+function tradeOf(before: Curve, solIn: bigint, tokensIn: bigint): Trade {
+  const [sol, tokens] = solIn > 0n ? [solIn, -tokensIn] : [-solIn, tokensIn]
+  return {
+    sol,
+    tokens,
+    fee: feeOf(sol, PROTOCOL_BPS),
+    creatorFee: feeOf(sol, CREATOR_BPS),
+    after: {
+      virtualSol: before.virtualSol + solIn,
+      virtualTokens: before.virtualTokens + tokensIn,
+      realSol: before.realSol + solIn,
+      realTokens: before.realTokens + tokensIn,
+    },
+  }
+}
+
 /**
  * `TradeEvent`: 32 mint, u64 sol, u64 tokens, bool is_buy, 32 user, i64 timestamp, u64 virtual sol,
  * u64 virtual tokens, u64 real sol, u64 real tokens, 32 fee recipient, u64 fee bps, u64 fee, 32
@@ -272,40 +258,26 @@ interface Trade {
  * fields of newer curves.
  */
 function emitTrade(tx: TransactionBuilder, order: SwapOrder, trade: Trade): void {
-  const { coin } = order
+  const { coin, side, trader, time } = order
+  const { sol, tokens, fee, creatorFee, after } = trade
   const event = byteWriter(400)
     .hex('bddb7fd34ee661ee')
     .key(coin.mint.key)
-    .u64(trade.sol)
-    .u64(trade.tokens)
-    .bool(order.side === 'buy')
-    .key(order.trader)
-    .u64(order.time)
-    .u64(trade.after.virtualSol)
-    .u64(trade.after.virtualTokens)
-    .u64(trade.after.realSol)
-    .u64(trade.after.realTokens)
+    .u64(sol, tokens)
+    .bool(side === 'buy')
+    .key(trader)
+    .u64(time, after.virtualSol, after.virtualTokens, after.realSol, after.realTokens)
     .key(FEE_RECIPIENT)
-    .u64(PROTOCOL_BPS)
-    .u64(trade.fee)
+    .u64(PROTOCOL_BPS, fee)
     .key(coin.key('creator'))
-    .u64(CREATOR_BPS)
-    .u64(trade.creatorFee)
+    .u64(CREATOR_BPS, creatorFee)
     .bool(false)
-    .u64(0)
-    .u64(0)
-    .u64(0)
-    .u64(0)
-    .text(order.side)
+    .u64(0, 0, 0, 0)
+    .text(side)
     .bool(false)
-    .u64(0)
-    .u64(0)
-    .u64(5_000)
-    .u64(trade.fee / 2n)
-    .raw(new Uint8Array(36))
-    .u64(trade.sol)
-    .u64(trade.after.virtualSol)
-    .u64(trade.after.realSol)
+    .u64(0, 0, 5_000, fee / 2n)
+    .zeros(36)
+    .u64(sol, after.virtualSol, after.realSol)
     .done()
   emitEvent(tx, PUMPFUN_PROGRAM, EVENT_AUTHORITY, event)
 }
@@ -319,10 +291,7 @@ export function emitEvent(
   logged = true,
 ): void {
   if (logged) tx.logData(event)
-  const data = byteWriter(event.length + 8)
-    .hex('e445a52e51cb9a1d')
-    .raw(event)
-    .done()
+  const data = Buffer.concat([Buffer.from('e445a52e51cb9a1d', 'hex'), event])
   tx.call(program, [readonly(authority)], data, undefined, 2_093)
 }
 
@@ -348,23 +317,14 @@ export function curveAt(coin: Coin, slot: number): Curve {
   }
 }
 
-/** The bonding curve of a coin. */
-export function curveOf(coin: Coin): Key {
-  return coin.key('bonding-curve')
-}
-
-function creatorVault(coin: Coin): Key {
-  return coin.key('creator-vault')
+function accountsOf(coin: Coin) {
+  const curve = poolKeyOf(coin)
+  return {
+    curve,
+    vault: associatedTokenAccount(curve, coin.mint.key, coin.mint.program),
+    creator: coin.key('creator-vault'),
+  }
 }
 
 /** The trader's volume account, which already exists. */
-function userVolume(trader: Key): Key {
-  let found = volumes.get(trader.id)
-  if (found === undefined) {
-    found = derivedKey(0, `volume/${trader.address}`)
-    if (volumes.size > 100_000) volumes.clear()
-    volumes.set(trader.id, found)
-  }
-  return found
-}
-const volumes = new Map<string, Key>()
+const userVolume = (trader: Key) => rememberedKey(`volume/${trader.address}`)

@@ -1,5 +1,5 @@
 import { byteWriter } from '../byte-writer.ts'
-import { associatedTokenAccount, derivedKey, type Key, wellKnown } from '../key.ts'
+import { associatedTokenAccount, type Key, rememberedKey, wellKnown } from '../key.ts'
 import { transferTokenChecked, WSOL_TOKEN } from '../native.ts'
 import { ASSOCIATED_TOKEN, SYSTEM, TOKEN } from '../programs.ts'
 import {
@@ -9,10 +9,10 @@ import {
   writable,
   writableSigner,
 } from '../transaction-builder.ts'
-import { reservesAt } from '../universe.ts'
+import { type Coin, reservesAt } from '../universe.ts'
 import {
   feeOf,
-  lookupTableOf,
+  lookupTable,
   type PlannedSwap,
   poolVaults,
   type SwapOrder,
@@ -53,193 +53,123 @@ export const pumpswapVenue: Venue = {
     ),
   ],
   table: (coin) =>
-    lookupTableOf(coin, () => [
-      GLOBAL_CONFIG,
-      EVENT_AUTHORITY,
-      GLOBAL_VOLUME,
-      FEE_CONFIG,
-      FEE_PROGRAM,
-      FEE_RECIPIENT,
-      BUYBACK_RECIPIENT,
-      protocolAccount(),
-      buybackAccount(),
-      ASSOCIATED_TOKEN,
-      coin.key('pool'),
-      coin.key('vault-base'),
-      coin.key('vault-quote'),
-    ]),
+    lookupTable(
+      coin,
+      [
+        ...[GLOBAL_CONFIG, EVENT_AUTHORITY, GLOBAL_VOLUME, FEE_CONFIG, FEE_PROGRAM, FEE_RECIPIENT],
+        ...[BUYBACK_RECIPIENT, protocolAccount(), buybackAccount(), ASSOCIATED_TOKEN],
+      ],
+      ['pool', 'vault-base', 'vault-quote'],
+    ),
   plan: (order) => (order.side === 'buy' ? buy(order) : sell(order)),
 }
 
 function buy(order: SwapOrder): PlannedSwap {
-  const { coin, slot } = order
+  const { coin, slot, amount: total } = order
   const exact = slot % 2 === 0
   const reserves = reservesAt(coin, slot)
-  const total = order.amount
-  const taken = 10_000n + LP_BPS + PROTOCOL_BPS + CREATOR_BPS
-  const rough = (total * 10_000n) / taken
-  const protocolFee = feeOf(rough, PROTOCOL_BPS)
-  const creatorFee = feeOf(rough, CREATOR_BPS)
-  const toPool = total - protocolFee - creatorFee
-  const lpFee = feeOf(rough, LP_BPS)
-  const net = toPool - lpFee
+  const rough = (total * 10_000n) / (10_000n + LP_BPS + PROTOCOL_BPS + CREATOR_BPS)
+  const fees = feesOf(rough)
+  const toPool = total - fees.protocol - fees.creator
+  const net = toPool - fees.lp
   const base = (reserves.base * net) / (reserves.quote + net)
-  const accounts: AccountMeta[] = [
-    ...commonAccounts(order),
-    readonly(GLOBAL_VOLUME),
-    writable(derivedKey(0, `swap-volume/${order.trader.address}`)),
-    readonly(FEE_CONFIG),
-    readonly(FEE_PROGRAM),
-    readonly(coin.key('pool-v2')),
-    readonly(BUYBACK_RECIPIENT),
-    writable(buybackAccount()),
-  ]
   const least = (base * 99n) / 100n
-  const data = exact
-    ? byteWriter(25).hex('c62e1552b4d9e870').u64(total).u64(least).u8(0)
-    : byteWriter(25)
-        .hex('66063d1201daebea')
-        .u64(base)
-        .u64((total * 102n) / 100n)
-        .u8(0)
-  const record = (tx: TransactionBuilder) =>
-    tx.call(
-      PUMPSWAP_PROGRAM,
-      accounts,
-      data.done(),
-      () => {
-        const userBase = tx.token(order.base)!.amount
-        const userQuote = tx.token(order.quote)!.amount
-        tx.log(`Instruction: ${exact ? 'BuyExactQuoteIn' : 'Buy'}`)
-        getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, net)
-        if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
-        transferTokenChecked(tx, coin.key('vault-base'), order.base, coin.key('pool'), base)
-        transferTokenChecked(tx, order.quote, coin.key('vault-quote'), order.trader, toPool)
-        transferTokenChecked(
-          tx,
-          order.quote,
-          protocolAccount(),
-          order.trader,
-          protocolFee - protocolFee / 2n,
-        )
-        transferTokenChecked(tx, order.quote, coin.key('creator-account'), order.trader, creatorFee)
-        transferTokenChecked(tx, order.quote, buybackAccount(), order.trader, protocolFee / 2n)
-        const event = byteWriter(480)
-          .hex('67f4521f2cf57777')
-          .u64(order.time)
-          .u64(base)
-          .u64(total)
-          .u64(userBase)
-          .u64(userQuote)
-          .u64(reserves.base)
-          .u64(reserves.quote)
-          .u64(exact ? total : net)
-          .u64(LP_BPS)
-          .u64(lpFee)
-          .u64(PROTOCOL_BPS)
-          .u64(protocolFee)
-          .u64(toPool)
-          .u64(exact ? net : total)
-          .raw(eventKeys(order))
-          .u64(CREATOR_BPS)
-          .u64(creatorFee)
-          .bool(false)
-          .u64(0)
-          .u64(0)
-          .u64(0)
-          .u64(0)
-          .u64(exact ? least : base)
-          .text(exact ? 'buy_exact_quote_in' : 'buy')
-          .u64(0)
-          .u64(0)
-          .u64(5_000)
-          .u64(protocolFee / 2n)
-          .done()
-        emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
-      },
-      38_000,
-    )
-  return { program: PUMPSWAP_PROGRAM, accounts, fill: { base, quote: total }, record }
+  const instruction = exact ? 'c62e1552b4d9e870' : '66063d1201daebea'
+  const limits = exact ? [total, least] : [base, (total * 102n) / 100n]
+  return {
+    program: PUMPSWAP_PROGRAM,
+    accounts: [
+      ...commonAccounts(order),
+      readonly(GLOBAL_VOLUME),
+      writable(rememberedKey(`swap-volume/${order.trader.address}`)),
+      ...lastAccounts(coin),
+    ],
+    data: byteWriter(25)
+      .hex(instruction)
+      .u64(...limits)
+      .u8(0)
+      .done(),
+    fill: { base, quote: total },
+    units: 38_000,
+    run(tx) {
+      const held = [tx.token(order.base)!.amount, tx.token(order.quote)!.amount]
+      tx.log(`Instruction: ${exact ? 'BuyExactQuoteIn' : 'Buy'}`)
+      getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, net)
+      if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
+      transferTokenChecked(tx, coin.key('vault-base'), order.base, coin.key('pool'), base)
+      transferTokenChecked(tx, order.quote, coin.key('vault-quote'), order.trader, toPool)
+      payFees(tx, coin, fees, order.quote, order.trader)
+      const event = byteWriter(480)
+        .hex('67f4521f2cf57777')
+        .u64(order.time, base, total, ...held, reserves.base, reserves.quote)
+        .u64(exact ? total : net, LP_BPS, fees.lp, PROTOCOL_BPS, fees.protocol)
+        .u64(toPool, exact ? net : total)
+        .key(...eventKeys(order))
+        .u64(CREATOR_BPS, fees.creator)
+        .bool(false)
+        .u64(0, 0, 0, 0, exact ? least : base)
+        .text(exact ? 'buy_exact_quote_in' : 'buy')
+        .u64(0, 0, 5_000, fees.protocol / 2n)
+        .done()
+      emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
+    },
+  }
 }
 
 function sell(order: SwapOrder): PlannedSwap {
-  const { coin, slot } = order
+  const { coin, slot, amount: base } = order
   const reserves = reservesAt(coin, slot)
-  const base = order.amount
   const gross = (reserves.quote * base) / (reserves.base + base)
-  const lpFee = feeOf(gross, LP_BPS)
-  const protocolFee = feeOf(gross, PROTOCOL_BPS)
-  const creatorFee = feeOf(gross, CREATOR_BPS)
-  const fromPool = gross - lpFee
-  const quote = fromPool - protocolFee - creatorFee
-  const accounts: AccountMeta[] = [
-    ...commonAccounts(order),
-    readonly(FEE_CONFIG),
-    readonly(FEE_PROGRAM),
-    readonly(coin.key('pool-v2')),
-    readonly(BUYBACK_RECIPIENT),
-    writable(buybackAccount()),
-  ]
+  const fees = feesOf(gross)
+  const fromPool = gross - fees.lp
+  const quote = fromPool - fees.protocol - fees.creator
   const least = (quote * 97n) / 100n
-  const data = byteWriter(24).hex('33e685a4017f83ad').u64(base).u64(least).done()
-  const record = (tx: TransactionBuilder) =>
-    tx.call(
-      PUMPSWAP_PROGRAM,
-      accounts,
-      data,
-      () => {
-        const userBase = tx.token(order.base)!.amount
-        const userQuote = tx.token(order.quote)!.amount
-        tx.log('Instruction: Sell')
-        getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, gross)
-        if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
-        const pool = coin.key('pool')
-        transferTokenChecked(tx, order.base, coin.key('vault-base'), order.trader, base)
-        transferTokenChecked(tx, coin.key('vault-quote'), order.quote, pool, quote)
-        transferTokenChecked(
-          tx,
-          coin.key('vault-quote'),
-          protocolAccount(),
-          pool,
-          protocolFee - protocolFee / 2n,
-        )
-        transferTokenChecked(
-          tx,
-          coin.key('vault-quote'),
-          coin.key('creator-account'),
-          pool,
-          creatorFee,
-        )
-        transferTokenChecked(tx, coin.key('vault-quote'), buybackAccount(), pool, protocolFee / 2n)
-        const event = byteWriter(400)
-          .hex('3e2f370aa503dc2a')
-          .u64(order.time)
-          .u64(base)
-          .u64(least)
-          .u64(userBase)
-          .u64(userQuote)
-          .u64(reserves.base)
-          .u64(reserves.quote)
-          .u64(gross)
-          .u64(LP_BPS)
-          .u64(lpFee)
-          .u64(PROTOCOL_BPS)
-          .u64(protocolFee)
-          .u64(fromPool)
-          .u64(quote)
-          .raw(eventKeys(order))
-          .u64(CREATOR_BPS)
-          .u64(creatorFee)
-          .u64(0)
-          .u64(0)
-          .u64(5_000)
-          .u64(protocolFee / 2n)
-          .done()
-        emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
-      },
-      36_000,
-    )
-  return { program: PUMPSWAP_PROGRAM, accounts, fill: { base, quote }, record }
+  return {
+    program: PUMPSWAP_PROGRAM,
+    accounts: [...commonAccounts(order), ...lastAccounts(coin)],
+    data: byteWriter(24).hex('33e685a4017f83ad').u64(base, least).done(),
+    fill: { base, quote },
+    units: 36_000,
+    run(tx) {
+      const held = [tx.token(order.base)!.amount, tx.token(order.quote)!.amount]
+      tx.log('Instruction: Sell')
+      getFees(tx, FEE_CONFIG, PUMPSWAP_PROGRAM, reserves.quote, gross)
+      if (order.refuse) refuse(tx, 'ExceededSlippage', EXCEEDED_SLIPPAGE)
+      const [pool, vaultQuote] = [coin.key('pool'), coin.key('vault-quote')]
+      transferTokenChecked(tx, order.base, coin.key('vault-base'), order.trader, base)
+      transferTokenChecked(tx, vaultQuote, order.quote, pool, quote)
+      payFees(tx, coin, fees, vaultQuote, pool)
+      const event = byteWriter(400)
+        .hex('3e2f370aa503dc2a')
+        .u64(order.time, base, least, ...held, reserves.base, reserves.quote)
+        .u64(gross, LP_BPS, fees.lp, PROTOCOL_BPS, fees.protocol, fromPool, quote)
+        .key(...eventKeys(order))
+        .u64(CREATOR_BPS, fees.creator, 0, 0, 5_000, fees.protocol / 2n)
+        .done()
+      emitEvent(tx, PUMPSWAP_PROGRAM, EVENT_AUTHORITY, event)
+    },
+  }
+}
+
+interface Fees {
+  readonly lp: bigint
+  readonly protocol: bigint
+  readonly creator: bigint
+}
+
+function feesOf(quote: bigint): Fees {
+  const [lp, protocol, creator] = [LP_BPS, PROTOCOL_BPS, CREATOR_BPS].map((bps) =>
+    feeOf(quote, bps),
+  ) as [bigint, bigint, bigint]
+  return { lp, protocol, creator }
+}
+
+/** Pays the fees that do not stay in the pool; half of the protocol's is for the buyback. */
+function payFees(tx: TransactionBuilder, coin: Coin, fees: Fees, from: Key, authority: Key): void {
+  const buyback = fees.protocol / 2n
+  transferTokenChecked(tx, from, protocolAccount(), authority, fees.protocol - buyback)
+  transferTokenChecked(tx, from, coin.key('creator-account'), authority, fees.creator)
+  transferTokenChecked(tx, from, buybackAccount(), authority, buyback)
 }
 
 /** The first 19 accounts of all three instructions. */
@@ -268,19 +198,18 @@ function commonAccounts(order: SwapOrder): AccountMeta[] {
   ]
 }
 
-/** The seven keys in both events: pool, user, user's accounts, fee recipient and its account, creator. */
-function eventKeys(order: SwapOrder): Buffer {
-  return Buffer.concat(
-    [
-      order.coin.key('pool'),
-      order.trader,
-      order.base,
-      order.quote,
-      FEE_RECIPIENT,
-      protocolAccount(),
-      order.coin.key('creator'),
-    ].map((key) => key.bytes),
-  )
+/** The last 5 accounts of all three instructions. */
+function lastAccounts(coin: Coin): AccountMeta[] {
+  return [
+    ...[FEE_CONFIG, FEE_PROGRAM, coin.key('pool-v2'), BUYBACK_RECIPIENT].map(readonly),
+    writable(buybackAccount()),
+  ]
+}
+
+/** The seven keys in both events. */
+function eventKeys({ coin, trader, base, quote }: SwapOrder): Key[] {
+  const creator = coin.key('creator')
+  return [coin.key('pool'), trader, base, quote, FEE_RECIPIENT, protocolAccount(), creator]
 }
 
 function protocolAccount(): Key {

@@ -2,22 +2,16 @@ import { byteWriter } from '../byte-writer.ts'
 import { wellKnown } from '../key.ts'
 import { transferTokenChecked } from '../native.ts'
 import { MEMO, TOKEN, TOKEN_2022 } from '../programs.ts'
+import { type AccountMeta, readonly, signer, writable } from '../transaction-builder.ts'
 import {
-  type AccountMeta,
-  readonly,
-  signer,
-  type TransactionBuilder,
-  writable,
-} from '../transaction-builder.ts'
-import { priceAt } from '../universe.ts'
-import { sqrtPriceX64 } from '../whirlpool-account.ts'
-import {
-  direction,
   feeOf,
-  fillOf,
   isBaseFirst,
-  lookupTableOf,
+  lookupTable,
+  pairOf,
   poolVaults,
+  sidesOf,
+  sqrtPriceX64,
+  tickOf,
   type Venue,
 } from './pool.ts'
 import { refuse } from './pumpfun.ts'
@@ -29,89 +23,66 @@ const FEE_BPS = 25n
 const TOO_LITTLE_OUTPUT_RECEIVED = 6_022
 
 /**
- * Raydium CLMM `swap_v2` (u64 amount, u64 threshold, u128 price limit, bool base in; 13 accounts, then the bitmap extension and tick arrays): two
- * checked transfers and a `SwapEvent` in the logs. Source: raydium-clmm, `swap_v2.rs` and `states/pool.rs`.
+ * Raydium CLMM `swap_v2` (u64 amount, u64 threshold, u128 price limit, bool base in; 13 accounts,
+ * then the bitmap extension and tick arrays): two checked transfers and a `SwapEvent` in the logs.
+ * Source: raydium-clmm, `swap_v2.rs` and `states/pool.rs`.
  */
 export const raydiumClmmVenue: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),
   table: (coin) =>
-    lookupTableOf(coin, () => [
-      CONFIG,
-      MEMO,
-      TOKEN_2022,
-      ...['pool', 'vault-base', 'vault-quote', 'observation', 'bitmap', 'ticks-1', 'ticks-2'].map(
-        (name) => coin.key(name),
-      ),
-    ]),
+    lookupTable(
+      coin,
+      [CONFIG, MEMO, TOKEN_2022],
+      ['pool', 'vault-base', 'vault-quote', 'observation', 'bitmap', 'ticks-1', 'ticks-2'],
+    ),
   plan(order) {
     const { coin, trader } = order
-    const fill = fillOf(order, FEE_BPS)
-    const { from, to, vaultIn, vaultOut, mintIn, mintOut } = direction(order)
-    const [given, got] = order.side === 'buy' ? [fill.quote, fill.base] : [fill.base, fill.quote]
+    const { fill, given, got, input, output } = sidesOf(order, FEE_BPS)
+    const pool = coin.key('pool')
     const accounts: AccountMeta[] = [
       signer(trader),
       readonly(CONFIG),
-      writable(coin.key('pool')),
-      writable(from),
-      writable(to),
-      writable(vaultIn),
-      writable(vaultOut),
+      ...[pool, input.account, output.account, input.vault, output.vault].map(writable),
       writable(coin.key('observation')),
-      readonly(TOKEN),
-      readonly(TOKEN_2022),
-      readonly(MEMO),
-      readonly(mintIn.key),
-      readonly(mintOut.key),
-      writable(coin.key('bitmap')),
-      writable(coin.key('ticks-1')),
-      writable(coin.key('ticks-2')),
+      ...[TOKEN, TOKEN_2022, MEMO, input.mint, output.mint].map(readonly),
+      ...['bitmap', 'ticks-1', 'ticks-2'].map((name) => writable(coin.key(name))),
     ]
     const data = byteWriter(41)
       .hex('2b04ed0b1ac91e62')
-      .u64(given)
-      .u64((got * 99n) / 100n)
+      .u64(given, (got * 99n) / 100n)
       .u128(0n)
       .bool(true)
       .done()
-    const record = (tx: TransactionBuilder) =>
-      tx.call(
-        RAYDIUM_CLMM_PROGRAM,
-        accounts,
-        data,
-        () => {
-          tx.log('Instruction: SwapV2')
-          if (order.refuse) refuse(tx, 'TooLittleOutputReceived', TOO_LITTLE_OUTPUT_RECEIVED)
-          // Token 0 is the mint whose bytes come first.
-          const zeroForOne = (order.side === 'sell') === isBaseFirst(coin)
-          const [account0, account1] = zeroForOne ? [from, to] : [to, from]
-          const [amount0, amount1] = zeroForOne ? [given, got] : [got, given]
-          const price = isBaseFirst(coin)
-            ? priceAt(coin, order.slot)
-            : 1 / priceAt(coin, order.slot)
-          const fee = feeOf(given, FEE_BPS)
-          const event = byteWriter(256)
-            .hex('40c6cde8260871e2')
-            .key(coin.key('pool'))
-            .key(trader)
-            .key(account0)
-            .key(account1)
-            .u64(amount0)
-            .u64(0)
-            .u64(amount1)
-            .u64(0)
-            .bool(zeroForOne)
-            .u128(sqrtPriceX64(price))
-            .u128(BigInt(Math.round(coin.depth)))
-            .i32(Math.floor(Math.log(price) / Math.log(1.0001)))
-            .u64(zeroForOne ? fee : 0n)
-            .u64(zeroForOne ? 0n : fee)
-            .done()
-          tx.logData(event)
-          transferTokenChecked(tx, from, vaultIn, trader, given)
-          transferTokenChecked(tx, vaultOut, to, coin.key('pool'), got)
-        },
-        40_000,
-      )
-    return { program: RAYDIUM_CLMM_PROGRAM, accounts, fill, record }
+    return {
+      program: RAYDIUM_CLMM_PROGRAM,
+      accounts,
+      data,
+      fill,
+      units: 40_000,
+      run(tx) {
+        tx.log('Instruction: SwapV2')
+        if (order.refuse) refuse(tx, 'TooLittleOutputReceived', TOO_LITTLE_OUTPUT_RECEIVED)
+        // Token 0 is the mint whose bytes come first.
+        const zeroForOne = (order.side === 'sell') === isBaseFirst(coin)
+        const [account0, account1] = zeroForOne
+          ? [input.account, output.account]
+          : [output.account, input.account]
+        const [amount0, amount1] = zeroForOne ? [given, got] : [got, given]
+        const { price } = pairOf(coin, order.slot)
+        const fee = feeOf(given, FEE_BPS)
+        const event = byteWriter(256)
+          .hex('40c6cde8260871e2')
+          .key(pool, trader, account0, account1)
+          .u64(amount0, 0, amount1, 0)
+          .bool(zeroForOne)
+          .u128(sqrtPriceX64(price), BigInt(Math.round(coin.depth)))
+          .i32(tickOf(price))
+          .u64(zeroForOne ? fee : 0n, zeroForOne ? 0n : fee)
+          .done()
+        tx.logData(event)
+        transferTokenChecked(tx, input.account, input.vault, trader, given)
+        transferTokenChecked(tx, output.vault, output.account, pool, got)
+      },
+    }
   },
 }

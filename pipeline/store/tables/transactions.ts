@@ -1,5 +1,5 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
-import type { Row, Store } from '../../store/store.ts'
+import type { Row, Store } from '../store.ts'
 
 /** Where a transaction is on the chain: `txIndex` is its index in the block. */
 export interface TransactionPlace {

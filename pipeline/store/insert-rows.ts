@@ -1,4 +1,4 @@
-import type { Row, Store } from '../store/store.ts'
+import type { Row, Store } from './store.ts'
 
 /** Most rows of one insert. */
 export const ROWS_PER_INSERT = 20_000
@@ -8,3 +8,9 @@ export async function insertRows(store: Store, table: string, rows: readonly Row
   for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
     await store.insert(table, rows.slice(at, at + ROWS_PER_INSERT))
 }
+
+/** Returns `insertRows` for one table. */
+export const inserter =
+  (table: string) =>
+  (store: Store, rows: readonly Row[]): Promise<void> =>
+    insertRows(store, table, rows)

@@ -1,0 +1,87 @@
+import type { EventKey } from '../../domain/event-key.ts'
+import { inserter } from '../insert-rows.ts'
+import type { Store } from '../store.ts'
+import { EVENT_KEY, type EventKeyRow, keyOf, keyTuple } from './event-rows.ts'
+
+/** Stores rows. A row written again is the same. */
+export const insertLateSwaps = inserter('late_swaps')
+
+/** Key of a late swap, and its position among late swaps. */
+export interface LateRow {
+  readonly key: EventKey
+  readonly mark: {
+    readonly epoch: number
+    readonly passedSlot: number
+    readonly partition: number
+    readonly offset: number
+  }
+}
+
+interface PlaceRow extends EventKeyRow {
+  readonly epoch: string
+  readonly passed_slot: string
+  readonly partition: number
+  readonly offset: string
+}
+
+const PLACE = 'epoch, passed_slot, partition, offset'
+
+/**
+ * Returns late swaps that were sent after `from` and before the slot of `to`, in the order in which
+ * they were sent; at most `limit`.
+ */
+export async function readLate(
+  store: Store,
+  from: {
+    readonly epoch: number
+    readonly passedSlot: number
+    /** The newest offset sent of a partition. */
+    readonly offsets: readonly (readonly [partition: number, offset: number])[]
+  },
+  to: { readonly epoch: number; readonly passedSlot: number } | null,
+  limit: number,
+): Promise<LateRow[]> {
+  const { epoch, passedSlot, offsets } = from
+  const had = offsets.map(([partition, at]) => `(partition = ${partition} AND offset <= ${at})`)
+  const rows = await store.query<PlaceRow>(
+    `SELECT DISTINCT ${PLACE}, ${EVENT_KEY} FROM late_swaps
+     WHERE (epoch, passed_slot) >= (${epoch}, ${passedSlot}) ${to === null ? '' : `AND (epoch, passed_slot) < (${to.epoch}, ${to.passedSlot})`}
+       ${had.length === 0 ? '' : `AND NOT (epoch = ${epoch} AND passed_slot = ${passedSlot} AND (${had.join(' OR ')}))`}
+     ORDER BY ${PLACE} LIMIT {limit:UInt32}`,
+    { limit },
+  )
+  return rows.map(lateOf)
+}
+
+/** Returns the newest late swap before a slot; null if there is none. */
+export async function readNewestLate(
+  store: Store,
+  { epoch, passedSlot }: { readonly epoch: number; readonly passedSlot: number },
+): Promise<LateRow | null> {
+  const [row] = await store.query<PlaceRow>(
+    `SELECT ${PLACE}, ${EVENT_KEY} FROM late_swaps
+     WHERE (epoch, passed_slot) < (${epoch}, ${passedSlot}) ORDER BY epoch DESC, passed_slot DESC, partition DESC, offset DESC LIMIT 1`,
+  )
+  return row === undefined ? null : lateOf(row)
+}
+
+/** Returns the positions of these keys among late swaps. */
+export async function readPlaces(store: Store, keys: readonly EventKey[]): Promise<LateRow[]> {
+  const rows = await store.query<PlaceRow>(
+    `SELECT DISTINCT ${PLACE}, ${EVENT_KEY} FROM late_swaps WHERE (${EVENT_KEY}) IN (${keys.map(keyTuple).join(', ')}) LIMIT 100000`,
+  )
+  return rows.map(lateOf)
+}
+
+function lateOf(row: PlaceRow): LateRow {
+  const { epoch, passed_slot, partition, offset } = row
+  return {
+    key: keyOf(row),
+    mark: {
+      epoch: Number(epoch),
+      passedSlot: Number(passed_slot),
+      partition,
+      offset: Number(offset),
+    },
+  }
+}
