@@ -70,44 +70,20 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
   // Node drops fields beyond its limit, a second Host among them; `maxHeaderSize` bounds the head.
   server.maxHeadersCount = 0
   const sockets = trackConnections(server, bounds)
-  /** The number of unfinished answers of each connection. */
-  const answering = new Map<Duplex, number>()
-  const countAnswers = (socket: Duplex, more: number) => {
-    const count = (answering.get(socket) ?? 0) + more
-    if (count > 0) answering.set(socket, count)
-    else answering.delete(socket)
-  }
-  server.on('request', (request, response) => {
-    countAnswers(request.socket, 1)
-    response.on('close', () => {
-      countAnswers(request.socket, -1)
-      // Node would read an unread body for as long as the client sends it.
-      if (!request.complete && response.writableFinished)
-        hangUp(request.socket, Math.min(lingerMs, MAX_DRAIN_MS))
-    })
-  })
+  const isAnswering = trackAnswers(server, lingerMs)
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     // An error response must not be written into another answer.
-    if (socket.writable && error.code !== 'ECONNRESET' && !answering.has(socket))
+    if (socket.writable && error.code !== 'ECONNRESET' && !isAnswering(socket))
       socket.end(refusalOf(error.code), () => socket.destroy())
     else socket.destroy()
   })
-  const stopChecks = endStalled(sockets, (socket) => answering.has(socket), stallTimeoutMs)
+  const stopChecks = endStalled(sockets, isAnswering, stallTimeoutMs)
   return {
     upgradeOf: (request) => upgrades.get(request),
     async listen(listener, host, port) {
-      const answer: RequestListener = (request, response) => {
-        const target = originForm(request.url ?? '/')
-        if (target === null) refuse(response, 'The target of the request is not a valid URL.')
-        else if (!hasValidHost(request))
-          refuse(response, 'A request must have exactly one valid Host header.')
-        else {
-          request.url = target
-          listener(request, response)
-        }
-      }
+      const answer = withValidHead(listener)
       server.on('request', answer)
-      // An unknown expectation is ignored, as RFC 9110 10.1.1 allows. Node would answer 417.
+      // An unknown expectation is ignored, as RFC 9110 10.1.1 allows; Node would answer 417.
       server.on('checkExpectation', (request, response) =>
         server.emit('request', request, response),
       )
@@ -119,10 +95,8 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
         try {
           response.assignSocket(socket)
         } catch {
-          // The answer to an earlier request is still being sent, and nothing may be written into
-          // it.
-          socket.destroy()
-          return
+          // The answer to an earlier request is still being sent: nothing may be written into it.
+          return void socket.destroy()
         }
         response.on('finish', () => hangUp(socket, lingerMs))
         answer(request, response)
@@ -140,6 +114,40 @@ export function createHttpServer(options: HttpServerOptions = {}): ApiServer {
       clearTimeout(timer)
       stopChecks()
     },
+  }
+}
+
+/**
+ * Returns whether a connection has an unfinished answer. Hangs up after an answer whose request has
+ * an unread body, which Node would otherwise read for as long as the client sends it.
+ */
+function trackAnswers(server: Server, lingerMs: number): (socket: Duplex) => boolean {
+  const unfinished = new Map<Duplex, number>()
+  server.on('request', (request, response) => {
+    const { socket } = request
+    unfinished.set(socket, (unfinished.get(socket) ?? 0) + 1)
+    response.on('close', () => {
+      const others = (unfinished.get(socket) ?? 1) - 1
+      if (others > 0) unfinished.set(socket, others)
+      else unfinished.delete(socket)
+      if (!request.complete && response.writableFinished)
+        hangUp(socket, Math.min(lingerMs, MAX_DRAIN_MS))
+    })
+  })
+  return (socket) => unfinished.has(socket)
+}
+
+/** Refuses requests without a valid target or Host; `listener` answers the others. */
+function withValidHead(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    const target = originForm(request.url ?? '/')
+    if (target === null) refuse(response, 'The target of the request is not a valid URL.')
+    else if (!hasValidHost(request))
+      refuse(response, 'A request must have exactly one valid Host header.')
+    else {
+      request.url = target
+      listener(request, response)
+    }
   }
 }
 

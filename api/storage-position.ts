@@ -1,5 +1,6 @@
 import { ServiceError } from '../pipeline/domain/service-error.ts'
 import type { Logger } from '../pipeline/runtime/logger.ts'
+import { pause } from '../pipeline/runtime/pause.ts'
 import type { Store } from '../pipeline/store/store.ts'
 import { readStoragePosition } from '../pipeline/store/tables/progress.ts'
 
@@ -43,10 +44,8 @@ export function followStorage(
   let stored: StoredSlot | null = null
   let wallets = 0
   let redecoded = false
-  let timer: NodeJS.Timeout | undefined
-  let reading: Promise<void> = Promise.resolve()
-  let failing = false
-  let stopped = false
+  let polling: Promise<void> | undefined
+  const stopping = new AbortController()
   const preparations: PrepareMove[] = []
 
   async function read(): Promise<void> {
@@ -63,26 +62,19 @@ export function followStorage(
     for (const one of prepared) if (one.status === 'fulfilled') one.value()
   }
 
-  function readOn(): void {
-    timer = setTimeout(() => {
-      reading = read()
-        .then(
-          () => {
-            failing = false
-          },
-          (error: unknown) => {
-            if (!failing)
-              logger.warn(
-                { reason: error instanceof ServiceError ? error.message : 'failed' },
-                'the storage position could not be read; will retry',
-              )
-            failing = true
-          },
-        )
-        .finally(() => {
-          if (!stopped) readOn()
-        })
-    }, everyMs)
+  async function poll(): Promise<void> {
+    for (let failing = false; ; ) {
+      await pause(everyMs, stopping.signal)
+      if (stopping.signal.aborted) return
+      try {
+        await read()
+        failing = false
+      } catch (error) {
+        const reason = error instanceof ServiceError ? error.message : 'failed'
+        if (!failing) logger.warn({ reason }, 'the storage position could not be read; will retry')
+        failing = true
+      }
+    }
   }
 
   return {
@@ -92,12 +84,11 @@ export function followStorage(
     beforeMove: (prepare) => preparations.push(prepare),
     async start() {
       await read()
-      readOn()
+      polling = poll()
     },
     async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await reading
+      stopping.abort()
+      await polling
     },
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import pLimit from 'p-limit'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { hashApiKey, parseApiKey } from './api-key.ts'
@@ -30,6 +31,16 @@ export interface FailureBudget {
   count(): Promise<void>
 }
 
+/** Options of a key cache, in addition to those of its look-ups. */
+export interface KeyCacheOptions {
+  readonly ttlMs?: number
+  readonly size?: number
+  readonly lookUpsAtOnce?: number
+  readonly now?: () => number
+  /** Whether revocations by other processes arrive; if not, every key is looked up. */
+  readonly isTrusted?: () => boolean
+}
+
 /**
  * Creates a cache of valid keys by hash. It keeps each key for `ttlMs`, and at most `size` keys;
  * the one looked up longest ago is evicted first. Invalid keys are not cached. Concurrent requests
@@ -41,23 +52,15 @@ export interface FailureBudget {
  */
 export function createKeyCache(
   lookUp: (keySha256: string) => Promise<string | null>,
-  options: {
-    readonly ttlMs?: number
-    readonly size?: number
-    readonly lookUpsAtOnce?: number
-    readonly now?: () => number
-    /** Whether revocations by other processes arrive; if not, every key is looked up. */
-    readonly isTrusted?: () => boolean
-  } = {},
+  options: KeyCacheOptions = {},
 ): KeyLookUp {
   const { ttlMs = 5000, size = 10_000, now = Date.now, isTrusted = () => true } = options
-  const { lookUpsAtOnce = 4 } = options
   /** Revoked keys, kept for as long as an earlier look-up may still run. */
   const revoked = new Map<string, number>()
   /** Keys that were valid at their last look-up, expired ones included. */
-  const known = new Map<string, { account: string; expires: number }>()
+  const known = new LRUCache<string, { readonly account: string; expires: number }>({ max: size })
   const asking = new Map<string, Promise<string | null>>()
-  const unknownKeys = pLimit(lookUpsAtOnce)
+  const askUnknown = limitLookUps(askAndCount, options.lookUpsAtOnce ?? 4)
   /** How often the cache was cleared. */
   let times = 0
 
@@ -65,11 +68,8 @@ export function createKeyCache(
     const before = times
     const account = await lookUp(hash)
     if (!asking.has(hash) || times !== before) return account
-    known.delete(hash)
-    if (account === null) return null
-    const [oldest] = known.size >= size ? known.keys() : []
-    if (oldest !== undefined) known.delete(oldest)
-    known.set(hash, { account, expires: now() + ttlMs })
+    if (account === null) known.delete(hash)
+    else known.set(hash, { account, expires: now() + ttlMs })
     return account
   }
 
@@ -80,23 +80,11 @@ export function createKeyCache(
     return account
   }
 
-  async function askUnknown(hash: string, budget: FailureBudget): Promise<string | null> {
-    budget.require()
-    if (unknownKeys.pendingCount >= WAITING_EACH * lookUpsAtOnce)
-      throw new ServiceError('unavailable', 'too many look-ups of unknown keys are waiting', {
-        retriable: true,
-      })
-    return unknownKeys(() => {
-      budget.require() // earlier look-ups may have used it up
-      return askAndCount(hash, budget)
-    })
-  }
-
   return {
     async accountOf(text, { before, budget = NO_BUDGET } = {}) {
       const hash = hashApiKey(text)
       if (revoked.has(hash)) return null
-      const found = known.get(hash)
+      const found = known.peek(hash)
       if (found !== undefined && found.expires > now() && isTrusted()) return found.account
       if (parseApiKey(text) === null) return null
       await before
@@ -117,9 +105,28 @@ export function createKeyCache(
     },
     forgetAll() {
       times++
-      for (const [hash, { account }] of known) known.set(hash, { account, expires: 0 })
+      for (const key of known.values()) key.expires = 0
       asking.clear()
     },
+  }
+}
+
+/** Returns `ask` with at most `atOnce` calls at a time, and a bounded queue of waiting ones. */
+function limitLookUps(
+  ask: (hash: string, budget: FailureBudget) => Promise<string | null>,
+  atOnce: number,
+): typeof ask {
+  const limit = pLimit(atOnce)
+  return async (hash, budget) => {
+    budget.require()
+    if (limit.pendingCount >= WAITING_EACH * atOnce)
+      throw new ServiceError('unavailable', 'too many unknown keys are to be looked up', {
+        retriable: true,
+      })
+    return limit(() => {
+      budget.require() // those before it in the queue may have used it up
+      return ask(hash, budget)
+    })
   }
 }
 

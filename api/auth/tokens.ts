@@ -26,19 +26,21 @@ export interface Tokens {
   revokeAll(wallet: Address): Promise<void>
 }
 
-/**
- * Creates EdDSA JSON Web Tokens by RFC 8725. The algorithm is fixed, whatever the token's header
- * says. Type, issuer and audience are checked. The key id is the only header that is used to
- * verify. `keys` returns the current keys, `issuer` the URL of the API.
- */
-export function createTokens(deps: {
+interface TokenDeps {
   readonly keys: () => JwtKeys
   readonly issuer: () => string
   readonly revocations: Pick<Revocations, 'has' | 'add' | 'generationOf'> & {
     addAll(wallet: Address): Promise<void>
   }
   readonly now: () => number
-}): Tokens {
+}
+
+/**
+ * Creates EdDSA JSON Web Tokens by RFC 8725. The algorithm is fixed, whatever the token's header
+ * says. Type, issuer and audience are checked. The key id is the only header that is used to
+ * verify. `keys` returns the current keys, `issuer` the URL of the API.
+ */
+export function createTokens(deps: TokenDeps): Tokens {
   const { keys, issuer, revocations, now } = deps
   return {
     async issue(wallet) {
@@ -58,7 +60,7 @@ export function createTokens(deps: {
       return { token, expiresAt }
     },
     async verify(text) {
-      const token = await read(text)
+      const token = await readToken(text, deps)
       const claims = Claims.safeParse(token?.payload)
       if (token === null || !claims.success) return null
       const { sub, jti, iat, exp, gen } = claims.data
@@ -75,31 +77,32 @@ export function createTokens(deps: {
     revoke: ({ tokenId }) => revocations.add(tokenId),
     revokeAll: (wallet) => revocations.addAll(wallet),
   }
+}
 
-  async function read(text: string) {
-    // Text that cannot be a token, for example an API key, is not parsed.
-    if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
-    try {
-      const { verifying, published } = keys()
-      const keyOf = ({ kid = '' }) => {
-        const key = verifying.get(kid)
-        if (key === undefined) throw new errors.JWKSNoMatchingKey()
-        return key
-      }
-      const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
-        algorithms: ['EdDSA'],
-        typ: TYPE,
-        issuer: issuer(),
-        audience: AUDIENCE,
-        requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
-        currentDate: new Date(now()),
-      })
-      const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
-      return { payload, verifiedBy }
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return null
-      throw error
+/** Returns the verified payload of a token, and the key that verified it; null if it is invalid. */
+async function readToken(text: string, { keys, issuer, now }: TokenDeps) {
+  // Text that cannot be a token, for example an API key, is not parsed.
+  if (text.length > MAX_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return null
+  try {
+    const { verifying, published } = keys()
+    const keyOf = ({ kid = '' }) => {
+      const key = verifying.get(kid)
+      if (key === undefined) throw new errors.JWKSNoMatchingKey()
+      return key
     }
+    const { payload, protectedHeader } = await jwtVerify(text, keyOf, {
+      algorithms: ['EdDSA'],
+      typ: TYPE,
+      issuer: issuer(),
+      audience: AUDIENCE,
+      requiredClaims: ['iss', 'aud', 'sub', 'iat', 'exp', 'jti'],
+      currentDate: new Date(now()),
+    })
+    const verifiedBy = published.find(({ kid }) => kid === protectedHeader.kid)?.x ?? ''
+    return { payload, verifiedBy }
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
   }
 }
 

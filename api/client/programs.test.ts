@@ -53,7 +53,7 @@ test('the TypeScript program compiles strictly against the types of the package,
   t.deepEqual(refused, { code: 1, stdout: '' })
   t.regex(stderr, /^unauthorized: [^\n]+\n$/)
   t.regex((await ends(0)).stderr, /^insufficient_credits: [^\n]+\n$/)
-  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up\n$/)
+  t.regex((await ends(3)).stderr, /^insufficient_credits: no credits are left: top up first\n$/)
   // No wallet is tracked here.
   const compiled = join(folder, 'example.js')
   const some = readFileSync(compiled, 'utf8').replace(
@@ -75,8 +75,8 @@ const hasPython = spawnSync('python3', ['--version']).status === 0
     t.deepEqual(await played(t, [gap, TRADE, { type: 'balance_exhausted' }]), {
       code: 1,
       stdout: "{'alias': 'W1'}\n",
-      stderr: `gap: trades before this position are in GET /trades alone: c1
-balance_exhausted: no credits are left: top up, then go on from the last id\n`,
+      stderr: `gap: trades before this position are only in GET /trades: c1
+balance_exhausted: no credits are left: top up, then resume from the last id\n`,
     })
     const error = { type: 'error', code: 'invalid_cursor', message: 'no such place' } as const
     const ends: [(ServerMessage | Refusal)[], RegExp][] = [

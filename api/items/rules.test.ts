@@ -411,7 +411,7 @@ test('C18: lots count transfers and holdings do not; tokens that come back have 
   const readme = readFileSync(join(import.meta.dirname, '../../../docs/endpoints.md'), 'utf8')
   t.regex(readme, /swaps alone.*lots.*transfers.*airdrops/s)
   t.regex(readme, /comes\s+back at\s+zero cost/)
-  t.regex(readme, /[Pp]egged coins other than USDC and USDT/)
+  t.regex(readme, /Stablecoins other than USDC and USDT/)
 })
 
 test('C19: computed_at is the second of the last computation, and 0 without events', (t) => {

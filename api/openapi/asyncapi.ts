@@ -71,21 +71,7 @@ export function asyncApiDocument(serverUrl: string) {
     components: {
       messages: Object.fromEntries([...sent, ...received].map((docs) => [docs.name, docs])),
       schemas: schemas.components,
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description:
-            'The API key, for `trades`: `Authorization: Bearer <API_KEY>`; never in the URL.',
-        },
-        dashboardToken: {
-          type: 'http',
-          scheme: 'bearer',
-          bearerFormat: 'JWT',
-          description:
-            'The dashboard token of a wallet with active Pro, for `watchlist` and `signals`; never in the URL.',
-        },
-      },
+      securitySchemes: SECURITY_SCHEMES,
     },
   }
 }
@@ -101,6 +87,21 @@ function message(schema: z.ZodType, schemas: JsonSchemas, io: 'input' | 'output'
     payload: schemas.of(schema, io),
     ...(examples && { examples: examples.map((payload) => ({ payload })) }),
   }
+}
+
+const SECURITY_SCHEMES = {
+  apiKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The API key, for `trades`: `Authorization: Bearer <API_KEY>`; never in the URL.',
+  },
+  dashboardToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'The dashboard token of a wallet with active Pro, for `watchlist` and `signals`; never in the URL.',
+  },
 }
 
 const CURSOR = 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA'

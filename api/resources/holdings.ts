@@ -3,7 +3,7 @@ import { readHoldings } from '../../pipeline/store/tables/positions.ts'
 import { alias, count, hasMore, seconds } from '../items/fields.ts'
 import { HoldingItem, holdingItem } from '../items/holding.ts'
 import { integer, LARGEST, NONE, optionalInteger, page, trackedWallet } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const PAGE_SIZE = 100 as const
 
@@ -25,6 +25,42 @@ const HoldingsAnswer = z
   .meta({ id: 'HoldingsAnswer', description: 'A page of holdings of tracked wallets.' })
 export type HoldingsAnswer = z.infer<typeof HoldingsAnswer>
 
+const DOCS: ResourceDocs<HoldingsAnswer> = {
+  tag: 'Wallets',
+  summary: 'Holdings of tracked wallets',
+  description:
+    'Tokens that one wallet (`alias`) or all wallets hold now, filtered by age; bounds are inclusive. Only swaps count, not transfers. 100 a page.',
+  problems: ['wallet_not_found'],
+  example: {
+    alias: null,
+    min_holding_seconds: 3600,
+    max_holding_seconds: null,
+    page: 1,
+    page_size: 100,
+    total: 1,
+    has_more: false,
+    items: [
+      {
+        wallet: 'W12',
+        token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
+        position: {
+          sol_bought: 3.2,
+          sol_sold: 1.1,
+          tokens_acquired: 10,
+          tokens_sold: 2.5,
+          tokens_held: 7.5,
+          pct_held: 0.75,
+        },
+        timing: {
+          first_activity_at: 1790000000,
+          last_activity_at: 1790003600,
+          holding_time: 86400,
+        },
+      },
+    ],
+  },
+}
+
 /**
  * `GET /wallets/holdings`: holdings of one tracked wallet or of all, counting swaps only, filtered
  * by age (contract 4.2, rules C14, C17). Ages end at the newest stored block (rule C22).
@@ -33,41 +69,7 @@ export function holdings({ position, openPositions }: ResourceDeps) {
   return resource({
     path: '/wallets/holdings',
     price: 1,
-    docs: {
-      tag: 'Wallets',
-      summary: 'Holdings of tracked wallets',
-      description:
-        'Tokens that one wallet (`alias`) or all wallets hold now, filtered by age; bounds are inclusive. Only swaps count, not transfers. 100 a page.',
-      problems: ['wallet_not_found'],
-      example: {
-        alias: null,
-        min_holding_seconds: 3600,
-        max_holding_seconds: null,
-        page: 1,
-        page_size: 100,
-        total: 1,
-        has_more: false,
-        items: [
-          {
-            wallet: 'W12',
-            token: { address: 'DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263', decimals: 5 },
-            position: {
-              sol_bought: 3.2,
-              sol_sold: 1.1,
-              tokens_acquired: 10,
-              tokens_sold: 2.5,
-              tokens_held: 7.5,
-              pct_held: 0.75,
-            },
-            timing: {
-              first_activity_at: 1790000000,
-              last_activity_at: 1790003600,
-              holding_time: 86400,
-            },
-          },
-        ],
-      },
-    },
+    docs: DOCS,
     params: NONE,
     query: z
       .object({

@@ -8,7 +8,7 @@ import { count, hasMore, nextCursor } from '../items/fields.ts'
 import { EXAMPLE_TRADE, TradeItem, tradeItem } from '../items/trade.ts'
 import { readSwapsPage, type SwapsPage } from '../rows/recent-swaps.ts'
 import { cursorText, integer, NONE, readCursor } from './parameters.ts'
-import { type ResourceDeps, resource } from './resource.ts'
+import { type ResourceDeps, type ResourceDocs, resource } from './resource.ts'
 
 const TradesAnswer = z
   .strictObject({
@@ -20,6 +20,38 @@ const TradesAnswer = z
   })
   .meta({ id: 'TradesAnswer', description: 'A page of trades.' })
 export type TradesAnswer = z.infer<typeof TradesAnswer>
+
+const DOCS: ResourceDocs<TradesAnswer> = {
+  tag: 'Trades',
+  summary: 'Trades of all tracked wallets, newest first',
+  description: [
+    'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page, so paging skips and',
+    'repeats nothing. A late trade is inserted at its time of trade; paging that has already passed this place does not show it.',
+    'To continue live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
+  ].join(' '),
+  headers: {
+    'X-Head-Cursor': 'Position of the newest stored trade; `after` of the feed accepts it',
+  },
+  links: {
+    next: {
+      operationId: 'getTrades',
+      description: 'The next, older page, while `has_more` is true',
+      parameters: { cursor: '$response.body#/next_cursor' },
+    },
+    swaps: {
+      operationId: 'getTokensMintSwaps',
+      description: 'Swaps of the token of the first trade',
+      parameters: { mint: '$response.body#/items/0/mint' },
+    },
+  },
+  example: {
+    count: 1,
+    limit: 1,
+    has_more: true,
+    next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
+    items: [EXAMPLE_TRADE],
+  },
+}
 
 /**
  * `GET /trades`: trades of all tracked wallets, newest first (contract 4.3). Pages follow the event
@@ -43,37 +75,7 @@ export function trades({ position, recentSwaps, cursors, epoch, perturb }: Resou
   return resource({
     path: '/trades',
     price: 3,
-    docs: {
-      tag: 'Trades',
-      summary: 'Trades of all tracked wallets, newest first',
-      description: [
-        'Pages go back in time: pass `next_cursor` as `cursor` until `has_more` is false. New trades appear only at the head of the first page, so paging skips and',
-        'repeats nothing. A late trade is inserted at its time of trade; paging that has already passed this place does not show it.',
-        'To continue live, subscribe to the feed with `after` set to `X-Head-Cursor`.',
-      ].join(' '),
-      headers: {
-        'X-Head-Cursor': 'Position of the newest stored trade; `after` of the feed accepts it',
-      },
-      links: {
-        next: {
-          operationId: 'getTrades',
-          description: 'The next, older page, while `has_more` is true',
-          parameters: { cursor: '$response.body#/next_cursor' },
-        },
-        swaps: {
-          operationId: 'getTokensMintSwaps',
-          description: 'Swaps of the token of the first trade',
-          parameters: { mint: '$response.body#/items/0/mint' },
-        },
-      },
-      example: {
-        count: 1,
-        limit: 1,
-        has_more: true,
-        next_cursor: 'mUkuqtcKjnOS0xqIt6vO8yZ1bqS3kWgLx0m4dHc2pQe7rTfVaA',
-        items: [EXAMPLE_TRADE],
-      },
-    },
+    docs: DOCS,
     params: NONE,
     query: z.object({ limit: integer(1, 100, 25), cursor: cursorText }),
     answer: TradesAnswer,

@@ -256,9 +256,9 @@ ${SECRET_KEYS.map((key) => `\`${key}\``)
   .replace(/(.{60,99}) /g, '$1\n')}.
 
 The start stops while other users can read or write the keys in \`DATA_DIR\`, \`JWT_KEYS_FILE\` or such
-a file, or write \`DATA_DIR\`; the message prints the \`chmod\` that helps. Files of root, and those under
-\`/run/secrets\`, may be readable.
+a file, or write \`DATA_DIR\`; the message prints the \`chmod\` that helps. Files of root, and those
+under \`/run/secrets\`, may be readable.
 
-\`ANALYST_PASSWORD\` is read by \`npm run -s servers\` alone: it adds the read-only ClickHouse user
-\`analyst\`. Without it there is none.
+Only \`npm run -s servers\` reads \`ANALYST_PASSWORD\`. It adds the read-only ClickHouse user
+\`analyst\`, who does not exist without it.
 `

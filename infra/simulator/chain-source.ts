@@ -8,7 +8,7 @@ import { createMarketChain } from './market/market-chain.ts'
 import { compressedSlots } from './market/past.ts'
 import { BUSY_MARKET, CALM_MARKET } from './market/sizes.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
-import { NO_TROUBLE, type SimulatorOptions } from './options.ts'
+import { NO_TROUBLE, type RecordedOptions, type SimulatorOptions } from './options.ts'
 import { feePayersOfTrades } from './recorded/fee-payers.ts'
 import { loadBlocks } from './recorded/load.ts'
 import { createRecordedChain, type RecordedChain } from './recorded/recorded-chain.ts'
@@ -36,12 +36,13 @@ export interface ChainSource {
 const HISTORY_SLOTS = 9_000
 /** The same with a compressed history: its slots that are not compressed. */
 const WHOLE_SLOTS = 3_000
-/** Fee payers of recorded blocks that are tracked by default. */
+/** Fee payers of recorded blocks that are tracked. */
 const TRACKED_FEE_PAYERS = 100
 
 /** Creates the chain; throws a ServiceError `bad_config` that names a bad recorded file. */
 export function createChainSource(options: SimulatorOptions): ChainSource {
-  return options.recorded === undefined ? marketSource(options) : recordedSource(options)
+  const { recorded } = options
+  return recorded === undefined ? marketSource(options) : recordedSource(options, recorded)
 }
 
 function marketSource(options: SimulatorOptions): ChainSource {
@@ -78,8 +79,7 @@ function marketSource(options: SimulatorOptions): ChainSource {
   }
 }
 
-function recordedSource(options: SimulatorOptions): ChainSource {
-  const recording = options.recorded ?? { files: [] }
+function recordedSource(options: SimulatorOptions, recording: RecordedOptions): ChainSource {
   const shape = shapeOf(options)
   const blocks = loadBlocks(recording.files)
   const chain = createRecordedChain(blocks, recording, shape)
@@ -91,7 +91,7 @@ function recordedSource(options: SimulatorOptions): ChainSource {
     chain,
     recorded: chain,
     compressed: null,
-    wallets: feePayersOfTrades(blocks, recording.wallets ?? TRACKED_FEE_PAYERS),
+    wallets: feePayersOfTrades(blocks, TRACKED_FEE_PAYERS),
     clock,
     startSlot: startSlotOf(clock) ?? chain.before,
     historySlots: options.historySlots ?? HISTORY_SLOTS,

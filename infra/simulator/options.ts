@@ -42,19 +42,9 @@ export const NO_TROUBLE: Trouble = {
 }
 
 /** All trouble on. */
-export const ALL_TROUBLE: Trouble = {
-  shuffle: true,
-  duplicates: true,
-  metaFirst: true,
-  cuts: true,
-  forks: true,
-  skippedSlots: true,
-  late: true,
-  garbage: true,
-  lostReplay: true,
-  slowRpc: true,
-  rateLimitedRpc: true,
-}
+export const ALL_TROUBLE = Object.fromEntries(
+  Object.keys(NO_TROUBLE).map((name) => [name, true]),
+) as unknown as Trouble // it has the same keys
 
 /** Whether a kind of trouble affects a stream in a slot. */
 export type TroubleAt = (trouble: keyof Trouble, slot: number) => boolean
@@ -66,27 +56,17 @@ export interface RecordedOptions {
    * with encoding `json`.
    */
   readonly files: readonly string[]
-  /** First slot number of the renumbered blocks; by default blocks keep their numbers. */
-  readonly renumberFrom?: number
   /** Number of slots that each block is cut into and renumbered; 1 by default. */
   readonly split?: number
-  /**
-   * Unix seconds of the first slot; the others follow 0.4 s apart. By default blocks keep their
-   * times.
-   */
-  readonly timeFrom?: number
   /**
    * Number of empty slots between the first subscription and the first recorded block; 0 by
    * default.
    */
   readonly leadIn?: number
-  /** How many fee payers of successful trades are tracked; 100 by default. */
-  readonly wallets?: number
 }
 
 /** Settings of a simulator; each has a default. */
 export interface SimulatorOptions {
-  readonly host?: string
   /** Port of the gRPC server; 0, the default, is any free port. */
   readonly port?: number
   readonly rpcPort?: number
@@ -106,8 +86,6 @@ export interface SimulatorOptions {
   readonly othersPerSlot?: number
   readonly recorded?: RecordedOptions
   readonly clock?: ClockOptions
-  /** Slots from a block to its confirmation; 1 by default. */
-  readonly confirmDelaySlots?: number
   /** Slots that `from_slot` can go back; 1,000 by default. */
   readonly replaySlots?: number
   /**
@@ -122,8 +100,6 @@ export interface SimulatorOptions {
   readonly historyHours?: number
   /** Updates that a client may be behind before it is dropped; 100,000 by default. */
   readonly maxQueuedUpdates?: number
-  /** Milliseconds between two pings to a client; 15,000 by default. */
-  readonly pingMs?: number
   readonly trouble?: Partial<Trouble>
   /**
    * First and last slot in which a stream has trouble; every slot by default. Late transactions of

@@ -4,7 +4,9 @@ import type { SimulatedChain } from './chain.ts'
 import type { ChainShape } from './chain-shape.ts'
 import { type ChainSource, createChainSource, seedOf } from './chain-source.ts'
 import { createClock, type SlotClock } from './clock.ts'
+import { CONFIRM_DELAY_SLOTS, FINALIZE_DELAY_SLOTS } from './grpc/slot-stream.ts'
 import { startYellowstone, type Yellowstone } from './grpc/yellowstone.ts'
+import { HOST } from './listen.ts'
 import { associatedTokenAccount, derivedSigner } from './market/key.ts'
 import type { Market } from './market/market.ts'
 import { solPricesOf } from './market/past.ts'
@@ -38,8 +40,6 @@ export interface Simulator {
   readonly confirmedSlot: number
   /** Number of gRPC streams that have subscribed. */
   readonly followers: number
-  /** The last slot of recorded blocks that holds transactions; null for the market. */
-  readonly lastRecordedSlot: number | null
   /**
    * What the transactions of a slot mean for the tracked wallets. The slot must have a block of the
    * market; throws for recorded blocks.
@@ -63,8 +63,6 @@ export interface Simulator {
   close(): Promise<void>
 }
 
-const FINALIZE_DELAY_SLOTS = 32
-
 /**
  * Starts the simulator; resolves when both servers listen. Rejects when a port is taken or a
  * recorded file is bad. Recorded blocks begin with the first subscription. They leap ahead when a
@@ -73,7 +71,6 @@ const FINALIZE_DELAY_SLOTS = 32
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const source = createChainSource(options)
   const { market, shape, recorded, compressed } = source
-  const host = options.host ?? '127.0.0.1'
   let yellowstone: Yellowstone | undefined
   const clock = createClock(source.clock, {
     startSlot: source.startSlot,
@@ -83,15 +80,15 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     tick: (slot) => yellowstone?.onSlot(slot),
   })
   const paid = addPayments(source, seedOf(options), clock)
-  const window = windowOf(source, clock, confirmDelayOf(options))
-  const stream = await startStream(paid.chain, source, clock, options, host)
+  const window = windowOf(source, clock)
+  const stream = await startStream(paid.chain, source, clock, options)
   yellowstone = stream
   const rpc = await startRpcServer(
     {
       ...createRpcMethods(paid.chain, window, { tellsIndex: compressed !== null }),
       ...paymentMethods(paid.payments),
     },
-    { host, port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) },
+    { port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) },
   ).catch(async (error: unknown) => {
     await stream.close()
     throw error
@@ -102,13 +99,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     clock.start()
   }
   return {
-    endpoint: `http://${host}:${stream.port}`,
-    rpcUrl: `http://${host}:${rpc.port}`,
+    endpoint: `http://${HOST}:${stream.port}`,
+    rpcUrl: `http://${HOST}:${rpc.port}`,
     wallets: source.wallets,
     solPricePool: market.universe.pricePool.key('pool').address,
     market,
     shape,
-    lastRecordedSlot: recorded?.last ?? null,
     get slot() {
       return clock.slot
     },
@@ -160,26 +156,20 @@ async function startStream(
   source: ChainSource,
   clock: SlotClock,
   options: SimulatorOptions,
-  host: string,
 ): Promise<Yellowstone> {
   const trouble = troubleOf(options)
   const troubled = options.troubleSlots ?? { from: 0, to: Number.POSITIVE_INFINITY }
-  const confirmDelaySlots = confirmDelayOf(options)
   const stream = await startYellowstone(chain, {
-    host,
     port: options.port ?? 0,
     xToken: options.xToken,
     seed: seedOf(options),
     troubleAt: (name, slot) => trouble[name] && slot >= troubled.from && slot <= troubled.to,
     startSlot: clock.slot,
-    confirmDelaySlots,
-    finalizeDelaySlots: FINALIZE_DELAY_SLOTS,
     replaySlots: options.replaySlots ?? 1_000,
     maxQueuedUpdates: options.maxQueuedUpdates ?? 100_000,
-    pingMs: options.pingMs ?? 15_000,
     onFollow: () => clock.start(),
     beforeReplay(fromSlot) {
-      const to = chain.step(fromSlot, confirmDelaySlots - 1)
+      const to = chain.step(fromSlot, CONFIRM_DELAY_SLOTS - 1)
       if (source.recorded === null || source.clock.kind === 'manual' || to <= clock.slot) return
       clock.leap(to)
       stream.leap(to)
@@ -189,22 +179,14 @@ async function startStream(
 }
 
 /** The slots that RPC knows. */
-function windowOf(
-  { chain, compressed, historySlots }: ChainSource,
-  clock: SlotClock,
-  confirmDelaySlots: number,
-): RpcWindow {
+function windowOf({ chain, compressed, historySlots }: ChainSource, clock: SlotClock): RpcWindow {
   return {
     processed: () => clock.slot,
-    confirmed: () => chain.step(clock.slot, -confirmDelaySlots),
+    confirmed: () => chain.step(clock.slot, -CONFIRM_DELAY_SLOTS),
     finalized: () => chain.step(clock.slot, -FINALIZE_DELAY_SLOTS),
     first: () =>
       compressed?.from ?? Math.max(chain.firstSlot, chain.step(clock.slot, 1 - historySlots)),
   }
-}
-
-function confirmDelayOf(options: SimulatorOptions): number {
-  return options.confirmDelaySlots ?? 1
 }
 
 function troubleOf(options: SimulatorOptions): Trouble {

@@ -38,70 +38,73 @@ export function createCuckooMatcher(filter: CuckooFilter): (key: Uint8Array) => 
  * SipHash-2-4 with the keys (seed, seed rotated by 32 bits), as two 32-bit halves: BigInt is fifty
  * times slower.
  */
-function createSipHash(seed: bigint): (input: Uint8Array) => { low: number; high: number } {
-  const seedLow = Number(seed & 0xffffffffn) | 0
-  const seedHigh = Number((seed >> 32n) & 0xffffffffn) | 0
-  // The state v0 to v3, as low and high halves.
+function createSipHash(seed: bigint): (input: Buffer) => { low: number; high: number } {
+  const seedLow = Number(seed & 0xffffffffn)
+  const seedHigh = Number((seed >> 32n) & 0xffffffffn)
+  const keys = [seedLow, seedHigh, seedHigh, seedLow, seedLow, seedHigh, seedHigh, seedLow]
+  const initial = INITIAL.map((word, at) => word ^ keys[at]!)
   const v = new Int32Array(8)
-  const add = (a: number, b: number) => {
-    const low = (v[a]! >>> 0) + (v[b]! >>> 0)
-    v[a + 1] = (v[a + 1]! + v[b + 1]! + (low > 0xffffffff ? 1 : 0)) | 0
-    v[a] = low | 0
-  }
-  const rotateXor = (a: number, bits: number, b: number) => {
-    const low = v[a]!
-    const high = v[a + 1]!
-    const [from, over, shift] = bits < 32 ? [low, high, bits] : [high, low, bits - 32]
-    v[a] = (shift === 0 ? from : (from << shift) | (over >>> (32 - shift))) ^ v[b]!
-    v[a + 1] = (shift === 0 ? over : (over << shift) | (from >>> (32 - shift))) ^ v[b + 1]!
-  }
-  const swapHalves = (a: number) => {
-    const low = v[a]!
-    v[a] = v[a + 1]!
-    v[a + 1] = low
-  }
-  const round = () => {
-    add(0, 2)
-    rotateXor(2, 13, 0)
-    swapHalves(0)
-    add(4, 6)
-    rotateXor(6, 16, 4)
-    add(0, 6)
-    rotateXor(6, 21, 0)
-    add(4, 2)
-    rotateXor(2, 17, 4)
-    swapHalves(4)
-  }
-  const compress = (low: number, high: number) => {
-    v[6]! ^= low
-    v[7]! ^= high
-    round()
-    round()
-    v[0]! ^= low
-    v[1]! ^= high
-  }
   return (input) => {
-    const k = [seedLow, seedHigh, seedHigh, seedLow] as const
-    v[0] = k[0] ^ 0x70736575
-    v[1] = k[1] ^ 0x736f6d65
-    v[2] = k[2] ^ 0x6e646f6d
-    v[3] = k[3] ^ 0x646f7261
-    v[4] = k[0] ^ 0x6e657261
-    v[5] = k[1] ^ 0x6c796765
-    v[6] = k[2] ^ 0x79746573
-    v[7] = k[3] ^ 0x74656462
-    const view = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
-    const whole = view.length - (view.length % 8)
-    for (let at = 0; at < whole; at += 8) compress(view.readInt32LE(at), view.readInt32LE(at + 4))
+    v.set(initial)
+    const whole = input.length - (input.length % 8)
+    for (let at = 0; at < whole; at += 8)
+      compress(v, input.readInt32LE(at), input.readInt32LE(at + 4))
     const last = Buffer.alloc(8)
-    view.copy(last, 0, whole)
-    last[7] = view.length & 0xff
-    compress(last.readInt32LE(0), last.readInt32LE(4))
+    input.copy(last, 0, whole)
+    last[7] = input.length & 0xff
+    compress(v, last.readInt32LE(0), last.readInt32LE(4))
     v[4]! ^= 0xff
-    for (let i = 0; i < 4; i += 1) round()
+    for (let i = 0; i < 4; i += 1) round(v)
     return {
       low: (v[0]! ^ v[2]! ^ v[4]! ^ v[6]!) >>> 0,
       high: (v[1]! ^ v[3]! ^ v[5]! ^ v[7]!) >>> 0,
     }
   }
+}
+
+/** The initial state v0 to v3, as low and high halves. */
+const INITIAL = [
+  ...[0x70736575, 0x736f6d65, 0x6e646f6d, 0x646f7261],
+  ...[0x6e657261, 0x6c796765, 0x79746573, 0x74656462],
+]
+
+function compress(v: Int32Array, low: number, high: number): void {
+  v[6]! ^= low
+  v[7]! ^= high
+  round(v)
+  round(v)
+  v[0]! ^= low
+  v[1]! ^= high
+}
+
+function round(v: Int32Array): void {
+  add(v, 0, 2)
+  rotateXor(v, 2, 13, 0)
+  swapHalves(v, 0)
+  add(v, 4, 6)
+  rotateXor(v, 6, 16, 4)
+  add(v, 0, 6)
+  rotateXor(v, 6, 21, 0)
+  add(v, 4, 2)
+  rotateXor(v, 2, 17, 4)
+  swapHalves(v, 4)
+}
+
+function add(v: Int32Array, a: number, b: number): void {
+  const low = (v[a]! >>> 0) + (v[b]! >>> 0)
+  v[a + 1] = v[a + 1]! + v[b + 1]! + (low > 0xffffffff ? 1 : 0)
+  v[a] = low
+}
+
+/** Rotates a word to the left by less than 32 bits, then xors it with another. */
+function rotateXor(v: Int32Array, a: number, bits: number, b: number): void {
+  const [low, high] = [v[a]!, v[a + 1]!]
+  v[a] = ((low << bits) | (high >>> (32 - bits))) ^ v[b]!
+  v[a + 1] = ((high << bits) | (low >>> (32 - bits))) ^ v[b + 1]!
+}
+
+function swapHalves(v: Int32Array, a: number): void {
+  const low = v[a]!
+  v[a] = v[a + 1]!
+  v[a + 1] = low
 }

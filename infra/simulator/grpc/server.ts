@@ -5,19 +5,15 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
+import { type ListeningServer, listen } from '../listen.ts'
 
 /** Status codes of gRPC that the simulator uses. */
 export const GrpcCode = {
   ok: 0,
-  cancelled: 1,
-  unknown: 2,
   invalidArgument: 3,
-  resourceExhausted: 8,
   outOfRange: 11,
   unimplemented: 12,
   internal: 13,
-  unavailable: 14,
   unauthenticated: 16,
 } as const
 
@@ -59,12 +55,6 @@ export interface GrpcServerHandlers {
   authorize(headers: IncomingHttpHeaders): void
 }
 
-/** A running gRPC server. */
-export interface GrpcServer {
-  readonly port: number
-  close(): Promise<void>
-}
-
 /**
  * Starts a gRPC server on plain HTTP/2. It uses node:http2 because @grpc/grpc-js writes one frame
  * per message, which makes the Yellowstone client hang up (`too_many_data_frames`). Here one write
@@ -72,9 +62,8 @@ export interface GrpcServer {
  */
 export function startGrpcServer(
   handlers: GrpcServerHandlers,
-  host: string,
   port: number,
-): Promise<GrpcServer> {
+): Promise<ListeningServer> {
   const server = createServer({ settings: { initialWindowSize: 1_048_576 } })
   const sessions = new Set<Http2Session>()
   server.on('session', (session) => {
@@ -86,18 +75,8 @@ export function startGrpcServer(
     stream.on('error', () => stream.destroy())
     serve(stream, headers, handlers)
   })
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      resolve({
-        port: (server.address() as AddressInfo).port,
-        close: () =>
-          new Promise<void>((done) => {
-            server.close(() => done())
-            for (const session of sessions) session.destroy()
-          }),
-      })
-    })
+  return listen(server, port, () => {
+    for (const session of sessions) session.destroy()
   })
 }
 
@@ -201,13 +180,16 @@ function statusOf(error: unknown): [number, string] {
   return [GrpcCode.internal, error instanceof Error ? error.message : String(error)]
 }
 
-/** Prepends the prefix of a gRPC message: u8 compressed, u32 length, big-endian. */
+/** Prepends the prefix of a gRPC message. */
 export function frame(message: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(message.length + 5)
-  framed.writeUInt8(0, 0)
-  framed.writeUInt32BE(message.length, 1)
-  framed.set(message, 5)
-  return framed
+  return Buffer.concat([framePrefix(message.length), message])
+}
+
+/** The prefix of a gRPC message: u8 compressed, u32 length, big-endian. */
+export function framePrefix(length: number): Buffer {
+  const prefix = Buffer.alloc(5)
+  prefix.writeUInt32BE(length, 1)
+  return prefix
 }
 
 function readMessages(stream: ServerHttp2Stream, handler: (message: Buffer) => void): void {

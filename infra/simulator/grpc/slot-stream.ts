@@ -3,12 +3,10 @@ import type { SimulatedChain } from '../chain.ts'
 import type { SlotUpdates } from './slot-updates.ts'
 import type { StreamUpdate } from './updates.ts'
 
-/** Slots from a block to its commitments, and how far back the stream can replay. */
-export interface StreamDelays {
-  readonly confirmDelaySlots: number
-  readonly finalizeDelaySlots: number
-  readonly replaySlots: number
-}
+/** Slots from a block to its confirmation. */
+export const CONFIRM_DELAY_SLOTS = 1
+/** Slots from a block to its finalization. */
+export const FINALIZE_DELAY_SLOTS = 32
 
 /** The updates of a chain in the order of the stream, as of its newest slot. */
 export interface SlotStream {
@@ -17,10 +15,7 @@ export interface SlotStream {
   /** Forgets everything before a slot: it can no longer be replayed. */
   forgetBefore(slot: number): void
   /** The newest slot that has reached a commitment, produced or not. */
-  reached(commitment: CommitmentLevel | undefined): number
-  /** The newest produced slot that has reached a commitment. */
-  tip(commitment: CommitmentLevel | undefined): number
-  isProduced(slot: number): boolean
+  reached(commitment: CommitmentLevel): number
   /** The first slot that can be replayed. */
   firstAvailable(): number
   /** Everything that the end of the newest slot brings to a subscriber of this commitment. */
@@ -29,18 +24,21 @@ export interface SlotStream {
   replay(slot: number, commitment: CommitmentLevel): readonly StreamUpdate[]
 }
 
-/** Creates the stream of a chain; `startSlot` is the newest slot that is over. */
+/**
+ * Creates the stream of a chain; `startSlot` is the newest slot that is over. It can replay the last
+ * `replaySlots`.
+ */
 export function createSlotStream(
   chain: SimulatedChain,
   slots: SlotUpdates,
   startSlot: number,
-  delays: StreamDelays,
+  replaySlots: number,
 ): SlotStream {
   let newest = startSlot
   let forgottenBefore = 0
-  const confirmed = () => chain.step(newest, -delays.confirmDelaySlots)
-  const finalized = () => chain.step(newest, -delays.finalizeDelaySlots)
-  const reached = (commitment: CommitmentLevel | undefined): number => {
+  const confirmed = () => chain.step(newest, -CONFIRM_DELAY_SLOTS)
+  const finalized = () => chain.step(newest, -FINALIZE_DELAY_SLOTS)
+  const reached = (commitment: CommitmentLevel): number => {
     if (commitment === CommitmentLevel.CONFIRMED) return confirmed()
     return commitment === CommitmentLevel.FINALIZED ? finalized() : newest
   }
@@ -89,13 +87,8 @@ export function createSlotStream(
       forgottenBefore = slot
     },
     reached,
-    tip(commitment) {
-      const slot = reached(commitment)
-      return isProduced(slot) ? slot : chain.parent(slot)
-    },
-    isProduced,
     firstAvailable: () =>
-      Math.max(chain.step(newest, 1 - delays.replaySlots), forgottenBefore, chain.firstSlot),
+      Math.max(chain.step(newest, 1 - replaySlots), forgottenBefore, chain.firstSlot),
     live: (commitment) => [
       ...processedUpdates(commitment),
       ...confirmedUpdates(commitment),

@@ -1,4 +1,6 @@
 import { SlotStatus } from '@triton-one/yellowstone-grpc'
+import { LRUCache } from 'lru-cache'
+import type { Block } from '../block.ts'
 import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
 import { createRandom, hash32, type Random } from '../random.ts'
@@ -45,24 +47,11 @@ export function createSlotUpdates(
   troubleAt: TroubleAt,
   remembered: number,
 ): SlotUpdates {
-  const blocks = new Map<
-    number,
-    { transactions: StreamTransactionUpdate[]; rest: StreamUpdate[] }
-  >()
-  const blockOf = (slot: number) => {
-    let found = blocks.get(slot)
-    if (found === undefined) {
-      const block = chain.block(slot)
-      found = {
-        transactions: block.transactions.map((info) => transactionUpdate(slot, info)),
-        rest: [...block.accounts.map(accountUpdate), blockMetaUpdate(block)],
-      }
-    }
-    blocks.delete(slot)
-    blocks.set(slot, found)
-    if (blocks.size > remembered) blocks.delete(blocks.keys().next().value!)
-    return found
-  }
+  const blocks = new LRUCache({
+    max: remembered,
+    memoMethod: (slot: number) => updatesOf(slot, chain.block(slot)),
+  })
+  const blockOf = (slot: number) => blocks.memo(slot)
 
   /** The slot with which a transaction is sent: its own, unless it is late. */
   const comesWith = (slot: number, index: number): number => {
@@ -118,6 +107,19 @@ export function createSlotUpdates(
       const dead = status === SlotStatus.SLOT_DEAD ? 'fork was given up' : undefined
       return slotUpdate(slot, chain.parent(slot), status, dead)
     },
+  }
+}
+
+interface BlockUpdates {
+  readonly transactions: readonly StreamTransactionUpdate[]
+  /** Accounts, then the meta. */
+  readonly rest: readonly StreamUpdate[]
+}
+
+function updatesOf(slot: number, block: Block): BlockUpdates {
+  return {
+    transactions: block.transactions.map((info) => transactionUpdate(slot, info)),
+    rest: [...block.accounts.map(accountUpdate), blockMetaUpdate(block)],
   }
 }
 

@@ -1,5 +1,5 @@
 import type { CommitmentLevel } from '@triton-one/yellowstone-grpc'
-import { type DuplexCall, frame, GrpcCode } from './server.ts'
+import { type DuplexCall, frame, framePrefix, GrpcCode } from './server.ts'
 import type { CompiledSubscription } from './subscription.ts'
 import type { StreamUpdate } from './updates.ts'
 import { writeVarint } from './varint.ts'
@@ -116,10 +116,7 @@ function sendWanted(
     if (names === null) continue
     const { body } = update
     const length = names.length + body.length + created.length
-    const prefix = Buffer.allocUnsafe(5)
-    prefix.writeUInt8(0, 0)
-    prefix.writeUInt32BE(length, 1)
-    parts.push(prefix, names, body, created)
+    parts.push(framePrefix(length), names, body, created)
     size += length + 5
     if (size >= JOIN_BYTES) {
       call.send(Buffer.concat(parts, size))

@@ -10,6 +10,7 @@ import {
 } from '@triton-one/yellowstone-grpc'
 import bs58 from 'bs58'
 import { keyId } from '../market/key.ts'
+import { memo } from '../memo.ts'
 import { createCuckooMatcher } from './cuckoo.ts'
 import type { KeysOfTransaction, StreamUpdate } from './updates.ts'
 import { writeVarint } from './varint.ts'
@@ -46,7 +47,7 @@ export function compileSubscription(request: SubscribeRequest): CompiledSubscrip
   add('transaction', request.transactions, transactionTest)
   add('account', request.accounts, accountTest)
   add('blockMeta', request.blocksMeta, () => () => true)
-  const encoded = new Map<string, Buffer>()
+  const encoded = memo(encodeNames)
   return {
     commitment,
     namesFor(update) {
@@ -54,24 +55,21 @@ export function compileSubscription(request: SubscribeRequest): CompiledSubscrip
       for (const { kind, name, test } of tests) {
         if (kind === update.kind && test(update)) names += `${name}\n`
       }
-      if (names === '') return null
-      let bytes = encoded.get(names)
-      if (bytes === undefined) {
-        bytes = encodeNames(names.slice(0, -1).split('\n'))
-        encoded.set(names, bytes)
-      }
-      return bytes
+      return names === '' ? null : encoded(names)
     },
   }
 }
 
-/** Encodes field 1 of `SubscribeUpdate`, a repeated string. */
-function encodeNames(names: readonly string[]): Buffer {
+/** Encodes names, each with a line end, as field 1 of `SubscribeUpdate`, a repeated string. */
+function encodeNames(names: string): Buffer {
   return Buffer.concat(
-    names.flatMap((name) => {
-      const text = Buffer.from(name, 'utf8')
-      return [Buffer.of(0x0a), writeVarint(text.length), text]
-    }),
+    names
+      .split('\n')
+      .slice(0, -1)
+      .flatMap((name) => {
+        const text = Buffer.from(name, 'utf8')
+        return [Buffer.of(0x0a), writeVarint(text.length), text]
+      }),
   )
 }
 

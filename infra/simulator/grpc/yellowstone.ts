@@ -1,14 +1,17 @@
-import { type CommitmentLevel, SubscribeUpdate } from '@triton-one/yellowstone-grpc'
+import {
+  type CommitmentLevel,
+  GetVersionResponse,
+  SubscribeUpdate,
+} from '@triton-one/yellowstone-grpc'
 import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
 import { type DuplexCall, GrpcCode, GrpcError, startGrpcServer } from './server.ts'
-import { createSlotStream, type SlotStream, type StreamDelays } from './slot-stream.ts'
+import { createSlotStream, type SlotStream } from './slot-stream.ts'
 import { createSlotUpdates } from './slot-updates.ts'
 import { decodeSubscribeRequest } from './subscribe-request.ts'
 import { createSubscriber, type Subscriber } from './subscriber.ts'
 import { type CompiledSubscription, compileSubscription } from './subscription.ts'
-import { unaryMethods } from './unary-methods.ts'
 import type { StreamUpdate } from './updates.ts'
 
 /** A Yellowstone server over a chain. */
@@ -26,16 +29,16 @@ export interface Yellowstone {
 }
 
 /** Settings of a Yellowstone server. */
-export interface YellowstoneOptions extends StreamDelays {
-  readonly host: string
+export interface YellowstoneOptions {
   readonly port: number
   readonly xToken: string | undefined
   readonly seed: number
   readonly troubleAt: TroubleAt
   /** The newest slot that is over when the server starts. */
   readonly startSlot: number
+  /** Slots that `from_slot` can go back. */
+  readonly replaySlots: number
   readonly maxQueuedUpdates: number
-  readonly pingMs: number
   /** Called at each subscription. */
   onFollow(): void
   /** Called with the slot that a subscription asks to be replayed from, before the replay. */
@@ -48,6 +51,8 @@ const CUT_EVERY = 40
 const LOSS_EVERY = 150
 /** Most slots whose encoded updates are cached. */
 const CACHED_SLOTS = 2_000
+/** Milliseconds between two pings to a client. */
+const PING_MS = 15_000
 
 /** Starts the server: the Geyser service of yellowstone-grpc, with the texts of its errors. */
 export async function startYellowstone(
@@ -57,7 +62,7 @@ export async function startYellowstone(
   const { troubleAt, seed, startSlot } = options
   const cached = Math.min(options.replaySlots, CACHED_SLOTS) + 64
   const updates = createSlotUpdates(chain, seed, troubleAt, cached)
-  const stream = createSlotStream(chain, updates, startSlot, options)
+  const stream = createSlotStream(chain, updates, startSlot, options.replaySlots)
   const subscribers = new Set<Subscriber>()
   const disconnect = () => {
     for (const subscriber of subscribers) subscriber.cut()
@@ -68,12 +73,11 @@ export async function startYellowstone(
         if (options.xToken === undefined || headers['x-token'] === options.xToken) return
         throw new GrpcError(GrpcCode.unauthenticated, 'No valid auth token')
       },
-      unary: unaryMethods(chain, stream),
+      unary: { '/geyser.Geyser/GetVersion': () => VERSION },
       duplex: {
         '/geyser.Geyser/Subscribe': (call) => serve(call, subscribers, chain, stream, options),
       },
     },
-    options.host,
     options.port,
   )
   return {
@@ -105,7 +109,7 @@ function serve(
 ): void {
   const subscriber = createSubscriber(call, options.maxQueuedUpdates)
   subscribers.add(subscriber)
-  const pings = setInterval(() => subscriber.sendNow(PING), options.pingMs)
+  const pings = setInterval(() => subscriber.sendNow(PING), PING_MS)
   call.onClose(() => {
     clearInterval(pings)
     subscribers.delete(subscriber)
@@ -184,6 +188,13 @@ function broadcast(
     if (cutAt !== null) subscriber.cutWhenSent()
   }
 }
+
+const VERSION = GetVersionResponse.encode({
+  version: JSON.stringify({
+    version: { package: 'yellowstone-grpc-geyser', version: '13.0.0', proto: '13.0.0' },
+    extra: { hostname: 'simulator' },
+  }),
+}).finish()
 
 const PING = Buffer.from(SubscribeUpdate.encode(SubscribeUpdate.fromPartial({ ping: {} })).finish())
 

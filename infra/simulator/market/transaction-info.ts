@@ -99,25 +99,22 @@ function tokenBalance(
 ): TokenBalance {
   const { mint, owner } = balance.token
   const amount = balance.token.amount + place.tokenBase(draft.keys[balance.account]!)
-  const text = uiAmount(amount, mint.decimals)
   return {
     accountIndex: balance.account,
     mint: mint.key.address,
     owner: owner.address,
     programId: mint.program.address,
-    uiTokenAmount: {
-      uiAmount: Number(text),
-      decimals: mint.decimals,
-      amount: String(amount),
-      uiAmountString: text,
-    },
+    uiTokenAmount: uiTokenAmount(amount, mint.decimals),
   }
 }
 
-/** A raw amount as a decimal number without trailing zeros: 1500000 with 6 decimals is `1.5`. */
-export function uiAmount(amount: bigint, decimals: number): string {
-  const digits = String(amount).padStart(decimals + 1, '0')
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+/**
+ * A raw amount with its decimal form, which has no trailing zeros: 1500000 with 6 decimals is `1.5`.
+ */
+export function uiTokenAmount(raw: bigint, decimals: number): TokenBalance['uiTokenAmount'] {
+  const amount = String(raw)
+  const digits = amount.padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
-  return decimals === 0 || fraction === '' ? whole : `${whole}.${fraction}`
+  const text = `${whole}.${digits.slice(whole.length)}`.replace(/\.?0*$/, '')
+  return { uiAmount: Number(text), decimals, amount, uiAmountString: text }
 }

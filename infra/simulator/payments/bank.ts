@@ -9,10 +9,15 @@ import {
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import type { FailedTransactionMetadata as Failed, LiteSVM, TransactionMetadata } from 'litesvm'
 import type { AccountState, OwnedTokenAccount } from '../chain.ts'
+import { mintData } from '../market/accounts.ts'
 import { TOKEN, TOKEN_2022, USDT_MINT } from '../market/programs.ts'
-import { uiAmount } from '../market/transaction-info.ts'
-import { encodeTransactionError, type TransactionErrorJson } from '../rpc/transaction-error.ts'
-import { errorJson } from './svm-error.ts'
+import { uiTokenAmount as uiTokenAmountOf } from '../market/transaction-info.ts'
+import {
+  encodeTransactionError,
+  INSTRUCTION_ERRORS,
+  TRANSACTION_ERRORS,
+  type TransactionErrorJson,
+} from '../rpc/transaction-error.ts'
 import { createAssociated, mintTo } from './token-instructions.ts'
 
 /**
@@ -75,32 +80,10 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
       space: BigInt(data.length),
     })
   put(faucet.publicKey, SystemProgram.programId, FAUCET_LAMPORTS, new Uint8Array())
-  put(USDT, new PublicKey(TOKEN.bytes), 1_461_600n, mintData(faucet.publicKey))
+  put(USDT, new PublicKey(TOKEN.bytes), 1_461_600n, mintData(0n, 6, faucet.publicKey.toBytes()))
   let sentBySelf = 0
-
-  function execute(wire: Uint8Array, { keepFailed }: { readonly keepFailed: boolean }) {
-    const tx = readWire(wire)
-    const { message, signatures } = tx
-    if (message.addressTableLookups.length > 0)
-      throw new TransactionRefused('address lookup tables are not known here', null)
-    const keys = message.staticAccountKeys
-    const parts = {
-      messageBytes: message.serialize(),
-      signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
-    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // litesvm brands the types of these two fields
-    if (!keepFailed) {
-      const tried = svm.simulateTransaction(parts)
-      if (tried instanceof FailedTransactionMetadata) throw refusal(tried)
-    }
-    const before = balancesOf(svm, keys)
-    const done = svm.sendTransaction(parts)
-    const after = balancesOf(svm, keys)
-    if (!(done instanceof FailedTransactionMetadata)) return infoOf(tx, done, null, before, after)
-    // A transaction that never ran (bad signature, unfunded payer) is in no block; one that failed
-    // has paid its fee.
-    if (after.lamports[0] === before.lamports[0]) throw refusal(done)
-    return infoOf(tx, done.meta(), done, before, after)
-  }
+  const isFailed = (done: unknown) => done instanceof FailedTransactionMetadata
+  const execute = createExecute(svm, isFailed)
 
   function bySelf(...instructions: readonly TransactionInstruction[]) {
     const tx = new Transaction().add(...instructions)
@@ -135,6 +118,32 @@ export async function openBank(faucetSecret: Uint8Array): Promise<Bank> {
       )
     },
     addProgram: (id, elf) => svm.addProgram(kit(id), elf),
+  }
+}
+
+function createExecute(svm: LiteSVM, isFailed: (done: unknown) => done is Failed): Bank['execute'] {
+  return (wire, { keepFailed }) => {
+    const tx = readWire(wire)
+    const { message, signatures } = tx
+    if (message.addressTableLookups.length > 0)
+      throw new TransactionRefused('address lookup tables are not known here', null)
+    const keys = message.staticAccountKeys
+    const parts = {
+      messageBytes: message.serialize(),
+      signatures: Object.fromEntries(signatures.map((bytes, at) => [keys[at]?.toBase58(), bytes])),
+    } as unknown as Parameters<LiteSVM['sendTransaction']>[0] // litesvm brands the types of these two fields
+    if (!keepFailed) {
+      const tried = svm.simulateTransaction(parts)
+      if (isFailed(tried)) throw refusal(tried)
+    }
+    const before = balancesOf(svm, keys)
+    const done = svm.sendTransaction(parts)
+    const after = balancesOf(svm, keys)
+    if (!isFailed(done)) return infoOf(tx, done, null, before, after)
+    // A transaction that never ran (bad signature, unfunded payer) is in no block; one that failed
+    // has paid its fee.
+    if (after.lamports[0] === before.lamports[0]) throw refusal(done)
+    return infoOf(tx, done.meta(), done, before, after)
   }
 }
 
@@ -196,6 +205,29 @@ function refusal(failed: Failed): TransactionRefused {
     reason,
     failed.meta().logs(),
   )
+}
+
+/**
+ * litesvm 1.5 numbers errors without data (`internal.d.ts`): the first in the order of bincode. Its
+ * enums do not exist at run time.
+ */
+const NUMBERED_ERRORS = TRANSACTION_ERRORS.filter((name) => name !== 'InstructionError').slice(
+  0,
+  29,
+)
+const NUMBERED_CAUSES = INSTRUCTION_ERRORS.slice(0, INSTRUCTION_ERRORS.indexOf('Custom'))
+
+/** The error of a failed transaction as RPC writes it. */
+function errorJson(failed: Failed): TransactionErrorJson {
+  const error = failed.err()
+  if (typeof error === 'number') return NUMBERED_ERRORS[error] ?? 'SanitizeFailure'
+  if (!('err' in error)) return 'SanitizeFailure' // rent, duplicate instructions: no test tells them apart
+  const cause = error.err()
+  if (typeof cause === 'number')
+    return { InstructionError: [error.index, NUMBERED_CAUSES[cause] ?? 'GenericError'] }
+  return {
+    InstructionError: [error.index, 'code' in cause ? { Custom: cause.code } : 'GenericError'],
+  }
 }
 
 function infoOf(
@@ -260,27 +292,8 @@ function infoOf(
 
 function tokenBalance(account: OwnedTokenAccount, accountIndex: number): TokenBalance {
   const { mint, owner, program: programId, amount, decimals } = account
-  const text = uiAmount(amount, decimals)
-  const uiTokenAmount = {
-    uiAmount: Number(text),
-    decimals,
-    amount: String(amount),
-    uiAmountString: text,
-  }
+  const uiTokenAmount = uiTokenAmountOf(amount, decimals)
   return { accountIndex, mint, owner, programId, uiTokenAmount }
-}
-
-/**
- * `Mint`, 82 bytes: u32 1 and the mint authority, u64 supply, u8 decimals, u8 initialised, u32 0
- * for no freeze authority.
- */
-function mintData(authority: PublicKey): Uint8Array {
-  const data = Buffer.alloc(82)
-  data.writeUInt32LE(1, 0)
-  data.set(authority.toBytes(), 4)
-  data.writeUInt8(6, 44)
-  data.writeUInt8(1, 45)
-  return data
 }
 
 /** An address in the branded type of litesvm. */

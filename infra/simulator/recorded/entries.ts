@@ -23,14 +23,12 @@ export interface RecordedContent {
   readonly parent: number | null
 }
 
-/**
- * Length of a slot: block times go on by it after the last block, and where times are given anew.
- */
+/** Length of a slot, by which block times go on after the last block. */
 export const SLOT_SECONDS = 0.4
 
 /**
  * The slots that the options make of recorded blocks, in order. Slots keep their recorded numbers,
- * unless `renumberFrom` or `split` is set.
+ * unless blocks are split.
  */
 export function createEntries(
   blocks: readonly RecordedBlock[],
@@ -40,9 +38,7 @@ export function createEntries(
   const parts = options.split ?? 1
   const contents = blocks.flatMap((block) => splitBlock(block, parts))
   const entries =
-    options.renumberFrom === undefined && parts === 1
-      ? ownNumbers(blocks, contents, shape)
-      : newNumbers(options.renumberFrom ?? blocks[0]!.slot, contents, shape)
+    parts === 1 ? ownNumbers(blocks, contents, shape) : newNumbers(blocks[0]!.slot, contents, shape)
   return [...leadIn(entries[0]!.slot, contents[0]!.time, options.leadIn ?? 0), ...entries]
 }
 

@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
 import { ServiceError } from '../../../pipeline/domain/service-error.ts'
 import { readFault } from '../../../pipeline/runtime/read-fault.ts'
+import { addTo } from '../memo.ts'
 import { infoFromJson } from '../rpc/info-from-json.ts'
 import type { TransactionJson } from '../rpc/transaction-json.ts'
 
@@ -44,9 +45,7 @@ export function loadBlocks(files: readonly string[]): RecordedBlock[] {
       .forEach((text, number) => {
         if (text.trim() === '') return
         const line = parseLine(text, `${file}, line ${number + 1}`)
-        const block = lines.get(line.slot)
-        if (block === undefined) lines.set(line.slot, [line])
-        else block.push(line)
+        addTo(lines, line.slot, line)
       })
   }
   if (lines.size === 0) throw badBlocks(`no block in ${files.join(', ')}`)

@@ -20,14 +20,12 @@ import type { RecordedBlock } from './load.ts'
 export interface RecordedChain extends SimulatedChain {
   /** The slot before the first one that is played. */
   readonly before: number
-  /** The last slot that holds recorded transactions. */
-  readonly last: number
 }
 
 /**
  * Creates the chain. Slots keep their recorded numbers, so that the numbers between two blocks are
- * skipped, unless `renumberFrom` says where to begin. `split` cuts each block into that many slots;
- * `timeFrom` gives block times anew. The shape says which of the numbers are skipped or dead.
+ * skipped. With `split`, each block is cut into that many slots, which follow each other from the
+ * first block's number on. The shape says which of the numbers are skipped or dead.
  */
 export function createRecordedChain(
   blocks: readonly RecordedBlock[],
@@ -38,14 +36,12 @@ export function createRecordedChain(
   const produced = entries.filter((entry) => entry.kind === 'produced')
   const places = placesOf(produced)
   const numbers = createSlotNumbers(entries, produced, shape)
-  const contents = createContents(entries, options.timeFrom)
-  const { contentOf } = contents
+  const contentOf = createContents(entries)
   const first = produced[0]!.slot
   const blockhash = (slot: number) => (slot < first ? madeUpHash(slot) : contentOf(slot).blockhash)
   return {
     ...numbers,
     before: entries[0]!.slot - 1,
-    last: entries.at(-1)!.slot,
     firstSlot: entries[0]!.slot,
     block(slot): Block {
       const parent = numbers.parent(slot)
@@ -54,7 +50,7 @@ export function createRecordedChain(
         parent,
         blockhash: numbers.kind(slot) === 'dead' ? madeUpHash(-slot) : contentOf(slot).blockhash,
         parentBlockhash: blockhash(parent),
-        time: contents.timeOf(slot),
+        time: contentOf(slot).time,
         height: slot - Math.floor(first / 10),
         transactions: contentOf(slot).transactions,
         accounts: [],
@@ -133,31 +129,17 @@ function createSlotNumbers(
   }
 }
 
-/**
- * Contents and block times of slots; `timeFrom` gives the times anew, from these unix seconds on.
- */
-function createContents(entries: readonly RecordedEntry[], timeFrom: number | undefined) {
-  const positions = new Map(entries.map((entry, position) => [entry.slot, position]))
+/** Returns the content of a slot; an empty one for a slot without. */
+function createContents(entries: readonly RecordedEntry[]): (slot: number) => RecordedContent {
+  const contents = new Map(entries.map(({ slot, content }) => [slot, content]))
   const last = entries.at(-1)!
-  const contentOf = (slot: number): RecordedContent => {
-    const position = positions.get(slot)
-    const content = position === undefined ? null : entries[position]!.content
-    if (content !== null) return content
-    return {
+  return (slot) =>
+    contents.get(slot) ?? {
       transactions: [],
       time: last.content!.time + Math.floor((slot - last.slot) * SLOT_SECONDS),
       blockhash: madeUpHash(slot),
       parent: null,
     }
-  }
-  return {
-    contentOf,
-    timeOf(slot: number): number {
-      if (timeFrom === undefined) return contentOf(slot).time
-      const position = positions.get(slot) ?? entries.length - 1 + (slot - last.slot)
-      return timeFrom + Math.floor(position * SLOT_SECONDS)
-    },
-  }
 }
 
 /** Token accounts of an owner as a successful transaction left them. */

@@ -13,7 +13,6 @@ export function blockMethods(view: LedgerView): RpcMethods {
   const { chain, window, newest, lastProduced } = view
   return {
     getSlot: ([config]) => lastProduced(newest(configOf(config))),
-    getBlockHeight: ([config]) => chain.block(lastProduced(newest(configOf(config)))).height,
     getFirstAvailableBlock: () => chain.nextProduced(window.first(), window.processed()),
     getLatestBlockhash([config]) {
       const parsed = configOf(config)
@@ -32,8 +31,6 @@ export function blockMethods(view: LedgerView): RpcMethods {
       }
       return view.produced(first, last)
     },
-    getBlocksWithLimit: ([start, limit, config]) =>
-      view.produced(requireNumber(start), newest(configOf(config))).slice(0, requireNumber(limit)),
     getBlock([slot, config]) {
       const parsed = configOf(config)
       return blockJson(view.blockAt(requireNumber(slot), newest(parsed)), parsed, chain)

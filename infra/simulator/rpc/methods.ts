@@ -7,7 +7,7 @@ import { transactionMethods } from './transaction-methods.ts'
 
 /**
  * Solana's RPC methods over a chain; parameters, results and errors as agave's RPC has them.
- * Encodings are `json`, `base64` and `base58`, and `jsonParsed` for token accounts alone.
+ * Transactions have encoding `json` alone, accounts `base64`.
  * `tellsIndex`: `getTransaction` answers `transactionIndex`, as nodes of 2026 do.
  */
 export function createRpcMethods(
@@ -18,7 +18,6 @@ export function createRpcMethods(
   const view = createLedgerView(chain, window)
   return {
     getHealth: () => 'ok',
-    getVersion: () => ({ 'feature-set': 3_640_012_085, 'solana-core': '2.3.0' }),
     ...blockMethods(view),
     ...transactionMethods(view, tellsIndex),
     ...accountMethods(view),

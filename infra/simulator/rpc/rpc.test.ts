@@ -1,4 +1,3 @@
-import { VersionedTransaction } from '@solana/web3.js'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
 import { associatedTokenAccount } from '../market/key.ts'
@@ -33,7 +32,7 @@ interface SignatureInfo {
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-test('getBlock and the stream have the same transactions, in every encoding and detail', async (t) => {
+test('getBlock and the stream have the same transactions, in every detail', async (t) => {
   const simulator = await start(t)
   const slot = START - 40
   const block = simulator.market.block(slot)
@@ -49,18 +48,8 @@ test('getBlock and the stream have the same transactions, in every encoding and 
     ...head,
     transactions: plain(infos.map((info) => jsonFromInfo(info))),
   })
-  const base64 = (await callRpc(simulator, 'getBlock', slot, { ...FULL, encoding: 'base64' })) as {
-    transactions: { transaction: [string, string]; meta: unknown; version: unknown }[]
-  }
-  base64.transactions.forEach(({ transaction, meta, version }, index) => {
-    const parsed = VersionedTransaction.deserialize(Buffer.from(transaction[0], 'base64'))
-    t.is(bs58.encode(parsed.signatures[0]!), bs58.encode(infos[index]!.signature))
-    t.is(transaction[1], 'base64')
-    t.deepEqual(
-      { meta, version },
-      plain({ meta: jsonFromInfo(infos[index]!).meta, version: parsed.version }),
-    )
-  })
+  const base64 = await callRpc(simulator, 'getBlock', slot, { ...FULL, encoding: 'base64' })
+  t.like(base64, { error: { code: -32_602 } })
   const signatures = { ...FULL, rewards: false, transactionDetails: 'signatures' }
   t.deepEqual(await callRpc(simulator, 'getBlock', slot, signatures), {
     ...head,
@@ -111,10 +100,6 @@ test('slots and ranges of slots follow the commitment', async (t) => {
     START - 34,
     START - 33,
     START - 32,
-  ])
-  t.deepEqual(await callRpc(simulator, 'getBlocksWithLimit', START - 9, 2, CONFIRMED), [
-    START - 9,
-    START - 8,
   ])
 })
 
@@ -259,14 +244,14 @@ test('accounts: mints, their metadata, the price pool, wallets and their token a
     'getTokenAccountsByOwner',
     wallet,
     { mint: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v' },
-    { ...CONFIRMED, encoding: 'jsonParsed' },
+    { ...CONFIRMED, encoding: 'base64', dataSlice: { offset: 32, length: 32 } },
   )) as {
-    value: { account: { data: { parsed: { info: { owner: string; tokenAmount: object } } } } }[]
+    value: { account: { data: [string, string] } }[]
   }
-  t.is(owned.value.length, 1)
-  const { owner, tokenAmount } = owned.value[0]!.account.data.parsed.info
-  t.is(owner, wallet)
-  t.like(tokenAmount, { decimals: 6 })
+  t.deepEqual(
+    owned.value.map(({ account }) => bs58.encode(Buffer.from(account.data[0], 'base64'))),
+    [wallet],
+  )
 })
 
 test('with trouble, some answers are 429 with Retry-After, and none is wrong', async (t) => {

@@ -1,33 +1,26 @@
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type ListeningServer, listen } from '../listen.ts'
 import type { Trouble } from '../options.ts'
 import { hash32 } from '../random.ts'
 import type { RpcMethods } from './parameters.ts'
 import { RpcError } from './rpc-error.ts'
-
-/** A Solana JSON-RPC server over HTTP. */
-export interface RpcServer {
-  readonly port: number
-  close(): Promise<void>
-}
 
 /** Slowest answer of a slow RPC in ms, and the share of answers that are 429 (in 32nds). */
 const SLOWEST_MS = 600
 const REFUSED_OF_32 = 6
 
 /**
- * Serves the methods to any origin; a POST holds one request or a batch. With trouble, it answers
+ * Starts a Solana JSON-RPC server over HTTP. It serves the methods to any origin; a POST holds one request or a batch. With trouble, it answers
  * late, or 429 with Retry-After.
  */
 export function startRpcServer(
   methods: RpcMethods,
   options: {
-    readonly host: string
     readonly port: number
     readonly seed: number
     readonly trouble: Trouble
   },
-): Promise<RpcServer> {
+): Promise<ListeningServer> {
   const { seed, trouble } = options
   let requests = 0
   const server = createServer((request, response) => {
@@ -54,19 +47,7 @@ export function startRpcServer(
   })
   // An idle connection must survive the pause between two calls.
   server.keepAliveTimeout = 60_000
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.host, () => {
-      resolve({
-        port: (server.address() as AddressInfo).port,
-        close: () =>
-          new Promise<void>((done) => {
-            server.close(() => done())
-            server.closeAllConnections()
-          }),
-      })
-    })
-  })
+  return listen(server, options.port, () => server.closeAllConnections())
 }
 
 /** CORS headers as public nodes send them. */

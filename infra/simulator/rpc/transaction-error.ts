@@ -5,7 +5,8 @@
 export type TransactionErrorJson = string | { readonly [variant: string]: unknown }
 
 /** Variants of `solana_transaction_error::TransactionError` in the order of their bincode numbers. */
-const TRANSACTION_ERRORS = `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound
+export const TRANSACTION_ERRORS =
+  `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound
 InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound InstructionError CallChainTooDeep
 MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure
 ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount
@@ -14,13 +15,14 @@ InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLooku
 InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit DuplicateInstruction
 InsufficientFundsForRent MaxLoadedAccountsDataSizeExceeded InvalidLoadedAccountsDataSizeLimit ResanitizationNeeded
 ProgramExecutionTemporarilyRestricted UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled`.split(
-  /\s+/,
-)
+    /\s+/,
+  )
 
 /**
  * Variants of `solana_instruction::error::InstructionError` in the order of their bincode numbers.
  */
-const INSTRUCTION_ERRORS = `GenericError InvalidArgument InvalidInstructionData InvalidAccountData
+export const INSTRUCTION_ERRORS =
+  `GenericError InvalidArgument InvalidInstructionData InvalidAccountData
 AccountDataTooSmall InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized
 UninitializedAccount UnbalancedInstruction ModifiedProgramId ExternalAccountLamportSpend
 ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified DuplicateAccountIndex ExecutableModified

@@ -83,23 +83,14 @@ interface RewardJson {
   readonly commission: number | null
 }
 
+type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
+
 /** Converts a transaction to the JSON that RPC answers with encoding `json`. */
 export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJson {
   const transaction = info.transaction!
   const message = transaction.message!
   // Old nodes that answer no `costUnits` answer no stack height of top-level instructions either.
   const topHeight = info.meta?.costUnits === undefined ? undefined : 1
-  const instruction = (from: {
-    programIdIndex: number
-    accounts: Uint8Array
-    data: Uint8Array
-    stackHeight?: number | undefined
-  }): InstructionJson => ({
-    accounts: [...from.accounts],
-    data: encodeBase58(from.data),
-    programIdIndex: from.programIdIndex,
-    stackHeight: from.stackHeight ?? null,
-  })
   return {
     version: message.versioned ? 0 : 'legacy',
     transaction: {
@@ -109,45 +100,34 @@ export function jsonFromInfo(info: SubscribeUpdateTransactionInfo): TransactionJ
         header: message.header!,
         recentBlockhash: encodeBase58(message.recentBlockhash),
         instructions: message.instructions.map((from) =>
-          instruction({ stackHeight: topHeight, ...from }),
+          instructionJson({ stackHeight: topHeight, ...from }),
         ),
-        ...(message.versioned
-          ? {
-              addressTableLookups: message.addressTableLookups.map((lookup) => ({
-                accountKey: keyText(lookup.accountKey),
-                writableIndexes: [...lookup.writableIndexes],
-                readonlyIndexes: [...lookup.readonlyIndexes],
-              })),
-            }
-          : {}),
+        ...(message.versioned && {
+          addressTableLookups: message.addressTableLookups.map((lookup) => ({
+            accountKey: keyText(lookup.accountKey),
+            writableIndexes: [...lookup.writableIndexes],
+            readonlyIndexes: [...lookup.readonlyIndexes],
+          })),
+        }),
       },
     },
-    meta: metaJson(info, instruction),
+    meta: metaJson(info.meta!),
   }
 }
 
 /** The outcome of a transaction, the same for all encodings. */
-function metaJson(
-  info: SubscribeUpdateTransactionInfo,
-  instruction: (from: {
-    programIdIndex: number
-    accounts: Uint8Array
-    data: Uint8Array
-    stackHeight?: number | undefined
-  }) => InstructionJson,
-): MetaJson {
-  const meta = info.meta!
+function metaJson(meta: Meta): MetaJson {
   const err = meta.err === undefined ? null : decodeTransactionError(meta.err.err)
   return {
     computeUnitsConsumed: numberOrNull(meta.computeUnitsConsumed),
-    ...(meta.costUnits === undefined ? {} : { costUnits: Number(meta.costUnits) }),
+    ...(meta.costUnits !== undefined && { costUnits: Number(meta.costUnits) }),
     err,
     fee: Number(meta.fee),
     innerInstructions: meta.innerInstructionsNone
       ? null
       : meta.innerInstructions.map((inner) => ({
           index: inner.index,
-          instructions: inner.instructions.map(instruction),
+          instructions: inner.instructions.map(instructionJson),
         })),
     loadedAddresses: {
       writable: meta.loadedWritableAddresses.map((key) => keyText(key)),
@@ -158,16 +138,28 @@ function metaJson(
     postTokenBalances: meta.postTokenBalances.map(tokenBalanceJson),
     preBalances: meta.preBalances.map(Number),
     preTokenBalances: meta.preTokenBalances.map(tokenBalanceJson),
-    ...(meta.returnData === undefined
-      ? {}
-      : {
-          returnData: {
-            data: [Buffer.from(meta.returnData.data).toString('base64'), 'base64'] as const,
-            programId: encodeBase58(meta.returnData.programId),
-          },
-        }),
+    ...(meta.returnData !== undefined && {
+      returnData: {
+        data: [Buffer.from(meta.returnData.data).toString('base64'), 'base64'] as const,
+        programId: encodeBase58(meta.returnData.programId),
+      },
+    }),
     rewards: [],
     status: err === null ? { Ok: null } : { Err: err },
+  }
+}
+
+function instructionJson(from: {
+  programIdIndex: number
+  accounts: Uint8Array
+  data: Uint8Array
+  stackHeight?: number | undefined
+}): InstructionJson {
+  return {
+    accounts: [...from.accounts],
+    data: encodeBase58(from.data),
+    programIdIndex: from.programIdIndex,
+    stackHeight: from.stackHeight ?? null,
   }
 }
 
@@ -175,9 +167,7 @@ function numberOrNull(text: string | undefined): number | null {
   return text === undefined ? null : Number(text)
 }
 
-function tokenBalanceJson(
-  balance: NonNullable<SubscribeUpdateTransactionInfo['meta']>['preTokenBalances'][number],
-): TokenBalanceJson {
+function tokenBalanceJson(balance: Meta['preTokenBalances'][number]): TokenBalanceJson {
   const { amount, decimals, uiAmount, uiAmountString } = balance.uiTokenAmount!
   return {
     accountIndex: balance.accountIndex,

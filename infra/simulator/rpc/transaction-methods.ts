@@ -1,5 +1,4 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
-import bs58 from 'bs58'
 import { encodeBase58 } from '../../../pipeline/domain/base58.ts'
 import type { TransactionMention } from '../chain.ts'
 import { keyId } from '../market/key.ts'
@@ -15,7 +14,6 @@ import {
 import { RpcError, RpcErrorCode } from './rpc-error.ts'
 import { decodeTransactionError } from './transaction-error.ts'
 import { jsonFromInfo } from './transaction-json.ts'
-import { wireBytes } from './wire-bytes.ts'
 
 const MOST_SIGNATURES = 1_000
 /** Longest time that a request blocks the event loop. */
@@ -122,38 +120,24 @@ function errorOf(info: SubscribeUpdateTransactionInfo): unknown {
 }
 
 /**
- * A transaction in the configured encoding: `json`, `base64` or `base58`. Throws
+ * A transaction with encoding `json`. Throws `invalidParams` for any other encoding, and
  * `unsupportedVersion` for version 0 without `maxSupportedTransactionVersion`.
  */
 export function encodeRpcTransaction(
   info: SubscribeUpdateTransactionInfo,
   config: RpcConfig,
 ): object {
-  const json = jsonFromInfo(info)
-  const accepted = config.maxSupportedTransactionVersion
-  if (json.version !== 'legacy' && accepted === undefined) {
+  const { encoding = 'json', maxSupportedTransactionVersion: accepted } = config
+  if (encoding !== 'json') {
+    const text = `Invalid params: unknown variant \`${String(encoding)}\``
+    throw new RpcError(RpcErrorCode.invalidParams, text)
+  }
+  const { transaction, meta, version } = jsonFromInfo(info)
+  if (version !== 'legacy' && accepted === undefined) {
     throw new RpcError(
       RpcErrorCode.unsupportedVersion,
       'Transaction version (0) is not supported by the requesting client. Please try the request again with the following configuration parameter: "maxSupportedTransactionVersion": 0',
     )
   }
-  const encoding = config.encoding ?? 'json'
-  const version = accepted === undefined ? {} : { version: json.version }
-  switch (encoding) {
-    case 'json':
-      return { transaction: json.transaction, meta: json.meta, ...version }
-    case 'base64':
-      return {
-        transaction: [wireBytes(info).toString('base64'), 'base64'],
-        meta: json.meta,
-        ...version,
-      }
-    case 'base58':
-      return { transaction: [bs58.encode(wireBytes(info)), 'base58'], meta: json.meta, ...version }
-    default:
-      throw new RpcError(
-        RpcErrorCode.invalidParams,
-        `Invalid params: unknown variant \`${String(encoding)}\``,
-      )
-  }
+  return { transaction, meta, ...(accepted !== undefined && { version }) }
 }
