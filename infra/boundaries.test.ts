@@ -37,7 +37,7 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['channel', 'credits'],
   auth: ['accounts', 'channel'],
   billing: ['accounts', 'credits'],
-  items: ['accounts', 'billing'],
+  items: ['accounts', 'billing', 'credits'],
   rows: ['items'],
   'mint-answer-cache.ts': ['rows'],
   resources: ['accounts', 'auth', 'billing', 'channel', 'credits', 'items', 'rows'],
