@@ -71,7 +71,7 @@ export function readMessage<Position>(
     return wallet === null || !deps.isTracked(wallet)
   }
   if (aliases.data?.some(isUnknown))
-    return bad('wallet_not_found', 'wallets: an alias is not that of a tracked wallet.')
+    return bad('wallet_not_found', 'wallets: no tracked wallet has one of the aliases.')
   const position = typeof after === 'string' ? deps.decodeCursor(after) : null
   if (after !== undefined && position === null)
     return bad('invalid_cursor', ACCESS[deps.access].cursor)
