@@ -94,7 +94,7 @@ export interface Mismatch {
 const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
 const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
 
-/** One day has far fewer grants than there are accounts. */
+/** Accounts granted credits since a time. A day has far fewer grants than the bound. */
 const GRANTED_SINCE = `wallet IN (
   SELECT DISTINCT wallet FROM ledger_entries
   WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
