@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import { percentile } from '../bench/kit/figures.ts'
+import { percentiles, sum } from '../bench/kit/figures.ts'
 import type { CustomerCall, Monitor } from './monitor.ts'
 import type { Result } from './run.ts'
 import { type Memory, mergedP99 } from './samples.ts'
@@ -34,57 +34,32 @@ const MIB = 1024 * 1024
  * delay and memory count; a short run measures them too roughly.
  */
 export function report(
-  { results, samples, calls, memory, othersParts }: Run,
+  run: Run,
   judgesFigures = true,
 ): {
   readonly text: string
   readonly missed: readonly string[]
 } {
+  const { results, samples, calls, memory } = run
   const kinds = [...new Set(['quiet', ...results.map(({ kind }) => kind)])]
-  const rows = kinds.map((kind) =>
-    row(
-      kind,
-      results.filter((one) => one.kind === kind),
-      samples.filter((one) => one.kind === kind),
-      calls.filter((one) => one.kind === kind),
-    ),
-  )
-  const failed = results.filter(({ faults }) => faults.length > 0)
-  const serverErrors = results.reduce((sum, one) => sum + one.serverErrors, 0)
   const isAttacked = ({ kind }: { kind: string }) => kind !== 'quiet' && kinds.includes(kind)
   const attacked = samples.filter(isAttacked)
-  const p99 = mergedP99(attacked)
-  const slowKinds = kinds.filter(
-    (kind) => mergedP99(samples.filter((one) => one.kind === kind)) > MAX_LOOP_P99_MS,
-  )
-  const slow = `event-loop delay p99 over ${MAX_LOOP_P99_MS} ms: ${slowKinds.join(', ')}`
-  const isSlow = slowKinds.length > 0
-  const othersPart = Math.max(0, ...othersParts)
-  const lost = calls.filter(({ status }) => status !== 200)
-  const judgesDelay = judgesFigures && othersPart <= MAX_OTHERS_PART
-  const grown = memory
-    .filter(({ isBack }) => !isBack)
-    .map((one) => `memory not back within 10%: ${memoryText(one)}`)
-  const missed = [
-    ...(serverErrors > 0 ? [`${serverErrors} answers were 5xx`] : []),
-    ...(failed.length > 0 ? [`${failed.length} cases failed`] : []),
-    ...(isSlow && judgesDelay ? [slow] : []),
-    ...(lost.length > 0
-      ? [`${lost.length} calls of the quiet customer failed: ${statusesOf(lost)}`]
-      : []),
-    ...(judgesFigures ? grown : []),
-  ]
-  const unjudged = [...(isSlow && !judgesDelay ? [slow] : []), ...(judgesFigures ? [] : grown)]
+  const failed = results.filter(({ faults }) => faults.length > 0)
+  const othersPart = Math.max(0, ...run.othersParts)
+  const { missed, unjudged } = judge(run, kinds, judgesFigures)
+  const loads = loadavg().map((load) => load.toFixed(1))
   const text = [
     '| kind | cases | failed | 5xx | slowest ms | loop p99 ms | loop max ms | waits for a core | resident MiB | customer p50 ms | p99 ms | failed |',
     '| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |',
-    ...rows,
+    ...kinds.map((kind) => {
+      const own = <T extends { readonly kind: string }>(all: readonly T[]) =>
+        all.filter((one) => one.kind === kind)
+      return row(kind, own(results), own(samples), own(calls))
+    }),
     row('total', results, attacked, calls.filter(isAttacked)),
     '',
     ...memory.map((one) => `Memory: ${memoryText(one)}`),
-    `Event-loop delay p99 ${p99.toFixed(1)} ms; load average ${loadavg()
-      .map((load) => load.toFixed(1))
-      .join(', ')}; other processes had ${(othersPart * 100).toFixed(0)}% of the machine.`,
+    `Event-loop delay p99 ${mergedP99(attacked).toFixed(1)} ms; load average ${loads.join(', ')}; other processes had ${(othersPart * 100).toFixed(0)}% of the machine.`,
     ...unjudged.map((aim) => `NOT JUDGED, in a short run or on a busy machine: ${aim}`),
     '',
     ...failed.map(
@@ -96,25 +71,61 @@ export function report(
   return { text, missed }
 }
 
+/** The targets that a run has missed, and those that it would have missed had they been judged. */
+function judge(
+  { results, samples, calls, memory, othersParts }: Run,
+  kinds: readonly string[],
+  judgesFigures: boolean,
+): { readonly missed: string[]; readonly unjudged: string[] } {
+  const failed = results.filter(({ faults }) => faults.length > 0)
+  const serverErrors = sum(results.map((one) => one.serverErrors))
+  const lost = calls.filter(({ status }) => status !== 200)
+  const slowKinds = kinds.filter(
+    (kind) => mergedP99(samples.filter((one) => one.kind === kind)) > MAX_LOOP_P99_MS,
+  )
+  const slow = `event-loop delay p99 over ${MAX_LOOP_P99_MS} ms: ${slowKinds.join(', ')}`
+  const grown = memory
+    .filter(({ isBack }) => !isBack)
+    .map((one) => `memory not back within 10%: ${memoryText(one)}`)
+  const aims: readonly (readonly [isMissed: boolean, aim: string, isJudged: boolean])[] = [
+    [serverErrors > 0, `${serverErrors} answers were 5xx`, true],
+    [failed.length > 0, `${failed.length} cases failed`, true],
+    [slowKinds.length > 0, slow, judgesFigures && Math.max(0, ...othersParts) <= MAX_OTHERS_PART],
+    [
+      lost.length > 0,
+      `${lost.length} calls of the quiet customer failed: ${statusesOf(lost)}`,
+      true,
+    ],
+    ...grown.map((aim) => [true, aim, judgesFigures] as const),
+  ]
+  const missedOf = (judged: boolean) =>
+    aims.flatMap(([isMissed, aim, isJudged]) => (isMissed && isJudged === judged ? [aim] : []))
+  return { missed: missedOf(true), unjudged: missedOf(false) }
+}
+
 function row(
   kind: string,
   results: readonly Result[],
   samples: Monitor['samples'],
   calls: readonly CustomerCall[],
 ): string {
-  const sorted = calls.map(({ ms }) => ms).toSorted((a, b) => a - b)
+  const [p50 = 0, p99 = 0] = percentiles(
+    calls.map((call) => call.ms),
+    0.5,
+    0.99,
+  )
   const cells = [
     kind,
     results.length,
     results.filter(({ faults }) => faults.length > 0).length,
-    results.reduce((sum, one) => sum + one.serverErrors, 0),
+    sum(results.map((one) => one.serverErrors)),
     results.reduce((most, { ms }) => Math.max(most, ms), 0).toFixed(0),
     ms(mergedP99(samples)),
     ms(samples.reduce((most, { max }) => Math.max(most, max), 0)),
     waits(samples),
     samples.length > 0 ? mib(Math.max(...samples.map(({ memory }) => memory.resident))) : '',
-    ms(percentile(sorted, 0.5)),
-    ms(percentile(sorted, 0.99)),
+    ms(p50),
+    ms(p99),
     calls.filter(({ status }) => status !== 200).length,
   ]
   return `| ${cells.join(' | ')} |`
@@ -125,8 +136,8 @@ function row(
  * machine, not of the service.
  */
 function waits(samples: Monitor['samples']): string {
-  const seconds = samples.reduce((sum, one) => sum + one.seconds, 0)
-  const waitedMs = samples.reduce((sum, one) => sum + (one.cpuWaitMs ?? 0), 0)
+  const seconds = sum(samples.map((one) => one.seconds))
+  const waitedMs = sum(samples.map((one) => one.cpuWaitMs ?? 0))
   return seconds > 0 ? `${(waitedMs / seconds / 10).toFixed(0)}%` : ''
 }
 

@@ -1,9 +1,10 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import bs58 from 'bs58'
+import { createWallet } from '../bench/kit/wallet.ts'
 import { askOperator } from '../operator/socket.ts'
 import { until } from '../whole-service/customer.ts'
 import { freePort } from '../whole-service/free-port.ts'
@@ -181,16 +182,6 @@ async function learn(
   return Promise.all(
     keys.map(async (key) => ({ key, token: await logIn(target, address()), cursor, mint })),
   )
-}
-
-/** A customer's wallet. */
-export function createWallet() {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  const { x = '' } = publicKey.export({ format: 'jwk' })
-  return {
-    address: bs58.encode(Buffer.from(x, 'base64url')),
-    signText: (text: string) => bs58.encode(sign(null, Buffer.from(text), privateKey)),
-  }
 }
 
 /** Logs a new wallet in as the dashboard does; returns its token. */

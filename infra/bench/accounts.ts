@@ -1,13 +1,12 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
-import bs58 from 'bs58'
 import { deploy } from '../whole-service/deployment.ts'
 import type { ServiceProcess } from '../whole-service/service-process.ts'
-import { percentile, print } from './kit/figures.ts'
+import { cpuSeconds } from './kit/cpu.ts'
+import { percentiles, print, printHead, printRow } from './kit/figures.ts'
+import { readOptions } from './kit/options.ts'
+import { createWallet } from './kit/wallet.ts'
 
 const USAGE = `npm run bench -- accounts [options]
 
@@ -22,16 +21,9 @@ const USAGE = `npm run bench -- accounts [options]
  * signatures. CPU is the service's own, less what it takes when idle.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seconds: { type: 'string', default: '10' },
-      clients: { type: 'string', default: '16' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
-  const [seconds, clients] = [Number(values.seconds), Number(values.clients)]
+  const read = readOptions(args, USAGE, { seconds: 10, clients: 16 })
+  if (read === null) return
+  const { seconds, clients } = read.options
   const deployment = await deploy('embedded', [], {
     LOGIN_RATE_LIMIT_PER_MINUTE: '0',
     MAX_CONNECTIONS_PER_ADDRESS: '0', // all customers come from one address
@@ -39,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const service = deployment.start('all')
     const ask = createAsk(await service.line('url'), Math.max(clients, CROWD))
-    const wallets = Array.from({ length: 100 }, newWallet)
+    const wallets = Array.from({ length: 100 }, createWallet)
     const logIn = async (turn: number) => {
       const wallet = wallets[turn % wallets.length] as (typeof wallets)[number] // within it
       const body = { wallet: wallet.address }
@@ -62,8 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
     print(
       `${clients} customers at once, ${seconds} s each; load average ${loadavg()[0]?.toFixed(1)}; idle ${(idle * 100).toFixed(0)}% of a core\n`,
     )
-    print('| what | a second | p50 ms | p99 ms | CPU ms each |')
-    print('| --- | --- | --- | --- | --- |')
+    printHead('what', 'a second', 'p50 ms', 'p99 ms', 'CPU ms each')
     const checks = 'POST /billing/credits/check, nothing new'
     const load = { seconds, clients, idle, restMs: 0 }
     const lines = [
@@ -75,7 +66,7 @@ export async function run(args: readonly string[]): Promise<void> {
       // Each starts long after the previous reading.
       [`${checks}, one customer alone`, check, { ...load, clients: 1, restMs: 1100 }],
     ] as const
-    for (const [what, once, how] of lines) print(await measure(service, what, once, how))
+    for (const [what, once, how] of lines) await measure(service, what, once, how)
   } finally {
     await deployment.remove()
   }
@@ -84,26 +75,17 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Customers who have paid and all check at once. */
 const CROWD = 400
 
-/** A customer's wallet. */
-function newWallet() {
-  const { publicKey, privateKey } = generateKeyPairSync('ed25519')
-  const { x = '' } = publicKey.export({ format: 'jwk' })
-  return {
-    address: bs58.encode(Buffer.from(x, 'base64url')),
-    signText: (text: string) => bs58.encode(sign(null, Buffer.from(text), privateKey)),
-  }
-}
-
 async function measure(
   service: ServiceProcess,
   what: string,
   once: (turn: number) => Promise<unknown>,
   how: { seconds: number; clients: number; idle: number; restMs: number },
-): Promise<string> {
+): Promise<void> {
   const { seconds, clients, idle, restMs } = how
   const took: number[] = []
   const started = performance.now()
-  const cpu = cpuSeconds(service)
+  const { pid = 0 } = service.child
+  const cpu = cpuSeconds(pid)
   let turn = 0
   const client = async () => {
     while (performance.now() - started < seconds * 1000) {
@@ -115,27 +97,20 @@ async function measure(
   }
   await Promise.all(Array.from({ length: clients }, client))
   const wall = (performance.now() - started) / 1000
-  const each = ((cpuSeconds(service) - cpu - idle * wall) * 1000) / took.length
+  const each = ((cpuSeconds(pid) - cpu - idle * wall) * 1000) / took.length
   // With few requests, their CPU cannot be told from that of the idle service.
   const cost = took.length < 50 ? '' : each.toFixed(2)
-  const sorted = took.toSorted((a, b) => a - b)
-  const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)]
-  return `| ${what} | ${(took.length / wall).toFixed(0)} | ${p50.toFixed(1)} | ${p99.toFixed(1)} | ${cost} |`
+  const quantiles = percentiles(took, 0.5, 0.99).map((ms) => ms.toFixed(1))
+  printRow(what, (took.length / wall).toFixed(0), ...quantiles, cost)
 }
 
 /** Fraction of a core that the idle service takes. */
-async function measureIdle(service: ServiceProcess, seconds: number): Promise<number> {
-  const cpu = cpuSeconds(service)
+async function measureIdle({ child }: ServiceProcess, seconds: number): Promise<number> {
+  const { pid = 0 } = child
+  const cpu = cpuSeconds(pid)
   const started = performance.now()
   await sleep(seconds * 1000)
-  return (cpuSeconds(service) - cpu) / ((performance.now() - started) / 1000)
-}
-
-/** User and system time of a process; fields 14 and 15 of proc(5), in hundredths of a second. */
-function cpuSeconds({ child }: ServiceProcess): number {
-  const stat = readFileSync(`/proc/${child.pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
+  return (cpuSeconds(pid) - cpu) / ((performance.now() - started) / 1000)
 }
 
 /** Sends requests over kept connections; rejects for any answer but 2xx. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { ROOT, type ServiceProcess, startProcess } from '../whole-service/service-process.ts'
 import { arrivals } from './api/arrivals.ts'
 import { chargeFor } from './api/charges.ts'
@@ -12,7 +11,9 @@ import { measureNeighbours } from './api/neighbours.ts'
 import { mintOf } from './api/seed.ts'
 import { walkTrades } from './api/walk.ts'
 import { cpuSeconds } from './kit/cpu.ts'
-import { median, percentile, print } from './kit/figures.ts'
+import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
+import { inFolder } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- api [PART ...] [options]
@@ -32,28 +33,14 @@ const USAGE = `npm run bench -- api [PART ...] [options]
  * process, the service another one on the same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      mode: { type: 'string' },
-      swaps: { type: 'string', default: '10000000' },
-      seconds: { type: 'string', default: '10' },
-      rounds: { type: 'string', default: '3' },
-      minutes: { type: 'string', default: '10' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
-  const parts = positionals.length > 0 ? positionals : ['mix', 'page', 'walk', 'charges']
-  const options = {
-    seconds: Number(values.seconds),
-    rounds: Number(values.rounds),
-    minutes: Number(values.minutes),
-  }
-  const modes = ['embedded', 'servers'].filter((mode) => (values.mode ?? mode) === mode)
+  const defaults = { mode: '', swaps: 10_000_000, seconds: 10, rounds: 3, minutes: 10 }
+  const read = readOptions(args, USAGE, defaults)
+  if (read === null) return
+  const { options, words } = read
+  const parts = words.length > 0 ? words : ['mix', 'page', 'walk', 'charges']
+  const modes = ['embedded', 'servers'].filter((mode) => (options.mode || mode) === mode)
   for (const mode of modes) {
-    const stored = Number(values.swaps)
+    const stored = options.swaps
     if (parts.includes('neighbours'))
       await withService(
         mode,
@@ -124,8 +111,11 @@ async function withService(
   if (mode === 'embedded') return openService({})
   return withServers(openService)
 
-  async function openService(env: Readonly<Record<string, string>>): Promise<void> {
-    const folder = mkdtempSync(join(tmpdir(), 'bench-api-'))
+  function openService(env: Readonly<Record<string, string>>): Promise<void> {
+    return inFolder((folder) => serve(folder, env))
+  }
+
+  async function serve(folder: string, env: Readonly<Record<string, string>>): Promise<void> {
     const serveEnv = {
       SECRET_KEY: randomBytes(32).toString('hex'),
       DATA_DIR: join(folder, 'data'),
@@ -144,7 +134,6 @@ async function withService(
       await use({ process: started, folder, seeded, key, keys, url: await started.line('url') })
     } finally {
       await started.stop()
-      rmSync(folder, { recursive: true, force: true })
     }
   }
 }
@@ -205,19 +194,24 @@ async function measureMix(service: Service, options: { seconds: number; rounds: 
   const half = await arrivals(atHalf)
   if (half.failed > 0) throw new Error(`${half.failed} answers of the service failed`)
   const percent = (part: number, whole: number) => `${((100 * part) / whole).toFixed(0)}%`
-  print(
-    '| mix of 90% hot answers | answers/s | of the bare route | CPU us each | p50 ms | p99 ms |',
+  printHead(
+    'mix of 90% hot answers',
+    'answers/s',
+    'of the bare route',
+    'CPU us each',
+    'p50 ms',
+    'p99 ms',
   )
-  print('|---|---|---|---|---|---|')
-  print(
-    `| bare Koa route, same bytes | ${theirs.perSecond.toFixed(0)} | 100% | ${theirs.cpuUs.toFixed(0)} | | |`,
-  )
-  print(
-    `| the service | ${ours.perSecond.toFixed(0)} | ${percent(ours.perSecond, theirs.perSecond)} | ${ours.cpuUs.toFixed(0)} | | |`,
-  )
-  print(
-    `| the service at half of that | ${(half.answered / options.seconds).toFixed(0)} | | | ${half.p50.toFixed(1)} | ${half.p99.toFixed(1)} |`,
-  )
+  for (const [name, turns] of [
+    ['bare Koa route, same bytes', theirs],
+    ['the service', ours],
+  ] as const) {
+    const ofBare = percent(turns.perSecond, theirs.perSecond)
+    printRow(name, turns.perSecond.toFixed(0), ofBare, turns.cpuUs.toFixed(0), '', '')
+  }
+  const perSecond = (half.answered / options.seconds).toFixed(0)
+  const name = 'the service at half of that'
+  printRow(name, perSecond, '', '', half.p50.toFixed(1), half.p99.toFixed(1))
 }
 
 interface Turn extends Load {
@@ -250,8 +244,7 @@ async function measurePage(service: Service): Promise<void> {
     await ask(service, `/tokens/${mint}/swaps`)
     times.push(performance.now() - started)
   }
-  const sorted = times.toSorted((a, b) => a - b)
-  const [p50, p99] = [0.5, 0.99].map((part) => percentile(sorted, part).toFixed(1))
+  const [p50, p99] = percentiles(times, 0.5, 0.99).map((ms) => ms.toFixed(1))
   print(`uncached page of /tokens/{mint}/swaps: p50 ${p50} ms, p99 ${p99} ms`)
 }
 

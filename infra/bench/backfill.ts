@@ -1,10 +1,5 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { Address } from '../../pipeline/domain/address.ts'
 import { createIngestMetrics } from '../../pipeline/ingest/telemetry.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
@@ -16,7 +11,19 @@ import { createBackfills } from '../../pipeline/workers/backfill/backfills.ts'
 import { startFold } from '../../pipeline/workers/fold/fold.ts'
 import { trackWallets } from '../../pipeline/workers/ingest/track-wallets.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { startMeter } from './kit/cpu.ts'
 import { print } from './kit/figures.ts'
+import { inFolder } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
+import { forkBench } from './kit/processes.ts'
+
+const USAGE = `npm run bench -- backfill [options]
+
+  --wallets N       wallets whose history is fetched (250)
+  --transactions N  of each, about (1000)
+  --concurrency N   calls at once (16)
+  --seconds N       how long each of the two clients may take (90)
+  --fold            with the fold worker in the same process`
 
 /**
  * RPC calls a second of a backfill, which decodes the answers and appends them to the log in
@@ -25,26 +32,25 @@ import { print } from './kit/figures.ts'
  * stores the records in the same process, as in one process of the service.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      serve: { type: 'boolean', default: false },
-      wallets: { type: 'string', default: '250' },
-      transactions: { type: 'string', default: '1000' },
-      concurrency: { type: 'string', default: '16' },
-      seconds: { type: 'string', default: '90' },
-      fold: { type: 'boolean', default: false },
-    },
+  const read = readOptions(args, USAGE, {
+    serve: false,
+    wallets: 250,
+    transactions: 1000,
+    concurrency: 16,
+    seconds: 90,
+    fold: false,
   })
-  const size = { wallets: Number(values.wallets), transactions: Number(values.transactions) }
-  if (values.serve) return serve(size)
-  const limits = { concurrency: Number(values.concurrency), seconds: Number(values.seconds) }
+  if (read === null) return
+  const { options } = read
+  if (options.serve) return serve(options)
 
   const bodies: string[] = []
-  const [first, second] = await Promise.all([openSource(size), openSource(size)])
-  const ours = await withCpu(first, () => backfill(first, limits, values.fold, bodies))
+  const [first, second] = await Promise.all([openSource(options), openSource(options)])
+  const ours = await withCpu(first, () =>
+    inFolder((folder) => backfill(first, options, folder, bodies)),
+  )
   first.close()
-  const bare = await withCpu(second, () => replay(second, limits, bodies))
+  const bare = await withCpu(second, () => replay(second, options, bodies))
   second.close()
   const perSecond = ({ calls, seconds }: Turn) => Math.round(calls / seconds)
   const counted = (turn: Turn & Cost) =>
@@ -79,6 +85,7 @@ interface Cost {
 interface Limits {
   readonly concurrency: number
   readonly seconds: number
+  readonly fold: boolean
 }
 
 const SLOT = 405_000_000
@@ -90,12 +97,11 @@ async function withCpu<T>(
   turn: () => Promise<T>,
 ): Promise<T & Cost> {
   const serverBefore = await serverCpuMs()
-  const before = process.cpuUsage()
+  const meter = startMeter()
   const done = await turn()
-  const { user, system } = process.cpuUsage(before)
   return {
     ...done,
-    cpuMs: (user + system) / 1000,
+    cpuMs: meter().cpuSeconds * 1000,
     serverCpuMs: (await serverCpuMs()) - serverBefore,
   }
 }
@@ -122,11 +128,8 @@ async function serve(size: { wallets: number; transactions: number }): Promise<v
  * minute or more for 250,000 transactions.
  */
 async function openSource(size: { wallets: number; transactions: number }) {
-  const [, main = ''] = process.argv
   const flags = ['--wallets', String(size.wallets), '--transactions', String(size.transactions)]
-  const child = fork(main, ['backfill', '--serve', ...flags])
-  const [source]: Source[] = await once(child, 'message')
-  if (source === undefined) throw new Error('the server did not start')
+  const { child, message: source } = await forkBench<Source>(['backfill', '--serve', ...flags])
   const params = [source.wallets.at(-1), { commitment: 'confirmed' }]
   const question = { jsonrpc: '2.0', id: 1, method: 'getSignaturesForAddress', params }
   await new Promise<void>((resolve, reject) => {
@@ -150,8 +153,8 @@ async function openSource(size: { wallets: number; transactions: number }) {
 const JSON_BODY = { 'content-type': 'application/json' }
 
 /** Backfills all wallets, or as many as there is time for, and records the calls. */
-async function backfill(source: Source, limits: Limits, fold: boolean, bodies: string[]) {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-backfill-'))
+async function backfill(source: Source, limits: Limits, folder: string, bodies: string[]) {
+  const { fold } = limits
   const logger = createLogger('error')
   const registry = createRegistry()
   const store = await createStore({ kind: 'chdb', path: folder })
@@ -201,7 +204,6 @@ async function backfill(source: Source, limits: Limits, fold: boolean, bodies: s
   await worker?.stop()
   await log.close()
   await store.close()
-  rmSync(folder, { recursive: true, force: true })
   return { calls: bodies.length, seconds, rssMiB, ...progress }
 }
 

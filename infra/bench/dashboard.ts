@@ -1,10 +1,10 @@
 import { loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { findChromium, launchChromium } from '../browser/chromium.ts'
 import { openVisitor } from '../browser/visitor.ts'
 import { deploy } from '../whole-service/deployment.ts'
-import { median, print, sum } from './kit/figures.ts'
+import { median, print, printHead, printRow, sum } from './kit/figures.ts'
+import { readOptions } from './kit/options.ts'
 
 const USAGE = `npm run bench -- dashboard [options]
 
@@ -18,33 +18,23 @@ const USAGE = `npm run bench -- dashboard [options]
  * a cache. The test wallet, which real customers never load, is counted apart.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      visits: { type: 'string', default: '7' },
-      url: { type: 'string' },
-      files: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
+  const read = readOptions(args, USAGE, { visits: 7, url: '', files: false })
+  if (read === null) return
+  const { options } = read
   const chromium = findChromium()
   if (chromium === null) return print('no Chromium: apt-get install chromium, or set CHROMIUM_PATH')
   // Without a history to fetch, so that the browser has the cores.
-  const deployment = values.url === undefined ? await deploy('embedded', []) : null
+  const deployment = options.url === '' ? await deploy('embedded', []) : null
   const browser = await launchChromium(chromium)
   try {
-    const url = values.url ?? (await deployment?.start('all').line('url')) ?? ''
+    const url = (await deployment?.start('all').line('url')) ?? options.url
     print(`${browser.version()}; load average ${loadavg()[0]?.toFixed(1)}\n`)
-    print(
-      '| page | requests | script bytes | of the test wallet | all bytes | first content ms | first button usable ms |',
-    )
-    print('| --- | --- | --- | --- | --- | --- | --- |')
+    const bytes = ['script bytes', 'of the test wallet', 'all bytes']
+    printHead('page', 'requests', ...bytes, 'first content ms', 'first button usable ms')
     for (const path of ['/', '/dashboard']) {
       const visits: Visit[] = []
       await visit(browser, `${url}${path}`) // what the service reads from disk, it reads once
-      for (let n = 0; n < Number(values.visits); n++)
-        visits.push(await visit(browser, `${url}${path}`))
+      for (let n = 0; n < options.visits; n++) visits.push(await visit(browser, `${url}${path}`))
       const [{ files }] = visits as [Visit] // as many as requested
       const bytes = (which: (file: File) => boolean) => sum(files.filter(which).map((f) => f.bytes))
       const figures = [
@@ -55,8 +45,8 @@ export async function run(args: readonly string[]): Promise<void> {
         median(visits.map((one) => one.contentMs)).toFixed(0),
         median(visits.map((one) => one.buttonMs)).toFixed(0),
       ]
-      print(`| \`${path}\` | ${figures.join(' | ')} |`)
-      if (values.files)
+      printRow(`\`${path}\``, ...figures)
+      if (options.files)
         for (const file of files) print(`    ${String(file.bytes).padStart(7)} ${file.path}`)
     }
   } finally {

@@ -6,6 +6,8 @@ import { createWallets, type Wallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../pipeline/ingest/wire/normalize-grpc.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { toGrpcUpdate } from '../corpus/to-grpc-update.ts'
+import { startMeter } from './kit/cpu.ts'
+import { median, print } from './kit/figures.ts'
 
 /** Rounds over all recorded transactions; each contender runs once a round. */
 const ROUNDS = 30
@@ -37,22 +39,19 @@ export async function run(args: readonly string[]): Promise<void> {
   const times = contenders.map((): number[] => [])
   for (let round = 0; round < rounds; round++) {
     contenders.forEach(({ decode }, i) => {
-      const start = process.cpuUsage()
+      const meter = startMeter()
       for (const update of updates) decode(update)
-      const { user, system } = process.cpuUsage(start)
-      times[i]!.push((user + system) / updates.length)
+      times[i]!.push((meter().cpuSeconds * 1e6) / updates.length)
     })
   }
-  const medians = times.map((list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)]!)
-  process.stdout.write(
-    `${updates.length} recorded transactions, CPU time, median of ${rounds} rounds\n`,
-  )
+  const medians = times.map(median)
+  print(`${updates.length} recorded transactions, CPU time, median of ${rounds} rounds`)
   contenders.forEach(({ name }, i) => {
-    const median = medians[i]!
-    const ratio = (medians[0]! / median).toFixed(1)
-    const perSecond = Math.round(1_000_000 / median).toLocaleString('en')
-    process.stdout.write(
-      `${name.padEnd(42)}${median.toFixed(2).padStart(9)} us${perSecond.padStart(12)} tx/s${ratio.padStart(8)} x\n`,
+    const us = medians[i]!
+    const ratio = (medians[0]! / us).toFixed(1)
+    const perSecond = Math.round(1_000_000 / us).toLocaleString('en')
+    print(
+      `${name.padEnd(42)}${us.toFixed(2).padStart(9)} us${perSecond.padStart(12)} tx/s${ratio.padStart(8)} x`,
     )
   })
 }

@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { loadavg, tmpdir } from 'node:os'
+import { loadavg } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { FromClients, FromServer, ToClients, ToServer } from './feed/protocol.ts'
 import { measureResume } from './feed/resume.ts'
-import { median, percentile, print } from './kit/figures.ts'
+import { median, percentiles, print, printHead, printRow } from './kit/figures.ts'
+import { inFolder } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- feed [PART ...] [options]
@@ -23,43 +23,29 @@ const USAGE = `npm run bench -- feed [PART ...] [options]
  * same cores.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      mode: { type: 'string' },
-      rounds: { type: 'string', default: '5' },
-      swaps: { type: 'string', default: '300000' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
-  const wants = (part: string) => positionals.length === 0 || positionals.includes(part)
+  const read = readOptions(args, USAGE, { mode: '', rounds: 5, swaps: 300_000 })
+  if (read === null) return
+  const { options, words } = read
+  const wants = (part: string) => words.length === 0 || words.includes(part)
   const measure = async (mode: string, servers: Env) => {
     print(`\n${mode}; load average of the last minute ${loadavg()[0]?.toFixed(1)}`)
     if (wants('deliveries'))
       for (const trades of [20, 1])
         for (const sockets of [200, 1000])
-          await measureDeliveries({ sockets, trades }, Number(values.rounds), servers)
+          await measureDeliveries({ sockets, trades }, options.rounds, servers)
     if (wants('latency')) await measureLatency(200, servers)
     if (wants('connections')) await measureConnections(10_000, servers)
     if (wants('resume'))
-      await inFolder((env) => measureResume(Number(values.swaps), { ...servers, ...env }))
+      await inDataDir((env) => measureResume(options.swaps, { ...servers, ...env }))
   }
-  if (values.mode !== 'servers') await measure('embedded', {})
-  if (values.mode !== 'embedded') await withServers((env) => measure('servers', env))
+  if (options.mode !== 'servers') await measure('embedded', {})
+  if (options.mode !== 'embedded') await withServers((env) => measure('servers', env))
 }
 
 type Env = Readonly<Record<string, string>>
 
-async function inFolder(work: (env: Env) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-feed-'))
-  try {
-    await work({ DATA_DIR: join(folder, 'data'), METRICS_PORT: '0' })
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+const inDataDir = (work: (env: Env) => Promise<void>) =>
+  inFolder((folder) => work({ DATA_DIR: join(folder, 'data'), METRICS_PORT: '0' }))
 
 /** A process of the bench that answers messages one after the other. */
 class Helper<To extends object, From extends { readonly kind: string }> {
@@ -103,7 +89,7 @@ async function withPair(
   servers: Env,
   work: (parts: { server: Server; clients: Clients; port: number }) => Promise<void>,
 ): Promise<void> {
-  await inFolder(async (env) => {
+  await inDataDir(async (env) => {
     const server: Server = new Helper('serve.js', { ...servers, ...env, KIND: kind })
     const clients: Clients = new Helper('clients.js', {})
     try {
@@ -144,16 +130,11 @@ async function measureDeliveries(
   print(
     `\n${sockets} sockets, slots of ${trades} ${trades === 1 ? 'trade' : 'trades'}, ${rounds} turns of each, medians\n`,
   )
-  print('| server | deliveries/s | CPU us each |')
-  print('|---|---|---|')
+  printHead('server', 'deliveries/s', 'CPU us each')
   for (const kind of ['feed', 'bare'] as const)
-    print(
-      `| ${kind} | ${Math.round(median(perSecond[kind]))} | ${median(cpuUs[kind]).toFixed(2)} |`,
-    )
-  const ratio = median(perSecond.feed) / median(perSecond.bare)
-  print(
-    `| feed / bare | ${(100 * ratio).toFixed(0)}% | ${((100 * median(cpuUs.feed)) / median(cpuUs.bare)).toFixed(0)}% |`,
-  )
+    printRow(kind, Math.round(median(perSecond[kind])), median(cpuUs[kind]).toFixed(2))
+  const ratios = [perSecond, cpuUs].map(({ feed, bare }) => (100 * median(feed)) / median(bare))
+  printRow('feed / bare', ...ratios.map((percent) => `${percent.toFixed(0)}%`))
 }
 
 async function measureLatency(sockets: number, servers: Env): Promise<void> {
@@ -167,9 +148,9 @@ async function measureLatency(sockets: number, servers: Env): Promise<void> {
     const ms = arrivals
       .filter(([slot]) => slot >= firstSlot + 50) // the rest is to warm up
       .map(([slot, at]) => (at - (times[slot - firstSlot] ?? Number.NaN)) / 1000)
-      .sort((a, b) => a - b)
+    const [p50, p99, max] = percentiles(ms, 0.5, 0.99, 1).map((one) => one.toFixed(2))
     print(
-      `\nadded latency, ${sockets} sockets, 500 trades a second in slots of 100 ms: from the slot handed to the log to its last trade received: p50 ${percentile(ms, 0.5).toFixed(2)} ms, p99 ${percentile(ms, 0.99).toFixed(2)} ms, max ${percentile(ms, 1).toFixed(2)} ms (${ms.length} slots)`,
+      `\nadded latency, ${sockets} sockets, 500 trades a second in slots of 100 ms: from the slot handed to the log to its last trade received: p50 ${p50} ms, p99 ${p99} ms, max ${max} ms (${ms.length} slots)`,
     )
   })
 }
@@ -183,14 +164,14 @@ async function measureConnections(sockets: number, servers: Env): Promise<void> 
     const received = clients.ask({ kind: 'expect', messages }, 'received')
     const sent = await server.ask({ kind: 'send', slots: 20, trades: 5, everyMs: 1000 }, 'sent')
     const { arrivals } = await received
-    const ms = arrivals
-      .map(([slot, at]) => (at - (sent.times[slot - sent.firstSlot] ?? Number.NaN)) / 1000)
-      .sort((a, b) => a - b)
+    const ms = arrivals.map(
+      ([slot, at]) => (at - (sent.times[slot - sent.firstSlot] ?? Number.NaN)) / 1000,
+    )
     const loaded = await server.ask({ kind: 'memory' }, 'memory')
     const kib = (bytes: number) => (bytes / sockets / 1024).toFixed(1)
     print(
       `\n${after.connections} connections, subscribed in ${seconds.toFixed(1)} s: ${kib(after.rss - before.rss)} KiB each, ${kib(loaded.rss - before.rss)} KiB after 100 trades to all; ` +
-        `process ${Math.round(loaded.rss / 2 ** 20)} MiB; CPU ${((sent.cpuSeconds * 1e6) / messages).toFixed(2)} us a delivery; slot of 5 trades received by the first: p50 ${percentile(ms, 0.5).toFixed(1)} ms`,
+        `process ${Math.round(loaded.rss / 2 ** 20)} MiB; CPU ${((sent.cpuSeconds * 1e6) / messages).toFixed(2)} us a delivery; slot of 5 trades received by the first: p50 ${median(ms).toFixed(1)} ms`,
     )
   })
 }

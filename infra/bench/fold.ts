@@ -1,14 +1,13 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { cpus, loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
 import { foldAlone } from './fold/alone.ts'
 import { benchServers } from './fold/bench-servers.ts'
 import { residentWith } from './fold/memory.ts'
 import { measureRecompute } from './fold/recompute.ts'
 import { measureRestart } from './fold/restart.ts'
 import { foldStored, type Pace } from './fold/stored.ts'
-import { print } from './kit/figures.ts'
+import { print, printHead, printRow } from './kit/figures.ts'
+import { readOptions } from './kit/options.ts'
+import { forkBench } from './kit/processes.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- fold [PART ...] [--scale N] [--wallets N]
@@ -30,28 +29,19 @@ type Part = (typeof PARTS)[number]
  * environment; otherwise they are started here and stopped at the end.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      scale: { type: 'string', default: '1' },
-      wallets: { type: 'string' },
-      resident: { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  const scale = Number(values.scale)
-  const wanted = positionals.length === 0 ? PARTS : PARTS.filter((p) => positionals.includes(p))
-  const unknown = positionals.filter((name) => !PARTS.some((part) => part === name))
-  if (values.help || unknown.length > 0) return print(USAGE)
-  if (values.resident) {
+  const read = readOptions(args, USAGE, { scale: 1, wallets: 0, resident: false })
+  if (read === null) return
+  const { options, words } = read
+  const { scale } = options
+  const wanted = words.length === 0 ? PARTS : PARTS.filter((part) => words.includes(part))
+  if (words.some((word) => !PARTS.some((part) => part === word))) return print(USAGE)
+  if (options.resident) {
     process.send?.(await residentWith(Math.round(100_000 * scale), 20))
     return
   }
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
-  print('| what | measured | aim |')
-  print('| --- | --- | --- |')
-  const wallets = values.wallets === undefined ? [250, 10_000, 100_000] : [Number(values.wallets)]
+  printHead('what', 'measured', 'aim')
+  const wallets = options.wallets === 0 ? [250, 10_000, 100_000] : [options.wallets]
   for (const part of wanted) await MEASURES[part](scale, wallets)
 }
 
@@ -61,7 +51,11 @@ const MEASURES: Readonly<
   async alone(_scale, numbersOfWallets) {
     for (const wallets of numbersOfWallets) {
       const rate = foldAlone(wallets)
-      row(`fold alone, ${count(wallets)} wallets`, `${count(rate)} events/s of CPU`, '>= 300,000')
+      printRow(
+        `fold alone, ${count(wallets)} wallets`,
+        `${count(rate)} events/s of CPU`,
+        '>= 300,000',
+      )
     }
   },
   stored: (scale, numbersOfWallets) =>
@@ -76,10 +70,10 @@ const MEASURES: Readonly<
             ? 'nothing left, all were in one flush'
             : `${count(events / seconds)} events/s (${cpuUs.toFixed(0)} us of this process's CPU each)`
         const what = `Kafka to ClickHouse, ${count(wallets)} wallets`
-        row(`${what}: from a start until each was seen`, rateOf(first), '')
-        row(`${what}: then`, rateOf(then), '>= 30,000')
+        printRow(`${what}: from a start until each was seen`, rateOf(first), '')
+        printRow(`${what}: then`, rateOf(then), '>= 30,000')
         const bytes = `${bytesPerSwap.toFixed(0)} a swap; ${bytesPerEvent.toFixed(0)} an event in all tables`
-        row(`bytes stored, ${count(wallets)} wallets`, bytes, '')
+        printRow(`bytes stored, ${count(wallets)} wallets`, bytes, '')
       }
     }),
   recompute: (scale) =>
@@ -91,7 +85,7 @@ const MEASURES: Readonly<
         const eventsPerWallet = Math.round(each * scale)
         const seconds = await measureRecompute(benchServers(env), { wallets, eventsPerWallet })
         const what = `recompute ${count(wallets)} x ${count(eventsPerWallet)} events`
-        row(what, `${seconds.toFixed(1)} s`, `< ${aim} s`)
+        printRow(what, `${seconds.toFixed(1)} s`, `< ${aim} s`)
       }
     }),
   restart: (scale) =>
@@ -99,23 +93,21 @@ const MEASURES: Readonly<
       const history = { wallets: Math.round(10_000 * scale), eventsPerWallet: 1000 }
       const { readySeconds, allSeconds } = await measureRestart(benchServers(env), history)
       const what = `restart on ${count(history.wallets * history.eventsPerWallet)} stored events`
-      row(`${what}, first slot stored`, `${readySeconds.toFixed(1)} s`, '< 10 s')
-      row(`then a slot of all ${count(history.wallets)} wallets`, `${allSeconds.toFixed(1)} s`, '')
+      printRow(`${what}, first slot stored`, `${readySeconds.toFixed(1)} s`, '< 10 s')
+      printRow(
+        `then a slot of all ${count(history.wallets)} wallets`,
+        `${allSeconds.toFixed(1)} s`,
+        '',
+      )
     }),
   async memory(scale) {
-    const [main = ''] = process.argv.slice(1)
     // Without a limit, garbage grows with the memory of the machine.
     const execArgv = ['--max-old-space-size=1536', '--max-semi-space-size=64']
     const args = ['fold', '--resident', '--scale', String(scale)]
-    const child = fork(main, args, { execArgv })
-    const [bytes]: number[] = await once(child, 'message')
+    const { message: bytes } = await forkBench<number>(args, execArgv)
     const what = `memory of ${count(100_000 * scale)} wallets of 20 positions, ${execArgv[0]}`
-    row(what, `${((bytes ?? 0) / 2 ** 30).toFixed(2)} GiB resident`, '< 2 GiB')
+    printRow(what, `${(bytes / 2 ** 30).toFixed(2)} GiB resident`, '< 2 GiB')
   },
-}
-
-function row(what: string, measured: string, aim: string): void {
-  print(`| ${what} | ${measured} | ${aim} |`)
 }
 
 function count(value: number): string {

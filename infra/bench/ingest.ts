@@ -1,8 +1,6 @@
-import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { parseArgs } from 'node:util'
 import yellowstone from '@triton-one/yellowstone-grpc'
 import { type Address, address } from '../../pipeline/domain/address.ts'
 import { createWallets } from '../../pipeline/domain/wallets.ts'
@@ -14,7 +12,17 @@ import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
 import { startIngest } from '../../pipeline/workers/ingest/ingest.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { startMeter } from './kit/cpu.ts'
 import { median, print } from './kit/figures.ts'
+import { readOptions } from './kit/options.ts'
+import { forkBench } from './kit/processes.ts'
+
+const USAGE = `npm run bench -- ingest [options]
+
+  --slots N        slots of the market (400)
+  --per-slot N     transactions of tracked wallets a slot (50)
+  --turns N        rounds of each (5)
+  --profile        ingest alone, for node --cpu-prof`
 
 /**
  * Transactions a second from a gRPC server in another process through decode to the log in memory,
@@ -22,28 +30,21 @@ import { median, print } from './kit/figures.ts'
  * ratio of the medians. `--profile` runs ingest alone, for `node --cpu-prof`.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      serve: { type: 'boolean', default: false },
-      slots: { type: 'string', default: '400' },
-      'per-slot': { type: 'string', default: '50' },
-      turns: { type: 'string', default: '5' },
-      profile: { type: 'boolean', default: false },
-    },
-  })
-  const size = { slots: Number(values.slots), perSlot: Number(values['per-slot']) }
-  if (values.serve) return serve(size)
+  const defaults = { serve: false, slots: 400, 'per-slot': 50, turns: 5, profile: false }
+  const read = readOptions(args, USAGE, defaults)
+  if (read === null) return
+  const { serve: serves, slots, 'per-slot': perSlot, turns, profile } = read.options
+  if (serves) return serve({ slots, perSlot })
 
-  const source = await startSource(size)
-  if (values.profile) {
-    for (let turn = 0; turn < Number(values.turns); turn++) print(show(await ingest(source)))
+  const source = await startSource({ slots, perSlot })
+  if (profile) {
+    for (let turn = 0; turn < turns; turn++) print(show(await ingest(source)))
     return source.stop()
   }
   const bare: Turn[] = []
   const encoded: Turn[] = []
   const whole: Turn[] = []
-  for (let turn = 0; turn <= Number(values.turns); turn++) {
+  for (let turn = 0; turn <= turns; turn++) {
     const received = await receive(source)
     const left = await receiveEncoded(source)
     const ingested = await ingest(source)
@@ -56,8 +57,8 @@ export async function run(args: readonly string[]): Promise<void> {
     print(`        our stream, not decoded ${show(left)}`)
     print(`        ingest to the log       ${show(ingested)}`)
   }
-  const speed = (turns: readonly Turn[]) => Math.round(median(turns.map((turn) => turn.perSecond)))
-  const cost = (turns: readonly Turn[]) => Math.round(median(turns.map((turn) => turn.cpuUs)))
+  const speed = (of: readonly Turn[]) => Math.round(median(of.map((turn) => turn.perSecond)))
+  const cost = (of: readonly Turn[]) => Math.round(median(of.map((turn) => turn.cpuUs)))
   print(
     `median  bare client ${speed(bare)} tx/s, our stream ${speed(encoded)}, ingest ${speed(whole)}`,
   )
@@ -105,12 +106,9 @@ async function serve(size: { slots: number; perSlot: number }): Promise<void> {
 }
 
 async function startSource(size: { slots: number; perSlot: number }) {
-  const [main = ''] = process.argv.slice(1)
   const flags = ['--serve', '--slots', String(size.slots), '--per-slot', String(size.perSlot)]
-  const child = fork(main, ['ingest', ...flags])
-  const [source]: Source[] = await once(child, 'message')
-  if (source === undefined) throw new Error('the server did not start')
-  return { ...source, stop: () => child.disconnect() }
+  const { child, message } = await forkBench<Source>(['ingest', ...flags])
+  return { ...message, stop: () => child.disconnect() }
 }
 
 /** The source of ingest: counts every update and leaves its bytes alone. */
@@ -135,7 +133,7 @@ async function receiveEncoded(source: Source): Promise<Turn> {
       else close = stream.close
     }, reject)
   })
-  const turn = meter(transactions)
+  const turn = turnOf(meter, transactions)
   close()
   return turn
 }
@@ -167,7 +165,7 @@ async function receive(source: Source): Promise<Turn> {
       if (update.slot?.slot === String(source.last)) resolve()
     })
   })
-  const turn = meter(transactions)
+  const turn = turnOf(meter, transactions)
   stream.removeAllListeners('error')
   stream.on('error', () => {})
   stream.destroy()
@@ -203,20 +201,17 @@ async function ingest(source: Source): Promise<Turn> {
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
   const counted = await registry.getSingleMetric('ingest_transactions_total')?.get()
-  const turn = meter(counted?.values[0]?.value ?? 0)
+  const turn = turnOf(meter, counted?.values[0]?.value ?? 0)
   await running.stop()
   await log.close()
   return turn
 }
 
-function startMeter(): (transactions: number) => Turn {
-  const startedAt = performance.now()
-  const cpu = process.cpuUsage()
-  return (transactions) => {
-    const { user, system } = process.cpuUsage(cpu)
-    const perSecond = transactions / ((performance.now() - startedAt) / 1000)
-    return { transactions, perSecond, cpuUs: (user + system) / transactions }
-  }
+/** The figures of a turn whose meter was started at its beginning. */
+function turnOf(meter: ReturnType<typeof startMeter>, transactions: number): Turn {
+  const { seconds, cpuSeconds } = meter()
+  const cpuUs = (cpuSeconds * 1e6) / transactions
+  return { transactions, perSecond: transactions / seconds, cpuUs }
 }
 
 function show({ transactions, perSecond, cpuUs }: Turn): string {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createDecoder } from '../../pipeline/decode/decoder.ts'
 import type { KeptTransaction } from '../../pipeline/domain/event.ts'
 import type { Transaction } from '../../pipeline/domain/transaction.ts'
@@ -13,14 +10,14 @@ import { normalize } from '../../pipeline/ingest/wire/raw-transaction.ts'
 import { decodeMessage, encodeMessage } from '../../pipeline/log/record.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../pipeline/runtime/telemetry.ts'
-import { createStore } from '../../pipeline/store/create-store.ts'
-import { migrate } from '../../pipeline/store/migrate.ts'
 import { insertTransactions } from '../../pipeline/store/tables/transactions.ts'
 import { transactionRow } from '../../pipeline/workers/fold/event-rows.ts'
 import { decodeRecords } from '../../pipeline/workers/ingest/decode-records.ts'
 import { feePayers, readCorpus } from '../corpus/read-corpus.ts'
 import { startSimulator } from '../simulator/simulator.ts'
+import { startMeter } from './kit/cpu.ts'
 import { print, sum } from './kit/figures.ts'
+import { withStore } from './kit/folder.ts'
 
 const START = 405_000_000
 const SLOTS = 400
@@ -115,20 +112,16 @@ async function report(
 function cpuUs<T>(items: readonly T[], run: (item: T) => unknown): number {
   let least = Number.POSITIVE_INFINITY
   for (let round = 0; round < ROUNDS; round++) {
-    const before = process.cpuUsage()
+    const meter = startMeter()
     for (const item of items) run(item)
-    const { user, system } = process.cpuUsage(before)
-    least = Math.min(least, (user + system) / items.length)
+    least = Math.min(least, (meter().cpuSeconds * 1e6) / items.length)
   }
   return least
 }
 
 /** Bytes on disk of column `bytes` a transaction, by codec, in one part as after merging. */
-async function storedBytes(records: readonly KeptTransaction[]): Promise<[string, number][]> {
-  const path = mkdtempSync(join(tmpdir(), 'bench-kept-'))
-  const store = await createStore({ kind: 'chdb', path })
-  try {
-    await migrate(store)
+function storedBytes(records: readonly KeptTransaction[]): Promise<[string, number][]> {
+  return withStore(async (store) => {
     await insertTransactions(
       store,
       records.map((record) => transactionRow(record)),
@@ -148,8 +141,5 @@ async function storedBytes(records: readonly KeptTransaction[]): Promise<[string
       found.push([codec, (size?.bytes ?? 0) / records.length])
     }
     return found
-  } finally {
-    await store.close()
-    rmSync(path, { recursive: true, force: true })
-  }
+  })
 }

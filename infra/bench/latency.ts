@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { cpus, loadavg, tmpdir } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import bs58 from 'bs58'
 import WebSocket from 'ws'
 import type { OnStage, SlotStage } from '../../pipeline/runtime/slot-stage.ts'
@@ -15,7 +13,9 @@ import {
   startOperator,
   startProcess,
 } from '../whole-service/service-process.ts'
-import { percentile, print, sum } from './kit/figures.ts'
+import { percentiles, print, printHead, printRow, sum } from './kit/figures.ts'
+import { inFolder } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
 import { withServers } from './kit/servers.ts'
 
 const USAGE = `npm run bench -- latency [options]
@@ -36,25 +36,18 @@ const WARM_UP = 50
  * servers started here and stopped at the end).
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      slots: { type: 'string', default: '1000' },
-      'slot-ms': { type: 'string', default: '100' },
-      'per-slot': { type: 'string', default: '5' },
-      mode: { type: 'string' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
-  const slots = Number(values.slots)
-  const market: Market = { slotMs: Number(values['slot-ms']), perSlot: Number(values['per-slot']) }
+  const defaults = { slots: 1000, 'slot-ms': 100, 'per-slot': 5, mode: '' }
+  const read = readOptions(args, USAGE, defaults)
+  if (read === null) return
+  const { slots, 'slot-ms': slotMs, 'per-slot': perSlot, mode } = read.options
+  const market: Market = { slotMs, perSlot }
+  const measureIn = (env: Env) => inFolder((folder) => measure(slots, market, env, folder))
   print(`${slots} slots of ${market.slotMs} ms with trades, ${market.perSlot} transactions each`)
-  if (values.mode !== 'servers') report('embedded', await measure(slots, market, {}))
-  if (values.mode !== 'embedded') {
-    await withServers(async (env) => report('servers', await measure(slots, market, env)))
-  }
+  if (mode !== 'servers') report('embedded', await measureIn({}))
+  if (mode !== 'embedded') await withServers(async (env) => report('servers', await measureIn(env)))
 }
+
+type Env = Readonly<Record<string, string>>
 
 interface Market {
   readonly slotMs: number
@@ -72,9 +65,9 @@ interface Measured {
 async function measure(
   slots: number,
   market: Market,
-  servers: Readonly<Record<string, string>>,
+  servers: Env,
+  folder: string,
 ): Promise<Measured> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-latency-'))
   const simulator = startMarket(market, join(folder, 'wallets.txt'))
   try {
     await simulator.line('WALLETS_FILE')
@@ -101,7 +94,6 @@ async function measure(
     }
   } finally {
     await simulator.stop()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -116,7 +108,7 @@ function startMarket({ slotMs, perSlot }: Market, walletsFile: string): ServiceP
   return startProcess('infra/simulator/main.js', {}, args)
 }
 
-async function createAccount(env: Readonly<Record<string, string>>): Promise<string> {
+async function createAccount(env: Env): Promise<string> {
   const wallet = bs58.encode(randomBytes(32))
   const args = ['account', 'create', '--wallet', wallet, '--credits', '1000000000']
   const { code, document } = await commandOutcome(startOperator(env, args))
@@ -190,17 +182,11 @@ function report(mode: string, { slots, trades }: Measured): void {
   const total = slots.map(({ received, written }) => written - received)
   print(`\n${mode}: ${slots.length} slots, ${trades} trades taken by the client (warm-up included)`)
   print(`${cpus().length} cores, load average of the last minute ${loadavg()[0]?.toFixed(1)}\n`)
-  print('| stage | p50 ms | p99 ms | max ms | share |')
-  print('|---|---|---|---|---|')
-  for (const [name, span] of Object.entries(SPANS)) {
-    const values = slots.map(span)
-    print(row(name, values, sum(values) / sum(total)))
+  printHead('stage', 'p50 ms', 'p99 ms', 'max ms', 'share')
+  const row = (name: string, values: readonly number[]) => {
+    const quantiles = percentiles(values, 0.5, 0.99, 1).map((ms) => ms.toFixed(2))
+    printRow(name, ...quantiles, `${((100 * sum(values)) / sum(total)).toFixed(0)}%`)
   }
-  print(row('received -> written', total, 1))
-}
-
-function row(name: string, values: readonly number[], share: number): string {
-  const sorted = values.toSorted((a, b) => a - b)
-  const cells = [0.5, 0.99, 1].map((part) => percentile(sorted, part).toFixed(2))
-  return `| ${name} | ${cells.join(' | ')} | ${(100 * share).toFixed(0)}% |`
+  for (const [name, span] of Object.entries(SPANS)) row(name, slots.map(span))
+  row('received -> written', total)
 }

@@ -1,10 +1,11 @@
-import { parseArgs } from 'node:util'
 import type { Swap } from '../../pipeline/domain/event.ts'
 import { createPerturb, serveSwap } from '../../pipeline/domain/perturbation.ts'
 import { createChainShape } from '../simulator/chain-shape.ts'
 import { createMarket } from '../simulator/market/market.ts'
+import { addTo } from '../simulator/memo.ts'
 import { NO_TROUBLE } from '../simulator/options.ts'
-import { median, print } from './kit/figures.ts'
+import { median, printHead, printRow } from './kit/figures.ts'
+import { readOptions } from './kit/options.ts'
 import { measureJoins, type WalletHistories } from './privacy/joins.ts'
 
 const USAGE = `npm run bench -- privacy [options]
@@ -36,29 +37,20 @@ const MOST_TRADES = 200
  * rows of analysts' views.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      slots: { type: 'string', default: '1500' },
-      wallets: { type: 'string', default: '250' },
-      help: { type: 'boolean', default: false },
-    },
-  })
-  if (values.help) return print(USAGE)
+  const read = readOptions(args, USAGE, { slots: 1500, wallets: 250 })
+  if (read === null) return
+  const { slots, wallets } = read.options
   let busy: WalletHistories | undefined
-  print('| market | trades a minute and coin | salt | history | live | history, by price |')
-  print('|---|---|---|---|---|---|')
+  const attacks = ['history', 'live', 'history, by price']
+  printHead('market', 'trades a minute and coin', 'salt', ...attacks)
   for (const { name, coins, perSlot } of MARKETS) {
-    const slots = Number(values.slots)
-    const history = readHistory({ slots, wallets: Number(values.wallets), coins, perSlot })
+    const history = readHistory({ slots, wallets, coins, perSlot })
     const swaps = history.events.filter((event) => event.kind === 'swap')
     if (name === 'busy') busy = history
     const density = swaps.length / ((slots * 0.4) / 60) / coins
     for (const salt of [null, SALT]) {
       const cells = ATTACKS.map((attack) => attackAll(swaps, salt, attack))
-      print(
-        `| ${name} | ${density.toFixed(1)} | ${salt === null ? 'off' : 'on'} | ${cells.join(' | ')} |`,
-      )
+      printRow(name, density.toFixed(1), salt === null ? 'off' : 'on', ...cells)
     }
   }
   if (busy) measureJoins(busy, SALT)
@@ -137,12 +129,7 @@ function attackAll(swaps: readonly Swap[], salt: string | null, attack: Attack):
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
+  for (const item of items) addTo(groups, keyOf(item), item)
   return groups
 }
 

@@ -1,12 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createStore } from '../../pipeline/store/create-store.ts'
-import { migrate } from '../../pipeline/store/migrate.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { createEngine, type TrendingEngine } from '../../pipeline/trending/engine.ts'
 import { parseStrategies, SHIPPED_STRATEGIES } from '../../pipeline/trending/strategies-file.ts'
@@ -17,7 +11,10 @@ import { readStorageReach, replayTicks } from '../../pipeline/workers/trending/t
 import { runCommand } from '../operator/commands.ts'
 import type { OperatorParts } from '../operator/parts.ts'
 import { fillWithHistory } from '../simulator/fill-store.ts'
-import { median, percentile, print } from './kit/figures.ts'
+import { startMeter } from './kit/cpu.ts'
+import { median, print, printHead, printRow } from './kit/figures.ts'
+import { withStore } from './kit/folder.ts'
+import { readOptions } from './kit/options.ts'
 
 const USAGE = `npm run bench -- trending [options]
 
@@ -38,31 +35,13 @@ const PERIOD_MS = 10_000
  * hours, tick by tick, and to backtest it with each shipped strategy.
  */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      tokens: { type: 'string', default: '10000' },
-      wallets: { type: 'string', default: '8' },
-      rate: { type: 'string', default: '100' },
-      hours: { type: 'string', default: '168' },
-      help: { type: 'boolean', default: false },
-    },
+  const read = readOptions(args, USAGE, { tokens: 10_000, wallets: 8, rate: 100, hours: 168 })
+  if (read === null) return
+  const { options } = read
+  await withStore(async (store) => {
+    await benchTicks(store, options)
+    if (options.hours > 0) await benchReplay(store, options.hours)
   })
-  if (values.help) return print(USAGE)
-  const folder = mkdtempSync(join(tmpdir(), 'bench-trending-'))
-  const store = await createStore({ kind: 'chdb', path: folder })
-  try {
-    await migrate(store)
-    await benchTicks(store, {
-      tokens: Number(values.tokens),
-      wallets: Number(values.wallets),
-      rate: Number(values.rate),
-    })
-    if (values.hours !== '0') await benchReplay(store, Number(values.hours))
-  } finally {
-    await store.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
 }
 
 interface Size {
@@ -86,15 +65,13 @@ async function benchTicks(store: Store, { tokens, wallets, rate }: Size): Promis
   for (let at = START; at < START + 1800; at += TICK_SECONDS) {
     engine.addPrices([{ time: at, usdE9: 200n * SOL + BigInt(at % 1000) * 1_000_000n }])
     engine.add(Array.from({ length: rate * TICK_SECONDS }, (_, n) => next(at - 9 + (n % 10))))
-    const started = performance.now()
-    const cpu = process.cpuUsage()
+    const ticking = startMeter()
     const tick = engine.tick(at)
-    const ms = performance.now() - started
-    const used = process.cpuUsage(cpu)
-    const cpuMs = (used.user + used.system) / 1000
-    const inserting = performance.now()
+    const { seconds, cpuSeconds } = ticking()
+    const inserting = startMeter()
     await store.insert('watchlist', tick.changes.map(watchlistRow))
-    const insertMs = performance.now() - inserting
+    const insertMs = inserting().seconds * 1000
+    const [ms, cpuMs] = [seconds * 1000, cpuSeconds * 1000]
     // The first tick writes every token for the first time.
     if (at > START)
       (at % 600 === 0 ? all : few).push({ ms, cpuMs, insertMs, rows: tick.changes.length })
@@ -104,12 +81,10 @@ async function benchTicks(store: Store, { tokens, wallets, rate }: Size): Promis
     `${listed} tokens listed, ${wallets} wallets in each, ${rate} swaps a second; loaded in ${(loadMs / 1000).toFixed(1)} s, ${(heap / 1e6).toFixed(0)} MB`,
   )
   print('')
-  print(
-    '| tick | rows | computed ms, median | max | CPU ms, median | stored ms, median | max of both, of 10 s |',
-  )
-  print('|---|---|---|---|---|---|---|')
-  print(line('what has changed', few))
-  print(line('every ten minutes: all tokens', all))
+  const medians = ['CPU ms, median', 'stored ms, median']
+  printHead('tick', 'rows', 'computed ms, median', 'max', ...medians, 'max of both, of 10 s')
+  printTicks('what has changed', few)
+  printTicks('every ten minutes: all tokens', all)
 }
 
 interface Measured {
@@ -119,24 +94,21 @@ interface Measured {
   readonly rows: number
 }
 
-function line(name: string, ticks: readonly Measured[]): string {
-  const sorted = (of: (tick: Measured) => number) => ticks.map(of).sort((a, b) => a - b)
-  const both = percentile(
-    sorted((tick) => tick.ms + tick.insertMs),
-    1,
-  )
-  const cells = [
-    median(ticks.map(({ rows }) => rows)).toFixed(0),
-    median(ticks.map(({ ms }) => ms)).toFixed(1),
-    percentile(
-      sorted(({ ms }) => ms),
-      1,
-    ).toFixed(1),
-    median(ticks.map(({ cpuMs }) => cpuMs)).toFixed(1),
-    median(ticks.map(({ insertMs }) => insertMs)).toFixed(1),
-    `${((100 * both) / PERIOD_MS).toFixed(1)}%`,
+function printTicks(name: string, ticks: readonly Measured[]): void {
+  const [of, most] = [
+    (read: (tick: Measured) => number) => median(ticks.map(read)),
+    (read: (tick: Measured) => number) => Math.max(...ticks.map(read)),
   ]
-  return `| ${name} | ${cells.join(' | ')} |`
+  const both = most(({ ms, insertMs }) => ms + insertMs)
+  printRow(
+    name,
+    of(({ rows }) => rows).toFixed(0),
+    of(({ ms }) => ms).toFixed(1),
+    most(({ ms }) => ms).toFixed(1),
+    of(({ cpuMs }) => cpuMs).toFixed(1),
+    of(({ insertMs }) => insertMs).toFixed(1),
+    `${((100 * both) / PERIOD_MS).toFixed(1)}%`,
+  )
 }
 
 /** Gives the tokens a history: each wallet has bought, and some trade within the last two hours. */
@@ -195,8 +167,7 @@ function heapBytes(): number {
 async function benchReplay(store: Store, hours: number): Promise<void> {
   const { firstTime, swaps } = await fillWithHistory(store, { hours })
   const reach = await readStorageReach(store, null)
-  const started = performance.now()
-  const cpu = process.cpuUsage()
+  const meter = startMeter()
   let ticks = 0
   let rows = 0
   let most = 0
@@ -207,9 +178,7 @@ async function benchReplay(store: Store, hours: number): Promise<void> {
     rows += tick.changes.length
     most = Math.max(most, tick.listed.length)
   }
-  const seconds = (performance.now() - started) / 1000
-  const used = process.cpuUsage(cpu)
-  const cpuSeconds = (used.user + used.system) / 1e6
+  const { seconds, cpuSeconds } = meter()
   print('')
   print(
     `${hours} simulated hours anew (${swaps} swaps, at most ${most} tokens listed): ${ticks} ticks, ${rows} rows in ${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU: ${(ticks / seconds).toFixed(0)} ticks/s`,
@@ -229,8 +198,7 @@ async function benchBacktests(store: Store, from: number): Promise<void> {
     ...NEVER_STOPPED,
   } as OperatorParts
   print('')
-  print('| backtest | signals | seconds |')
-  print('|---|---|---|')
+  printHead('backtest', 'signals', 'seconds')
   for (const name of [...strategies.map((one) => one.name), null]) {
     const only = name === null ? [] : ['--name', name]
     const args = ['signals', 'backtest', '--strategy', file, '--from', String(from), ...only]
@@ -239,7 +207,7 @@ async function benchBacktests(store: Store, from: number): Promise<void> {
     const seconds = (performance.now() - started) / 1000
     const told = document as { strategies: readonly { summary: { signals: number } }[] } // its own schema
     const signals = told.strategies.reduce((sum, { summary }) => sum + summary.signals, 0)
-    print(`| ${name ?? 'all together'} | ${signals} | ${seconds.toFixed(1)} |`)
+    printRow(name ?? 'all together', signals, seconds.toFixed(1))
   }
 }
 

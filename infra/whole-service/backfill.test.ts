@@ -33,7 +33,10 @@ interface Listed {
   readonly gaps: readonly object[]
 }
 
-/** A chain whose slots pass when they are told to, and a service over it that follows all wallets but the last. */
+/**
+ * A chain whose slots pass when they are told to, and a service over it that follows all wallets but
+ * the last.
+ */
 async function start(t: ExecutionContext, kind: Deployment['kind']) {
   const simulator = await startSimulator({
     seed: SEED,

@@ -16,7 +16,9 @@ import { contractTrade } from './trade-item.ts'
 
 const BLOCKS = join(ROOT, '../shared/corpus/blocks')
 
-/** The two recorded mainnet blocks of the corpus, oldest first, or null where the corpus is absent. */
+/**
+ * The two recorded mainnet blocks of the corpus, oldest first, or null where the corpus is absent.
+ */
 export const BLOCK_FILES: readonly string[] | null = existsSync(BLOCKS)
   ? ['254170887.jsonl.gz', '432104870.jsonl.gz'].map((name) => join(BLOCKS, name))
   : null
@@ -40,7 +42,10 @@ function readBlock(file: string): RecordedTransaction[] {
     })
 }
 
-/** Fee payers of the successful transactions that call a venue, router or order program, in block order. */
+/**
+ * Fee payers of the successful transactions that call a venue, router or order program, in block
+ * order.
+ */
 function traders(block: readonly RecordedTransaction[]): Address[] {
   const calls = ({ accountKeys, instructions }: Transaction) =>
     instructions.some(({ programIndex }) => {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import bs58 from 'bs58'
+import { createWallet } from '../../bench/kit/wallet.ts'
 import { sendRequest } from '../ask.ts'
-import { createWallet, postJson } from '../service.ts'
+import { postJson } from '../service.ts'
 import { type Burst, countSent, judgeTally, scaled, sendAtPace } from './burst.ts'
 import { connections, readers, upgrades } from './held-connections.ts'
 

@@ -205,26 +205,75 @@ const UPGRADES: readonly (readonly [what: string, text: string, statuses: readon
   ['with a body', upgradeRequest('/ws', ['Upgrade: foo', 'Content-Length: 16385']), [413, 426]],
 ]
 
+const TEN = statusRequest().repeat(10)
+const WAITS = { waitsForClose: true }
+const ENDS = { endsAfter: true }
+
+/** Cases of other groups. */
+const OTHERS: readonly Parameters<typeof connectionCase>[] = [
+  [
+    'smuggling',
+    'a body that is a request',
+    [`${tradesRequest('GET /status', [`Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`],
+    { statuses: [200, 400], answers: 1 },
+    WAITS,
+  ],
+  ['pipeline', '10 requests', [TEN], { statuses: [200], answers: 10 }],
+  ['pipeline', '100 requests', [TEN.repeat(10)], { statuses: [200], answers: 100 }],
+  [
+    'pipeline',
+    '10 requests and bytes that are none',
+    [`${TEN}\0\0\0\0\r\n\r\n`],
+    { statuses: [200, 400, 0] },
+    WAITS,
+  ],
+  [
+    'pipeline',
+    'one after a close',
+    [`${tradesRequest('GET /status')}${SMUGGLED}`],
+    { statuses: [0, 200], answers: 1 },
+    WAITS,
+  ],
+  [
+    'pieces',
+    'one byte a piece',
+    [...tradesRequest('GET /status')].flatMap((byte) => [byte, 1]),
+    { statuses: [200] },
+  ],
+  [
+    'pieces',
+    'cut within the head',
+    [tradesRequest('GET /status').slice(0, 30)],
+    { statuses: [0, 400] },
+    ENDS,
+  ],
+  [
+    'pieces',
+    'cut within the body',
+    [
+      request('POST /auth/nonce', {
+        fields: ['Content-Type: application/json', 'Content-Length: 100'],
+        body: '{',
+      }),
+    ],
+    { statuses: [0, 400] },
+    ENDS,
+  ],
+  ['pieces', 'nothing', [], { statuses: [0] }, ENDS],
+  [
+    'pieces',
+    'half closed after the request',
+    [tradesRequest('GET /trades')],
+    { statuses: [0, 200] },
+    ENDS,
+  ],
+]
+
 /** Handwritten cases on bare connections. */
 export function connectionCases(): AbuseCase[] {
-  const ten = Array.from({ length: 10 }, () => statusRequest()).join('')
-  const hundred = Array.from({ length: 100 }, () => statusRequest()).join('')
   return [
     ...SMUGGLING.map(([what, text]) =>
-      connectionCase(
-        'smuggling',
-        what,
-        [text],
-        { statuses: [0, 400], answers: 1 },
-        { waitsForClose: true },
-      ),
-    ),
-    connectionCase(
-      'smuggling',
-      'a body that is a request',
-      [`${tradesRequest('GET /status', [`Content-Length: ${SMUGGLED.length}`])}${SMUGGLED}`],
-      { statuses: [200, 400], answers: 1 },
-      { waitsForClose: true },
+      connectionCase('smuggling', what, [text], { statuses: [0, 400], answers: 1 }, WAITS),
     ),
     ...LINES.map(([line, statuses]) =>
       connectionCase('request line', line.slice(0, 40), [tradesRequest(line)], { statuses }),
@@ -233,54 +282,6 @@ export function connectionCases(): AbuseCase[] {
     ...UPGRADES.map(([what, text, statuses]) =>
       connectionCase('upgrade', what, [text], { statuses }),
     ),
-    connectionCase('pipeline', '10 requests', [ten], { statuses: [200], answers: 10 }),
-    connectionCase('pipeline', '100 requests', [hundred], { statuses: [200], answers: 100 }),
-    connectionCase(
-      'pipeline',
-      '10 requests and bytes that are none',
-      [`${ten}\0\0\0\0\r\n\r\n`],
-      { statuses: [200, 400, 0] },
-      { waitsForClose: true },
-    ),
-    connectionCase(
-      'pipeline',
-      'one after a close',
-      [`${tradesRequest('GET /status')}${SMUGGLED}`],
-      { statuses: [0, 200], answers: 1 },
-      { waitsForClose: true },
-    ),
-    connectionCase(
-      'pieces',
-      'one byte a piece',
-      [...tradesRequest('GET /status')].flatMap((byte) => [byte, 1]),
-      { statuses: [200] },
-    ),
-    connectionCase(
-      'pieces',
-      'cut within the head',
-      [tradesRequest('GET /status').slice(0, 30)],
-      { statuses: [0, 400] },
-      { endsAfter: true },
-    ),
-    connectionCase(
-      'pieces',
-      'cut within the body',
-      [
-        request('POST /auth/nonce', {
-          fields: ['Content-Type: application/json', 'Content-Length: 100'],
-          body: '{',
-        }),
-      ],
-      { statuses: [0, 400] },
-      { endsAfter: true },
-    ),
-    connectionCase('pieces', 'nothing', [], { statuses: [0] }, { endsAfter: true }),
-    connectionCase(
-      'pieces',
-      'half closed after the request',
-      [tradesRequest('GET /trades')],
-      { statuses: [0, 200] },
-      { endsAfter: true },
-    ),
+    ...OTHERS.map((one) => connectionCase(...one)),
   ]
 }

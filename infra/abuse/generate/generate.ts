@@ -1,3 +1,4 @@
+import { addTo } from '../../simulator/memo.ts'
 import { createRandom, type Random } from '../../simulator/random.ts'
 import type { AbuseCase } from '../case.ts'
 import { connectionCases } from './connections.ts'
@@ -40,7 +41,7 @@ export function generateCases(
 /** Picks so many cases, one of each group in turn, so that small groups are not left out. */
 function choose(cases: readonly AbuseCase[], count: number, random: Random): AbuseCase[] {
   const groups = new Map<string, AbuseCase[]>()
-  for (const one of cases) groups.set(one.group, [...(groups.get(one.group) ?? []), one])
+  for (const one of cases) addTo(groups, one.group, one)
   const queues = random.shuffle([...groups.values()].map((group) => random.shuffle(group)))
   const chosen: AbuseCase[] = []
   while (chosen.length < Math.min(count, cases.length))

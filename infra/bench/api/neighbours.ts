@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { startProcess } from '../../whole-service/service-process.ts'
-import { percentile, print } from '../kit/figures.ts'
+import { percentiles, print, printHead, printRow } from '../kit/figures.ts'
 import { arrivals } from './arrivals.ts'
 
 /** The service, and the keys of its customers; the first key is that of the flooding customer. */
@@ -56,13 +56,12 @@ export async function measureNeighbours(shared: NeighbourOptions, seconds: numbe
     ])
     const failed = answers.reduce((sum, one) => sum + one.failed, 0)
     const rest = answers.flatMap(({ times }) => times)
-    print(`| ${name} | ${told(rest)} | ${told(resumes)} | ${failed} | ${before.toFixed(1)} |`)
-    return [rest, resumes].map((times) => percentile(ascending(times), 0.99))
+    printRow(name, told(rest), told(resumes), failed, before.toFixed(1))
+    return [rest, resumes].map((times) => percentiles(times, 0.99)[0])
   }
 
   print(`\n${others.length} others, ${REQUESTS_PER_SECOND} requests a second each, ${seconds} s`)
-  print('| | answers, p50 / p99 ms | resumes of the feed, p50 / p99 ms | failed | load |')
-  print('|---|---|---|---|---|')
+  printHead('', 'answers, p50 / p99 ms', 'resumes of the feed, p50 / p99 ms', 'failed', 'load')
   await quiet('to warm up')
   const idle = await quiet('alone')
   const file = join(folder, 'flood.json')
@@ -123,11 +122,8 @@ function resume(url: string, key: string, after: string): Promise<number> {
   })
 }
 
-function ascending(times: readonly number[]): number[] {
-  return times.toSorted((a, b) => a - b)
-}
-
 function told(times: readonly number[]): string {
-  const sorted = ascending(times)
-  return `${percentile(sorted, 0.5).toFixed(1)} / ${percentile(sorted, 0.99).toFixed(1)}`
+  return percentiles(times, 0.5, 0.99)
+    .map((ms) => ms.toFixed(1))
+    .join(' / ')
 }

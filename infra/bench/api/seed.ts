@@ -179,9 +179,12 @@ export async function openLiveEdge(
   return {
     async addSlot(swaps) {
       slot++
-      const now = Math.floor(Date.now() / 1000)
+      const time = Math.floor(Date.now() / 1000)
       const wallet = 1 + (slot % SEEDED_WALLETS)
-      const rows = Array.from({ length: swaps }, (_, index) => swapRow(stored + index, index))
+      const place = { slot, wallet, time }
+      const rows = Array.from({ length: swaps }, (_, index) =>
+        liveSwapRow(place, stored + index, index % 10 === 9),
+      )
       stored += swaps
       await store.insert('swaps', rows)
       const [metric, position] = [metrics.get(wallet), positions.get(wallet)]
@@ -197,33 +200,37 @@ export async function openLiveEdge(
       position.bought_amount = position.served_bought_amount
       await store.insert('positions', [position])
       await storeMarker(store, slot)
-
-      function swapRow(number: number, index: number): Row {
-        const isLate = index % 10 === 9
-        return {
-          slot: isLate ? slot - 1 - (hash32(number) % (slot - FIRST_SLOT)) : slot,
-          tx_index: number,
-          wallet,
-          event_index: 0,
-          block_time: now,
-          signature: '',
-          side: 'buy',
-          base_mint: mintOf(slot % MINTS),
-          base_amount: LEAST_AMOUNT + number,
-          base_decimals: 6,
-          quote_mint: WSOL,
-          quote_amount: 1_000_000_000,
-          program: 'pumpswap',
-          program_id: 'program',
-          confidence: 'high',
-          quote_mismatch: false,
-          fee_lamports: 0,
-          sol_price_usd_e9: 150_000_000_000,
-          value_lamports: 1_000_000_000,
-          late: isLate ? 'backfill' : 'no',
-        }
-      }
     },
+  }
+}
+
+function liveSwapRow(
+  place: { readonly slot: number; readonly wallet: number; readonly time: number },
+  number: number,
+  isLate: boolean,
+): Row {
+  const { slot, wallet, time } = place
+  return {
+    slot: isLate ? slot - 1 - (hash32(number) % (slot - FIRST_SLOT)) : slot,
+    tx_index: number,
+    wallet,
+    event_index: 0,
+    block_time: time,
+    signature: '',
+    side: 'buy',
+    base_mint: mintOf(slot % MINTS),
+    base_amount: LEAST_AMOUNT + number,
+    base_decimals: 6,
+    quote_mint: WSOL,
+    quote_amount: 1_000_000_000,
+    program: 'pumpswap',
+    program_id: 'program',
+    confidence: 'high',
+    quote_mismatch: false,
+    fee_lamports: 0,
+    sol_price_usd_e9: 150_000_000_000,
+    value_lamports: 1_000_000_000,
+    late: isLate ? 'backfill' : 'no',
   }
 }
 

@@ -15,6 +15,7 @@ import { createStore } from '../../../pipeline/store/create-store.ts'
 import { migrate } from '../../../pipeline/store/migrate.ts'
 import { loadConfig } from '../../service/config.ts'
 import { createCreditSystem, openMeter } from '../../service/credit-system.ts'
+import { startMeter } from '../kit/cpu.ts'
 import { ACCOUNTS, type FromServer, type ToServer } from './protocol.ts'
 
 /**
@@ -44,7 +45,7 @@ process.on('message', async (asked: ToServer) => {
     return
   }
   const { trades, slots, everyMs } = asked
-  const cpu = process.cpuUsage()
+  const meter = startMeter()
   const started = process.hrtime.bigint()
   const times: number[] = []
   for (let at = 0; at < slots; at++) {
@@ -57,15 +58,7 @@ process.on('message', async (asked: ToServer) => {
     if (everyMs === 0) await drained()
   }
   await drained()
-  const seconds = Number(process.hrtime.bigint() - started) / 1e9
-  const { user, system } = process.cpuUsage(cpu)
-  tell({
-    kind: 'sent',
-    seconds,
-    cpuSeconds: (user + system) / 1e6,
-    firstSlot: slot - slots + 1,
-    times,
-  })
+  tell({ kind: 'sent', ...meter(), firstSlot: slot - slots + 1, times })
 })
 
 function tell(message: FromServer): void {

@@ -3,6 +3,7 @@ import { createLogger } from '../../../pipeline/runtime/logger.ts'
 import { createRegistry } from '../../../pipeline/runtime/telemetry.ts'
 import type { Store } from '../../../pipeline/store/store.ts'
 import { startFold } from '../../../pipeline/workers/fold/fold.ts'
+import { startMeter } from '../kit/cpu.ts'
 import type { BenchServers } from './bench-servers.ts'
 import { watchProgress } from './worker.ts'
 import { createWorkload } from './workload.ts'
@@ -90,12 +91,10 @@ export async function foldStored(
 
 /** Starts the clocks; returns a function that reads them. */
 function stopwatch(): (events: number) => Pace {
-  const startedAt = performance.now()
-  const cpu = process.cpuUsage()
+  const meter = startMeter()
   return (events) => {
-    const { user, system } = process.cpuUsage(cpu)
-    const seconds = (performance.now() - startedAt) / 1000
-    return { events, seconds, cpuUs: (user + system) / events }
+    const { seconds, cpuSeconds } = meter()
+    return { events, seconds, cpuUs: (cpuSeconds * 1e6) / events }
   }
 }
 

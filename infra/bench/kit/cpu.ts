@@ -9,3 +9,13 @@ export function cpuSeconds(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ') // from field 3 on
   return (Number(fields[11]) + Number(fields[12])) / 100
 }
+
+/** Starts a stopwatch; it returns the seconds since then, and this process's CPU in them. */
+export function startMeter(): () => { readonly seconds: number; readonly cpuSeconds: number } {
+  const startedAt = performance.now()
+  const cpu = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(cpu)
+    return { seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (user + system) / 1e6 }
+  }
+}

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { startServers, stopServers } from '../../servers/servers.ts'
 import { emptyServers } from '../../whole-service/deployment.ts'
+import { inFolder } from './folder.ts'
 
 /** Below the ports that the kernel gives to clients. */
 const PORT_BASE = 26_000
@@ -16,17 +14,13 @@ export async function withServers(
 ): Promise<void> {
   const { KAFKA_BROKERS, CLICKHOUSE_URL, REDIS_URL } = process.env
   const given = KAFKA_BROKERS && CLICKHOUSE_URL && REDIS_URL
-  const folder = mkdtempSync(join(tmpdir(), 'bench-servers-'))
-  try {
-    const servers = given ? process.env : await startServers(folder, { portBase: PORT_BASE })
-    const { env, drop } = await emptyServers(servers)
+  await inFolder(async (folder) => {
     try {
-      await use(env)
+      const servers = given ? process.env : await startServers(folder, { portBase: PORT_BASE })
+      const { env, drop } = await emptyServers(servers)
+      await use(env).finally(drop)
     } finally {
-      await drop()
+      await stopServers(folder)
     }
-  } finally {
-    await stopServers(folder)
-    rmSync(folder, { recursive: true, force: true })
-  }
+  })
 }

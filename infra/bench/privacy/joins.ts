@@ -6,8 +6,9 @@ import { foldBalance, foldEvent } from '../../../pipeline/fold/fold-wallet.ts'
 import { createWalletState } from '../../../pipeline/fold/wallet-state.ts'
 import type { Row } from '../../../pipeline/store/store.ts'
 import { metricsRow } from '../../../pipeline/workers/fold/book-rows.ts'
+import { addTo } from '../../simulator/memo.ts'
 import { createRandom } from '../../simulator/random.ts'
-import { print } from '../kit/figures.ts'
+import { print, printHead, printRow } from '../kit/figures.ts'
 
 /** The events of some wallets, in event-key order. */
 export interface WalletHistories {
@@ -43,16 +44,16 @@ export function measureJoins(history: WalletHistories, salt: string): void {
   const exact = metricsOf(history, false)
   const coarse = metricsOf(history, true)
   const others = likeThese(exact)
-  print('\n| joined by | wallets in the index | salt off | salt on |')
-  print('|---|---|---|---|')
+  print('')
+  printHead('joined by', 'wallets in the index', 'salt off', 'salt on')
   for (const [name, columns] of JOINS)
     for (const index of [exact, [...exact, ...others]]) {
       const off = shareNamed(exact, index, (row) => textOf(row, columns))
       const on = shareNamed(coarse, index, (row) => coarseTextOf(row, columns))
-      print(`| ${name} | ${index.length} | ${off} | ${on} |`)
+      printRow(name, index.length, off, on)
     }
   for (const [name, rows] of viewsOf(history))
-    print(`| ${name} | ${exact.length} | ${nameByRow(rows, null)} | ${nameByRow(rows, salt)} |`)
+    printRow(name, exact.length, nameByRow(rows, null), nameByRow(rows, salt))
 }
 
 /** Rows of `wallet_metrics` as the fold stores them. */
@@ -148,10 +149,7 @@ function nameByRow(rows: readonly ViewRow[], salt: string | null): string {
   const served = (amount: bigint) => (perturb === null ? amount : coarsen(amount))
   const newest = new Map(rows.map((row) => [row.wallet, row]))
   const index = new Map<string, ViewRow[]>()
-  for (const row of rows) {
-    const key = `${row.kind} ${served(row.amount)}`
-    index.set(key, [...(index.get(key) ?? []), row])
-  }
+  for (const row of rows) addTo(index, `${row.kind} ${served(row.amount)}`, row)
   const named = [...newest.values()].filter((row) => {
     const time = row.blockTime - (perturb?.(row).earlierSeconds ?? 0)
     const fitting = (index.get(`${row.kind} ${served(row.amount)}`) ?? []).filter(

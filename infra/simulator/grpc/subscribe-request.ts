@@ -37,7 +37,10 @@ export function decodeSubscribeRequest(message: Buffer): SubscribeRequest {
   return SubscribeRequest.decode(Buffer.concat(parts))
 }
 
-/** Fields of `SubscribeRequest` that are maps of filters: accounts, slots, transactions, blocks, blocks_meta, entry, transactions_status. */
+/**
+ * Fields of `SubscribeRequest` that are maps of filters: accounts, slots, transactions, blocks,
+ * blocks_meta, entry, transactions_status.
+ */
 const FILTER_MAPS = new Set([1, 2, 3, 4, 5, 8, 10])
 
 /**

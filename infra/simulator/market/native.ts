@@ -78,8 +78,8 @@ export function transferToken(
 }
 
 /**
- * SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint, destination,
- * authority.
+ * SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint,
+ * destination, authority.
  */
 export function transferTokenChecked(
   tx: TransactionBuilder,

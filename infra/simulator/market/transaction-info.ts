@@ -84,7 +84,10 @@ function instructionOf({ program, accounts, data }: DraftInstruction) {
   return { programIdIndex: program, accounts, data }
 }
 
-/** Bincode of `TransactionError::InstructionError(u8, InstructionError::Custom(u32))`: variants 8 and 25. */
+/**
+ * Bincode of `TransactionError::InstructionError(u8, InstructionError::Custom(u32))`: variants 8
+ * and 25.
+ */
 function customError(failure: { instruction: number; code: number }): Buffer {
   return byteWriter(13).u32(8).u8(failure.instruction).u32(25).u32(failure.code).done()
 }
@@ -106,7 +109,8 @@ function tokenBalance(
 }
 
 /**
- * A raw amount with its decimal form, which has no trailing zeros: 1500000 with 6 decimals is `1.5`.
+ * A raw amount with its decimal form, which has no trailing zeros: 1500000 with 6 decimals is
+ * `1.5`.
  */
 export function uiTokenAmount(raw: bigint, decimals: number): TokenBalance['uiTokenAmount'] {
   const amount = String(raw)

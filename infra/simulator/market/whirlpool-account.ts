@@ -12,8 +12,8 @@ const CONFIG = wellKnown('2LecshUwdy9xi7meFgHtFJQNSKk4KdTrcpvaB56dP2NQ')
  * The data of a `Whirlpool` account, 653 bytes: 0 discriminator, 8 config, 40 bump, 41 u16 tick
  * spacing, 43 u8 x 2 seed, 45 u16 fee rate, 47 u16 protocol fee rate, 49 u128 liquidity, 65 u128
  * sqrt price, 81 i32 tick, 85 u64 owed a, 93 u64 owed b, 101 mint a, 133 vault a, 165 u128 fee
- * growth a, 181 mint b, 213 vault b, 245 u128 fee growth b, 261 u64 rewards updated, 269 rewards 3 x
- * 128. Source: the program's IDL.
+ * growth a, 181 mint b, 213 vault b, 245 u128 fee growth b, 261 u64 rewards updated, 269 rewards
+ * 3 x 128. Source: the program's IDL.
  */
 export function whirlpoolData(pool: Coin, slot: number, time: number): Buffer {
   const { a, b, price } = pairOf(pool, slot)

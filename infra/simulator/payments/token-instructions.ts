@@ -1,7 +1,10 @@
 import { PublicKey, SystemProgram, TransactionInstruction } from '@solana/web3.js'
 import { ASSOCIATED_TOKEN, TOKEN } from '../market/programs.ts'
 
-/** Instructions of System, Token and Associated Token as wallets build them. Amounts in raw units. Source: spl-token-interface `instruction.rs`. */
+/**
+ * Instructions of System, Token and Associated Token as wallets build them. Amounts in raw units.
+ * Source: spl-token-interface `instruction.rs`.
+ */
 
 const TOKEN_PROGRAM = new PublicKey(TOKEN.bytes)
 const ASSOCIATED_TOKEN_PROGRAM = new PublicKey(ASSOCIATED_TOKEN.bytes)
@@ -34,28 +37,24 @@ export function createAssociated(
   return { account, instruction: new TransactionInstruction({ programId, keys, data }) }
 }
 
-/** `MintTo` (7). */
-export function mintTo(
-  mint: PublicKey,
-  account: PublicKey,
-  authority: PublicKey,
-  amount: bigint,
-  program = TOKEN_PROGRAM,
-): TransactionInstruction {
-  const keys = [writing(mint), writing(account), signing(authority)]
-  return tokenInstruction(program, keys, [Buffer.of(7), u64(amount)])
-}
+/** `MintTo` (7), from a mint to an account of it. */
+export const mintTo = amountInstruction(7)
 
-/** `Transfer` (3). */
-export function transfer(
-  source: PublicKey,
-  destination: PublicKey,
-  authority: PublicKey,
-  amount: bigint,
-  program = TOKEN_PROGRAM,
-): TransactionInstruction {
-  const keys = [writing(source), writing(destination), signing(authority)]
-  return tokenInstruction(program, keys, [Buffer.of(3), u64(amount)])
+/** `Transfer` (3), from one account to another. */
+export const transfer = amountInstruction(3)
+
+/** An instruction that the authority signs and that adds an amount to an account. */
+function amountInstruction(code: number) {
+  return (
+    from: PublicKey,
+    to: PublicKey,
+    authority: PublicKey,
+    amount: bigint,
+    program = TOKEN_PROGRAM,
+  ): TransactionInstruction => {
+    const keys = [writing(from), writing(to), signing(authority)]
+    return tokenInstruction(program, keys, [Buffer.of(code), u64(amount)])
+  }
 }
 
 /** `TransferChecked` (12). */

@@ -10,8 +10,8 @@ const SLOWEST_MS = 600
 const REFUSED_OF_32 = 6
 
 /**
- * Starts a Solana JSON-RPC server over HTTP. It serves the methods to any origin; a POST holds one request or a batch. With trouble, it answers
- * late, or 429 with Retry-After.
+ * Starts a Solana JSON-RPC server over HTTP. It serves the methods to any origin; a POST holds one
+ * request or a batch. With trouble, it answers late, or 429 with Retry-After.
  */
 export function startRpcServer(
   methods: RpcMethods,

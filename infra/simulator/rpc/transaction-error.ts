@@ -4,7 +4,9 @@
  */
 export type TransactionErrorJson = string | { readonly [variant: string]: unknown }
 
-/** Variants of `solana_transaction_error::TransactionError` in the order of their bincode numbers. */
+/**
+ * Variants of `solana_transaction_error::TransactionError` in the order of their bincode numbers.
+ */
 export const TRANSACTION_ERRORS =
   `AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound
 InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound InstructionError CallChainTooDeep

@@ -11,7 +11,11 @@ export function forwarderProgram(): Uint8Array {
   return elfOf(code())
 }
 
-/** Input of a program: u64 number of accounts, then each: u8 x 4 (duplicate, signer, writable, executable), 4 padding, 32 key, 32 owner, u64 lamports, u64 length, data, 10,240 spare and padding, u64 rent epoch. */
+/**
+ * Input of a program: u64 number of accounts, then each: u8 x 4 (duplicate, signer, writable,
+ * executable), 4 padding, 32 key, 32 owner, u64 lamports, u64 length, data, 10,240 spare and
+ * padding, u64 rent epoch.
+ */
 const FIELD = {
   signer: 1,
   writable: 2,

@@ -253,7 +253,10 @@ function from(customer: Payer, account: PublicKey, amount: bigint): TransactionI
   return transfer(customer.usdt, account, customer.key.publicKey, amount)
 }
 
-/** A Token-2022 mint with metadata: extension MetadataPointer (39, 0) to itself, `InitializeMint2`, and `Initialize` of the metadata interface. */
+/**
+ * A Token-2022 mint with metadata: extension MetadataPointer (39, 0) to itself, `InitializeMint2`,
+ * and `Initialize` of the metadata interface.
+ */
 async function makeNamedMint(maker: Payer, symbol: string): Promise<PublicKey> {
   const mint = Keypair.generate()
   const { publicKey } = mint

@@ -15,8 +15,8 @@ const EXCEEDED_AMOUNT_SLIPPAGE_TOLERANCE = 6_003
 
 /**
  * Meteora DLMM `swap` (u64 in, u64 least out; 15 accounts and the bin arrays) and `swap2` (the same
- * with the remaining-accounts info and the memo program): two checked transfers, then a `Swap` event
- * that the program calls on itself. Source: the program's IDL.
+ * with the remaining-accounts info and the memo program): two checked transfers, then a `Swap`
+ * event that the program calls on itself. Source: the program's IDL.
  */
 export const meteoraDlmmVenue: Venue = {
   accounts: (coin) => poolVaults(coin, coin.key('pool')),

@@ -128,8 +128,8 @@ export function lookupTable(
 }
 
 /**
- * The sides of a symmetric pool, which orders its mints by their bytes; and the price at a slot: raw
- * units of mint B for one of mint A.
+ * The sides of a symmetric pool, which orders its mints by their bytes; and the price at a slot:
+ * raw units of mint B for one of mint A.
  */
 export function pairOf(coin: Coin, slot: number) {
   const base = { mint: coin.mint, vault: coin.key('vault-base') }

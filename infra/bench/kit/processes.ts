@@ -1,0 +1,14 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+
+/**
+ * Starts a process of its own that runs the same bench with other words and flags. Resolves with its
+ * first message; it ends when it is disconnected.
+ */
+export async function forkBench<T>(args: readonly string[], execArgv: readonly string[] = []) {
+  const [, main = ''] = process.argv
+  const child = fork(main, args, { execArgv: [...execArgv] })
+  const [message]: T[] = await once(child, 'message')
+  if (message === undefined) throw new Error('the process did not start')
+  return { child, message }
+}
