@@ -1,7 +1,8 @@
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { VERSION } from '../../pipeline/runtime/version.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig, type ServiceConfig } from './config.ts'
+import { preflight } from './preflight.ts'
 import type { Service } from './service.ts'
 
 /** A stop that takes longer than this ends the process all the same (rule J5). */
@@ -16,6 +17,13 @@ function fail(error: unknown): never {
   process.exit(1)
 }
 
+/** Starts the service. It is loaded after the checks, because loading takes longest. */
+async function start(config: ServiceConfig): Promise<Service> {
+  await preflight(config)
+  const { startService } = await import('./service.ts')
+  return startService(config)
+}
+
 async function stop(service: Service): Promise<void> {
   setTimeout(() => fail(new ServiceError('internal', `not stopped after ${STOP_MS} ms`)), STOP_MS)
   await service.stop()
@@ -28,9 +36,7 @@ if (process.argv.includes('--version')) {
 }
 try {
   let stopping = false
-  const config = loadConfig(readSecretFiles(process.env))
-  // A faulty configuration is refused before the service is loaded, which takes longest.
-  const starting = import('./service.ts').then(({ startService }) => startService(config))
+  const starting = start(loadConfig(readSecretFiles(process.env)))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return
