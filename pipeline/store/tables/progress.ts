@@ -83,10 +83,7 @@ export async function readNewestTick(store: Store): Promise<number | null> {
 }
 
 /** Returns the slot of the newest marker that a worker has stored, by partition. */
-export async function readProgress(
-  store: Store,
-  worker: string,
-): Promise<ReadonlyMap<number, number>> {
+export async function readProgress(store: Store, worker: string) {
   const rows = await store.query<{ partition: number; slot: string }>(
     'SELECT partition, slot FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536',
     { worker },

@@ -1,4 +1,5 @@
 import { type Address, addressBytes } from '../../domain/address.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Row, Store } from '../store.ts'
 
 /** Where a transaction is on the chain: `txIndex` is its index in the block. */
@@ -8,13 +9,10 @@ export interface TransactionPlace {
 }
 
 /** Returns those of `places` that table `transactions` has. */
-export async function findStoredTransactions(
-  store: Store,
-  places: readonly TransactionPlace[],
-): Promise<TransactionPlace[]> {
+export async function findStoredTransactions(store: Store, places: readonly TransactionPlace[]) {
   const found: TransactionPlace[] = []
-  for (let at = 0; at < places.length; at += 1000) {
-    const some = places.slice(at, at + 1000).map(({ slot, txIndex }) => `(${slot}, ${txIndex})`)
+  for (const batch of batches(places, 1000)) {
+    const some = batch.map(({ slot, txIndex }) => `(${slot}, ${txIndex})`)
     const rows = await store.query<{ slot: string; tx_index: number }>(
       `SELECT DISTINCT slot, tx_index FROM transactions WHERE (slot, tx_index) IN (${some.join(', ')}) LIMIT 1000`,
     )

@@ -68,10 +68,7 @@ export function createWalletCoverage(store: Store) {
   }
 }
 
-async function readCoverage(
-  store: Store,
-  wallets: readonly number[],
-): Promise<ReadonlyMap<number, CoverageStart>> {
+async function readCoverage(store: Store, wallets: readonly number[]) {
   const rows = await store.query<{ wallet: number; since_slot: string; since_time: number }>(
     `SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL
      WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 10000000`,

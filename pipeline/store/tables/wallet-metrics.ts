@@ -65,10 +65,7 @@ export interface MetricsPlaceRow extends EventKeyRow {
 }
 
 /** Returns how far the books of at most 1000 wallets are, by wallet. */
-export async function readMetricsPlaces(
-  store: Store,
-  wallets: readonly number[],
-): Promise<Map<number, MetricsPlaceRow>> {
+export async function readMetricsPlaces(store: Store, wallets: readonly number[]) {
   const rows = await store.query<MetricsPlaceRow>(
     `SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL
      WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
