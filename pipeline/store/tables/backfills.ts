@@ -169,10 +169,7 @@ function jobOf(row: JobRow): BackfillJob {
   return {
     wallet: row.wallet,
     reason: row.reason,
-    range: {
-      fromSlot: Number(row.from_slot) || null,
-      toSlot: Number(row.to_slot) || null,
-    },
+    range: { fromSlot: Number(row.from_slot) || null, toSlot: Number(row.to_slot) || null },
     state: row.state,
     newestSlot: Number(row.newest_slot) || null,
     position: slot === 0 ? null : { slot, signature: row.position_signature },

@@ -138,7 +138,7 @@ export async function readHoldings(
   },
   page: { readonly offset: number; readonly limit: number },
 ): Promise<PageOf<HeldPositionRow>> {
-  const { wallet, minSeconds, maxSeconds } = filter
+  const { wallet, maxSeconds } = filter
   const conditions = [
     HELD,
     'served_first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
@@ -154,13 +154,7 @@ export async function readHoldings(
      FROM positions FINAL WHERE ${conditions}
      ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
-    {
-      now,
-      minSeconds,
-      ...page,
-      ...(maxSeconds !== null && { maxSeconds }),
-      ...(wallet !== null && { wallet }),
-    },
+    { now, ...filter, ...page },
   )
 }
 

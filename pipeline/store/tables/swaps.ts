@@ -69,8 +69,12 @@ export function readNewestRows(
   limit: number,
   mint: Address | null,
 ): Promise<SwapRow[]> {
-  const params = { stored, limit, ...(before && { ...before }), ...(mint && { mint }) }
-  return store.query<SwapRow>(newestRows(before !== null, mint !== null), params)
+  return store.query<SwapRow>(newestRows(before !== null, mint !== null), {
+    stored,
+    limit,
+    mint,
+    ...before,
+  })
 }
 
 const newestRows = (isOlder: boolean, isOfMint: boolean) => `

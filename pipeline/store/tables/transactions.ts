@@ -65,11 +65,7 @@ export interface StoredTransaction extends TransactionPlace {
  */
 export async function* readStoredTransactions(
   store: Store,
-  options: {
-    readonly to: number
-    readonly naming: Address | null
-    readonly rowsPerPage: number
-  },
+  options: { readonly to: number; readonly naming: Address | null; readonly rowsPerPage: number },
 ): AsyncGenerator<{ rows: StoredTransaction[]; passed: number; total: number | null }> {
   const { to, naming, rowsPerPage } = options
   const [count] = await store.query<{ total: string }>(
