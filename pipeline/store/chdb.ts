@@ -117,17 +117,10 @@ function loadChdb(): ChdbModule {
 }
 
 function openError(cause: unknown, path: string): ServiceError {
-  if (isOwnedByAnother(path))
-    return new ServiceError(
-      'bad_config',
-      'DATA_DIR: another process owns the data; stop it, or set another folder',
-      { cause },
-    )
-  return new ServiceError(
-    'bad_config',
-    `DATA_DIR: the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`,
-    { cause },
-  )
+  const why = isOwnedByAnother(path)
+    ? 'another process owns the data; stop it, or set another folder'
+    : `the embedded ClickHouse cannot open ${path}; it needs a folder of its own that it may write`
+  return new ServiceError('bad_config', `DATA_DIR: ${why}`, { cause })
 }
 
 /** The engine does not say why it cannot open a folder; its lock file names the process that did. */
