@@ -4,7 +4,9 @@ import type { Store } from '../store.ts'
 import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
 
-/** Stores how far workers are. Of several rows of a worker and partition the highest slot counts. */
+/**
+ * Stores how far workers are. Of several rows of a worker and partition the highest slot counts.
+ */
 export const insertProgress = inserter('progress')
 
 interface MarkerRow {

@@ -101,8 +101,8 @@ export function readRowsAfter(
   },
 ): Promise<LateSwapRow[]> {
   const { after, toSlot, limit, wallets, mints } = of
-  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading in
-  // the table's own order takes half the time.
+  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading
+  // in the table's own order takes half the time.
   return store.query<LateSwapRow>(
     `SELECT ${COLUMNS}, late FROM swaps
      WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
@@ -173,8 +173,8 @@ export async function withoutMovedRows<R extends EventKeyRow & { readonly versio
 ): Promise<R[]> {
   const newest = new Map<string, bigint>()
   const slots = [...new Set(rows.map(({ slot }) => Number(slot)))]
-  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions, and
-  // a transaction at most 64 accounts.
+  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions,
+  // and a transaction at most 64 accounts.
   for (const some of batches(slots, SLOTS_PER_QUERY))
     for (const row of await store.query<EventKeyRow & { readonly newest: string }>(
       `SELECT ${EVENT_KEY}, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}

@@ -50,7 +50,9 @@ export function createWalletCoverage(store: Store) {
         const begun = wallets.filter((wallet) => !known.has(wallet))
         await save(begun, since)
       }),
-    /** Moves the start back to `from`, when the stored history from there to slot `to` reaches it. */
+    /**
+     * Moves the start back to `from`, when the stored history from there to slot `to` reaches it.
+     */
     extend: (wallet: number, from: CoverageStart, to: number) =>
       serially(async () => {
         const since = await ofWallet(wallet)
