@@ -120,11 +120,11 @@ function limitLookUps(
   return async (hash, budget) => {
     budget.require()
     if (limit.pendingCount >= WAITING_EACH * atOnce)
-      throw new ServiceError('unavailable', 'too many unknown keys are to be looked up', {
+      throw new ServiceError('unavailable', 'too many look-ups of unknown keys are waiting', {
         retriable: true,
       })
     return limit(() => {
-      budget.require() // those before it in the queue may have used it up
+      budget.require() // earlier look-ups may have used it up
       return ask(hash, budget)
     })
   }

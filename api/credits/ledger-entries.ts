@@ -64,12 +64,9 @@ export interface TopUp {
 
 /** Reads the deposits credited to an account, newest first, at most 1000 (rule E6). */
 export async function readTopUps(store: Store, account: string): Promise<TopUp[]> {
-  const rows = await store.query<{
-    idempotency_key: string
-    deposit_amount: string
-    credits: string
-    created_at: number
-  }>(
+  const rows = await store.query<
+    Record<'idempotency_key' | 'deposit_amount' | 'credits', string> & { created_at: number }
+  >(
     `SELECT idempotency_key, deposit_amount, credits, toUnixTimestamp(created_at) AS created_at FROM ledger_entries FINAL
      WHERE wallet = {account:String} AND startsWith(idempotency_key, 'deposit:') AND cause = 'deposit'
      ORDER BY ledger_entries.created_at DESC, idempotency_key LIMIT 1000`,
@@ -94,7 +91,7 @@ export interface Mismatch {
 const TOTALS = `sumIf(credits, cause != 'usage') AS funded, countIf(cause != 'usage') AS entries, -sumIf(credits, cause = 'usage') AS used`
 const ROLLED_TO = `maxIf((usage_ms, usage_sequence), wallet = '') AS rolled_to, rolled_to.1 AS ms, rolled_to.2 AS sequence`
 
-/** One day has far fewer grants than there are accounts. */
+/** Accounts granted credits since a time. A day has far fewer grants than the bound. */
 const GRANTED_SINCE = `wallet IN (
   SELECT DISTINCT wallet FROM ledger_entries
   WHERE cause != 'usage' AND created_at > fromUnixTimestamp64Milli({since:Int64}) LIMIT 100000)`
@@ -102,16 +99,8 @@ const GRANTED_SINCE = `wallet IN (
 const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
 const PLACE_COLUMNS = ['ms', 'sequence'] as const
 
-interface TotalsRow {
-  readonly funded: string
-  readonly entries: string
-  readonly used: string
-}
-
-interface Place {
-  readonly ms: string
-  readonly sequence: string
-}
+type TotalsRow = Readonly<Record<(typeof TOTAL_COLUMNS)[number], string>>
+type Place = Readonly<Record<(typeof PLACE_COLUMNS)[number], string>>
 
 /** Sums over the entries of an account. */
 export type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>

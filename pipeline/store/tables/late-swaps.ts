@@ -17,12 +17,9 @@ export interface LateRow {
   }
 }
 
-interface PlaceRow extends EventKeyRow {
-  readonly epoch: string
-  readonly passed_slot: string
-  readonly partition: number
-  readonly offset: string
-}
+type PlaceRow = EventKeyRow & { readonly partition: number } & Readonly<
+    Record<'epoch' | 'passed_slot' | 'offset', string>
+  >
 
 const PLACE = 'epoch, passed_slot, partition, offset'
 const COLUMNS = `${PLACE}, ${EVENT_KEY}`

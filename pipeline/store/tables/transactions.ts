@@ -83,13 +83,9 @@ export async function* readStoredTransactions(
     const last = places.at(-1)
     if (last === undefined) return
     const end = { slot: Number(last.slot), txIndex: last.tx_index }
-    const rows = await store.query<{
-      slot: string
-      tx_index: number
-      block_time: number
-      format: string
-      base64: string
-    }>(
+    const rows = await store.query<
+      Record<'slot' | 'format' | 'base64', string> & Record<'tx_index' | 'block_time', number>
+    >(
       `SELECT slot, tx_index, block_time, format, base64Encode(bytes) AS base64 FROM transactions
        WHERE ${beyond(after)} AND slot <= ${end.slot} AND (slot, tx_index) <= (${end.slot}, ${end.txIndex})
        ${naming === null ? '' : 'AND (position(bytes, unhex({key:String})) > 0 OR position(bytes, {address:String}) > 0)'}

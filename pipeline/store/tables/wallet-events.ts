@@ -128,13 +128,10 @@ export async function readBalances(
     const places = new Map(
       some.map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
     )
-    const rows = await store.query<{
-      wallet: number
-      newest_slot: string
-      newest_tx_index: number
-      newest_lamports: string
-      records: string
-    }>(
+    const rows = await store.query<
+      Record<'newest_slot' | 'newest_lamports' | 'records', string> &
+        Record<'wallet' | 'newest_tx_index', number>
+    >(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
        FROM sol_balances WHERE ${beyondPlaces(places, 'slot, tx_index')} GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
