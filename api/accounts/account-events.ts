@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { batches } from '../../pipeline/runtime/batches.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import { dateTime } from '../../pipeline/store/date-time.ts'
 import type { Row, Store } from '../../pipeline/store/store.ts'
@@ -147,10 +148,10 @@ export class AccountEvents {
     const wallets = all.filter((wallet) => !this.#accounts.has(wallet))
     if (this.#accounts.size > MOST_COUNTS) this.#accounts = new Set()
     const known = new Set(this.#accounts)
-    for (let from = 0; from < wallets.length; from += AT_ONCE) {
+    for (const some of batches(wallets, AT_ONCE)) {
       const rows = await this.#store.query<{ wallet: string }>(
         `${ACCOUNT_WALLETS} WHERE wallet IN {wallets:Array(String)}`,
-        { wallets: wallets.slice(from, from + AT_ONCE) },
+        { wallets: some },
       )
       for (const { wallet } of rows) known.add(wallet)
     }

@@ -73,15 +73,11 @@ export interface Candidate extends Deposit {
 
 /** Reads the deposits of a transaction, by wallet and purpose. */
 export async function readCandidates(store: Store, signature: string): Promise<Candidate[]> {
-  const rows = await store.query<{
-    wallet: string
-    purpose: Purpose
-    amount: string
-    finalized: number
-    is_redeemed: number
-    account: string
-    redeemed_as: Purpose
-  }>(
+  const rows = await store.query<
+    Record<'wallet' | 'amount' | 'account', string> &
+      Record<'purpose' | 'redeemed_as', Purpose> &
+      Record<'finalized' | 'is_redeemed', number>
+  >(
     `SELECT d.wallet AS wallet, d.purpose AS purpose, d.amount AS amount, d.finalized AS finalized, d.is_redeemed AS is_redeemed,
        a.account AS account, a.redeemed_as AS redeemed_as
      FROM (
@@ -168,16 +164,10 @@ export async function readUnmatched(
   { plans }: Prices,
   { before, minAmount = 0n }: UnmatchedFilter = {},
 ): Promise<{ readonly total: number; readonly items: readonly UnmatchedDeposit[] }> {
-  const rows = await store.query<{
-    total: string
-    signature: string
-    wallet: string
-    purpose: Purpose
-    amount: string
-    slot: string
-    block_time: number
-    reason: UnmatchedReason
-  }>(
+  const rows = await store.query<
+    Pick<UnmatchedDeposit, 'signature' | 'wallet' | 'purpose' | 'reason'> &
+      Record<'total' | 'amount' | 'slot', string> & { readonly block_time: number }
+  >(
     `SELECT signature, wallet, purpose, amount, slot, block_time, reason, total FROM (
      SELECT signature, wallet, purpose, amount, slot, tx_index, block_time, count() OVER () AS total,
        multiIf(

@@ -1,6 +1,6 @@
 import { inserter } from '../../pipeline/store/insert-rows.ts'
 import type { Store } from '../../pipeline/store/store.ts'
-import { type Account, type LedgerSnapshot, STREAM_START, type StreamPosition } from './meter.ts'
+import { type Account, type LedgerSnapshot, STREAM_START } from './meter.ts'
 
 /** Stores entries. Entries with the same key are the same entry. */
 export const insertEntries = inserter('ledger_entries')
@@ -64,12 +64,9 @@ export interface TopUp {
 
 /** Reads the deposits credited to an account, newest first, at most 1000 (rule E6). */
 export async function readTopUps(store: Store, account: string): Promise<TopUp[]> {
-  const rows = await store.query<{
-    idempotency_key: string
-    deposit_amount: string
-    credits: string
-    created_at: number
-  }>(
+  const rows = await store.query<
+    Record<'idempotency_key' | 'deposit_amount' | 'credits', string> & { created_at: number }
+  >(
     `SELECT idempotency_key, deposit_amount, credits, toUnixTimestamp(created_at) AS created_at FROM ledger_entries FINAL
      WHERE wallet = {account:String} AND startsWith(idempotency_key, 'deposit:') AND cause = 'deposit'
      ORDER BY ledger_entries.created_at DESC, idempotency_key LIMIT 1000`,
@@ -102,16 +99,8 @@ const GRANTED_SINCE = `wallet IN (
 const TOTAL_COLUMNS = ['funded', 'entries', 'used'] as const
 const PLACE_COLUMNS = ['ms', 'sequence'] as const
 
-interface TotalsRow {
-  readonly funded: string
-  readonly entries: string
-  readonly used: string
-}
-
-interface Place {
-  readonly ms: string
-  readonly sequence: string
-}
+type TotalsRow = Readonly<Record<(typeof TOTAL_COLUMNS)[number], string>>
+type Place = Readonly<Record<(typeof PLACE_COLUMNS)[number], string>>
 
 /** Sums over the entries of an account. */
 export type Total = Pick<LedgerSnapshot, 'funded' | 'entries' | 'used'>
@@ -129,11 +118,7 @@ function place(row: Place | undefined): string {
 }
 
 /** Reads the sums of an account, and how far the meter's stream was rolled up. */
-export async function readSnapshot(
-  store: Store,
-  account: Account,
-  epoch: string,
-): Promise<LedgerSnapshot> {
+export async function readSnapshot(store: Store, account: Account, epoch: string) {
   // One query, so that sums and stream position belong to the same moment.
   const [row] = await store.query<TotalsRow & Place>(
     `SELECT ${TOTALS}, ${ROLLED_TO}
@@ -155,11 +140,7 @@ export async function readRolledTo(store: Store, epoch: string): Promise<string>
 }
 
 /** Reads the sums of accounts granted credits since a time (unix ms), or of all with null. */
-export async function readTotals(
-  store: Store,
-  epoch: string,
-  since: number | null,
-): Promise<{ at: StreamPosition; totals: Map<Account, Total> }> {
+export async function readTotals(store: Store, epoch: string, since: number | null) {
   const rows = await store.query<TotalsRow & Place & { wallet: string }>(
     `SELECT wallet, ${TOTALS}, ${ROLLED_TO}
      FROM ledger_entries FINAL
@@ -191,11 +172,7 @@ export async function readConflicts(store: Store): Promise<Mismatch[]> {
 }
 
 /** Reads the credits of an entry; null if there is none with this key. */
-export async function readEntryCredits(
-  store: Store,
-  wallet: Account,
-  key: string,
-): Promise<number | null> {
+export async function readEntryCredits(store: Store, wallet: Account, key: string) {
   const [entry] = await store.query<{ credits: string }>(
     `SELECT credits FROM ledger_entries WHERE wallet = {wallet:String} AND idempotency_key = {key:String} LIMIT 1`,
     { wallet, key },

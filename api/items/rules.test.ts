@@ -9,12 +9,12 @@ import { toFoldEvent } from '../../pipeline/fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../pipeline/fold/fold-wallet.ts'
 import { createWalletState, takeChanges } from '../../pipeline/fold/wallet-state.ts'
 import type { HeldPositionRow, TradedPositionRow } from '../../pipeline/store/tables/positions.ts'
-import type { WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
+import { EMPTY_METRICS, type WalletMetricsRow } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { aHistory } from '../../pipeline/testing/histories.ts'
 import { firstBuyRow, metricsRow, positionRow } from '../../pipeline/workers/fold/book-rows.ts'
 import { holdingItem, walletHoldingItem } from './holding.ts'
 import { walletAggregateItem } from './wallet-aggregate.ts'
-import { emptyMetricsRow, walletMetricsItem } from './wallet-metrics.ts'
+import { walletMetricsItem } from './wallet-metrics.ts'
 
 /*
  * Section C of the rules, one by one, from the events of a wallet to the served figures. Every
@@ -474,7 +474,7 @@ test('C21: a wallet without events has zeros, nulls and an empty list, and is in
     computed_at: 0,
   }
   t.deepEqual(metrics([]), empty)
-  t.deepEqual(walletMetricsItem(emptyMetricsRow(7)), empty)
+  t.deepEqual(walletMetricsItem({ ...EMPTY_METRICS, wallet: 7 }), empty)
   // 9 SOL disqualify it; with 11 it stays in review.
   t.deepEqual(metrics([], 9n * SOL).identity, {
     wallet: 'W7',

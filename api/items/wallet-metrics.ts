@@ -170,39 +170,6 @@ export function walletMetricsItem(row: WalletMetricsRow): WalletMetricsItem {
   }
 }
 
-/** The row of a wallet without stored events (rule C21). */
-export function emptyMetricsRow(wallet: number): WalletMetricsRow {
-  return {
-    wallet,
-    status: 'review',
-    score_e2: null,
-    sol_balance_lamports: null,
-    pnl_lamports: '0',
-    bought_lamports: '0',
-    sold_lamports: '0',
-    invested_open_lamports: '0',
-    unrealized_token_count: '0',
-    buys: '0',
-    sells: '0',
-    transfers_in: '0',
-    transfers_out: '0',
-    received_lamports: '0',
-    sent_lamports: '0',
-    unique_tokens_traded: '0',
-    tokens_won: '0',
-    tokens_lost: '0',
-    tokens_sold_valued: '0',
-    holding_seconds_sum: '0',
-    holding_matches: '0',
-    exit_seconds_sum: '0',
-    exit_tokens: '0',
-    quick_sells: '0',
-    sold_more_than_bought: '0',
-    active_times: [],
-    computed_at: 0,
-  }
-}
-
 function inSol(lamports: string): number {
   return nearestNumber(BigInt(lamports), LAMPORTS_PER_SOL)
 }

@@ -1,10 +1,6 @@
 import { z } from 'zod'
-import {
-  EXAMPLE_WALLET,
-  emptyMetricsRow,
-  WalletMetricsItem,
-  walletMetricsItem,
-} from '../items/wallet-metrics.ts'
+import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
+import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { aliasParameter, NONE, trackedWallet } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -30,7 +26,7 @@ export function walletMetrics({ readMetrics, position }: ResourceDeps) {
     async handle({ params: { alias } }) {
       const wallet = trackedWallet(alias, position.walletCount())
       const rows = await readMetrics(wallet, wallet)
-      return { body: walletMetricsItem(rows.get(wallet) ?? emptyMetricsRow(wallet)) }
+      return { body: walletMetricsItem(rows.get(wallet) ?? { ...EMPTY_METRICS, wallet }) }
     },
   })
 }

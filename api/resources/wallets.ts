@@ -1,11 +1,7 @@
 import { z } from 'zod'
+import { EMPTY_METRICS } from '../../pipeline/store/tables/wallet-metrics.ts'
 import { count, hasMore } from '../items/fields.ts'
-import {
-  EXAMPLE_WALLET,
-  emptyMetricsRow,
-  WalletMetricsItem,
-  walletMetricsItem,
-} from '../items/wallet-metrics.ts'
+import { EXAMPLE_WALLET, WalletMetricsItem, walletMetricsItem } from '../items/wallet-metrics.ts'
 import { NONE, page } from './parameters.ts'
 import { type ResourceDeps, resource } from './resource.ts'
 
@@ -65,7 +61,7 @@ export function wallets({ readMetrics, position }: ResourceDeps) {
           total,
           has_more: to < total && to >= from,
           items: numbers.map((number) =>
-            walletMetricsItem(rows.get(number) ?? emptyMetricsRow(number)),
+            walletMetricsItem(rows.get(number) ?? { ...EMPTY_METRICS, wallet: number }),
           ),
         },
       }

@@ -1,3 +1,4 @@
+import { batches } from '../runtime/batches.ts'
 import type { Row, Store } from './store.ts'
 
 /** Most rows of one insert. */
@@ -5,8 +6,7 @@ export const ROWS_PER_INSERT = 20_000
 
 /** Stores any number of rows, in order, in inserts of at most `ROWS_PER_INSERT` rows. */
 export async function insertRows(store: Store, table: string, rows: readonly Row[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT)
-    await store.insert(table, rows.slice(at, at + ROWS_PER_INSERT))
+  for (const some of batches(rows, ROWS_PER_INSERT)) await store.insert(table, some)
 }
 
 /** Returns `insertRows` for one table. */

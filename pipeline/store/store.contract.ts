@@ -152,7 +152,8 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     t.deepEqual(await read('at_once'), await read('one_by_one'))
     t.is((await read('at_once')).length, 300)
 
-    // What does not fit a column is refused as it is of few rows, and so is a column that is not there.
+    // What does not fit a column is refused as it is of few rows, and so is a column that is not
+    // there.
     const spoilt = (change: object) =>
       store
         .insert('at_once', [...rows.slice(1), { ...rows[0], ...change }], { columns })

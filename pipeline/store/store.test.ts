@@ -47,7 +47,8 @@ test('a second process on the same folder is told so', (t) => {
 })
 
 test('a folder that cannot be made is told', async (t) => {
-  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to nowhere.
+  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to
+  // nowhere.
   const link = join(chdbFolder, 'link')
   symlinkSync(join(chdbFolder, 'nowhere'), link)
   for (const path of ['/proc/x/y', join(link, 'store')])

@@ -125,22 +125,10 @@ export const OPEN_GAPS = `
     arraySort(groupArray((from_slot, if(reason = 'added', newest_slot, to_slot)))) AS gaps
   FROM backfills FINAL WHERE state = 'open' AND reason IN ('gap', 'added') GROUP BY wallet`
 
-interface JobRow {
-  readonly wallet: number
-  readonly reason: BackfillReason
-  readonly from_slot: string
-  readonly to_slot: string
-  readonly state: 'open' | 'done'
-  readonly newest_slot: string
-  readonly position_slot: string
-  readonly position_signature: string
-  readonly transactions: string
-  readonly records: string
-  readonly missing: string
-  readonly missing_slot: string
-  readonly missing_time: number
-  readonly created_at: number
-}
+type JobRow = Pick<BackfillJob, 'wallet' | 'reason' | 'state'> &
+  Record<'from_slot' | 'to_slot' | 'newest_slot' | 'position_slot' | 'position_signature', string> &
+  Record<'transactions' | 'records' | 'missing' | 'missing_slot', string> &
+  Record<'missing_time' | 'created_at', number>
 
 function jobRow(job: BackfillJob, version: number): Row {
   const { wallet, reason, range, state, newestSlot, position, missingAt } = job
@@ -169,10 +157,7 @@ function jobOf(row: JobRow): BackfillJob {
   return {
     wallet: row.wallet,
     reason: row.reason,
-    range: {
-      fromSlot: Number(row.from_slot) || null,
-      toSlot: Number(row.to_slot) || null,
-    },
+    range: { fromSlot: Number(row.from_slot) || null, toSlot: Number(row.to_slot) || null },
     state: row.state,
     newestSlot: Number(row.newest_slot) || null,
     position: slot === 0 ? null : { slot, signature: row.position_signature },

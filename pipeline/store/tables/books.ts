@@ -43,10 +43,7 @@ const TABLES = [
  * Writes tombstones over rows of lots, disposals, positions and first buys with a version below
  * those of a revision. `revisions`: wallet to its current revision, whose rows are stored.
  */
-export async function deleteStaleRows(
-  store: Store,
-  revisions: ReadonlyMap<number, number>,
-): Promise<void> {
+export async function deleteStaleRows(store: Store, revisions: ReadonlyMap<number, number>) {
   if (revisions.size === 0) return
   const params = {
     wallets: [...revisions.keys()],

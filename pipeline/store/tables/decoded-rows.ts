@@ -15,11 +15,7 @@ const KEYS = {
 type DecodedTable = keyof typeof KEYS
 
 /** Stores rows. The highest `version` of a key counts; a tombstone removes it. */
-export function insertDecodedRows(
-  store: Store,
-  table: DecodedTable,
-  rows: readonly Row[],
-): Promise<void> {
+export function insertDecodedRows(store: Store, table: DecodedTable, rows: readonly Row[]) {
   return insertRows(store, table, rows)
 }
 

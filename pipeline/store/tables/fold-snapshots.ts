@@ -1,5 +1,6 @@
+import { batches } from '../../runtime/batches.ts'
 import { inserter } from '../insert-rows.ts'
-import type { Store } from '../store.ts'
+import type { QueryParams, Store } from '../store.ts'
 import { METRICS_VERSIONS } from './wallet-metrics.ts'
 
 /** A row of table `fold_snapshots`. The highest version of a wallet counts. */
@@ -19,10 +20,7 @@ export const insertSnapshots = inserter('fold_snapshots')
  * revision that its refold will have. Any process that finds a mark refolds the wallet, so a crash
  * after this call leaves no stale books.
  */
-export async function markForRefold(
-  store: Store,
-  revisions: ReadonlyMap<number, number>,
-): Promise<void> {
+export async function markForRefold(store: Store, revisions: ReadonlyMap<number, number>) {
   const rows = [...revisions].map(([wallet, revision]) => ({
     wallet,
     revision,
@@ -35,10 +33,7 @@ export async function markForRefold(
 }
 
 /** Returns the newest rows of at most 1000 wallets, by wallet. */
-export async function readSnapshotRows(
-  store: Store,
-  wallets: readonly number[],
-): Promise<Map<number, SnapshotRow>> {
+export async function readSnapshotRows(store: Store, wallets: readonly number[]) {
   const rows = await store.query<SnapshotRow>(
     `SELECT wallet, revision, format, state FROM fold_snapshots FINAL
      WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,
@@ -48,15 +43,13 @@ export async function readSnapshotRows(
 }
 
 /**
- * Returns, for at most 1000 wallets, the highest revision used and whether a readable snapshot has
+ * Returns, for these wallets, the highest revision used and whether a readable snapshot has
  * it. A wallet without books has no entry. `readable`: low byte of the formats that can be read.
  */
-export async function readRevisions(
-  store: Store,
-  wallets: readonly number[],
-  readable: number,
-): Promise<Map<number, { readonly revision: number; readonly isWhole: boolean }>> {
-  const rows = await store.query<{ wallet: number; revision: string; is_whole: number }>(
+export async function readRevisions(store: Store, wallets: readonly number[], readable: number) {
+  const rows = await queryByWallets<{ wallet: number; revision: string; is_whole: number }>(
+    store,
+    wallets,
     `SELECT wallet, intDiv(max(version), 4294967296) AS revision, maxIf((version, readable), is_snapshot) AS newest,
        newest.2 AND intDiv(newest.1, 4294967296) = revision AS is_whole
      FROM (
@@ -64,7 +57,7 @@ export async function readRevisions(
        UNION ALL
        ${METRICS_VERSIONS}
      ) GROUP BY wallet ORDER BY wallet LIMIT 1000`,
-    { wallets, readable },
+    { readable },
   )
   return new Map(
     rows.map((row) => [
@@ -91,14 +84,25 @@ export async function findWalletsToRefold(store: Store, format: number): Promise
   return rows.map((row) => row.wallet)
 }
 
-/** Returns those of at most 1000 wallets that have a refold mark, ascending. */
-export async function findMarkedWallets(
-  store: Store,
-  wallets: readonly number[],
-): Promise<number[]> {
-  const rows = await store.query<{ wallet: number }>(
+/** Returns those of these wallets that have a refold mark. */
+export async function findMarkedWallets(store: Store, wallets: readonly number[]) {
+  const rows = await queryByWallets<{ wallet: number }>(
+    store,
+    wallets,
     'SELECT wallet FROM fold_snapshots FINAL WHERE wallet IN {wallets:Array(UInt32)} AND format = 0 ORDER BY wallet LIMIT 1000',
-    { wallets },
   )
   return rows.map((row) => row.wallet)
+}
+
+/** Runs a query for at most 1000 of the wallets at a time, and returns all rows. */
+async function queryByWallets<T>(
+  store: Store,
+  wallets: readonly number[],
+  sql: string,
+  params: QueryParams = {},
+): Promise<T[]> {
+  const rows: T[] = []
+  for (const some of batches(wallets, 1000))
+    rows.push(...(await store.query<T>(sql, { ...params, wallets: some })))
+  return rows
 }

@@ -41,10 +41,7 @@ export function findDueMints(store: Store, limit: number): Promise<DueMint[]> {
 }
 
 /** Returns the rows of at most 1000 mints; a mint without a row has no entry. */
-export async function readMintRows(
-  store: Store,
-  mints: readonly Address[],
-): Promise<Map<Address, MintRow>> {
+export async function readMintRows(store: Store, mints: readonly Address[]) {
   const rows = await store.query<MintRow>(
     `SELECT mint, token_program, decimals, supply, symbol, name, metadata, fetched_at, asked, ask_again_at
      FROM mints FINAL WHERE mint IN {mints:Array(String)} LIMIT 1000`,
@@ -85,13 +82,9 @@ async function queryFacts(store: Store, condition: string, params: QueryParams) 
 }
 
 /** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
-export function readWrittenMints(
-  store: Store,
-  since: number,
-  limit: number,
-): Promise<{ readonly mint: string; readonly version: string }[]> {
+export function readWrittenMints(store: Store, since: number, limit: number) {
   // Index `news` passes over parts and granules without any.
-  return store.query(
+  return store.query<{ mint: string; version: string }>(
     `SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
      LIMIT ${limit} SETTINGS max_threads = 1`,
     { since },

@@ -27,15 +27,10 @@ export async function readPoolStates(
   after: number,
   through: number,
 ): Promise<PoolSnapshot[]> {
-  const rows = await store.query<{
-    at: number
-    mint: string
-    pool: string
-    quote_mint: string
-    quote_reserve: string
-    price_quote: string
-    price_base: string
-  }>(
+  const rows = await store.query<
+    { readonly at: number } & Record<'mint' | 'pool' | 'quote_mint', string> &
+      Record<'quote_reserve' | 'price_quote' | 'price_base', string>
+  >(
     `SELECT at, mint, pool, quote_mint, quote_reserve, price_quote, price_base FROM pool_states FINAL
      WHERE at > {after:UInt32} AND at <= {through:UInt32} ${mints === null ? '' : 'AND mint IN {mints:Array(String)}'}
      ORDER BY at, mint LIMIT 1000000`,

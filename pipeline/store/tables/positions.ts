@@ -138,7 +138,7 @@ export async function readHoldings(
   },
   page: { readonly offset: number; readonly limit: number },
 ): Promise<PageOf<HeldPositionRow>> {
-  const { wallet, minSeconds, maxSeconds } = filter
+  const { wallet, maxSeconds } = filter
   const conditions = [
     HELD,
     'served_first_trade_time + {minSeconds:UInt64} <= {now:UInt32}',
@@ -154,13 +154,7 @@ export async function readHoldings(
      FROM positions FINAL WHERE ${conditions}
      ORDER BY last_trade_time DESC, mint, wallet LIMIT {limit:UInt32} OFFSET {offset:UInt32}`,
     `SELECT toUInt32(count()) AS total FROM positions FINAL WHERE ${conditions}`,
-    {
-      now,
-      minSeconds,
-      ...page,
-      ...(maxSeconds !== null && { maxSeconds }),
-      ...(wallet !== null && { wallet }),
-    },
+    { now, ...filter, ...page },
   )
 }
 
@@ -186,11 +180,7 @@ async function readPage<T>(
 }
 
 /** Returns the newest versions of the open positions of wallets from `from` to `to`. */
-export function readOpenPositions(
-  store: Store,
-  from: number,
-  to: number,
-): Promise<PositionVersion[]> {
+export function readOpenPositions(store: Store, from: number, to: number) {
   return store.query<PositionVersion>(
     `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version, is_deleted
      FROM positions FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} AND served_bought_amount > served_sold_amount LIMIT 1000000`,
@@ -207,11 +197,7 @@ export async function newestPositionWallet(store: Store): Promise<number> {
 }
 
 /** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
-export function readWrittenPositions(
-  store: Store,
-  since: number,
-  limit: number,
-): Promise<WrittenPosition[]> {
+export function readWrittenPositions(store: Store, since: number, limit: number) {
   // Index `news` passes over parts and granules without any.
   return store.query<WrittenPosition>(
     `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
@@ -231,11 +217,7 @@ export async function findMintsWithoutFacts(store: Store, limit: number): Promis
 }
 
 /** Returns the mints that these wallets traded; `isRecent`: one of them did after `since`. */
-export async function readMintsOfWallets(
-  store: Store,
-  wallets: Iterable<number>,
-  since: number,
-): Promise<{ readonly mint: string; readonly isRecent: boolean }[]> {
+export async function readMintsOfWallets(store: Store, wallets: Iterable<number>, since: number) {
   const rows = await store.query<{ mint: string; is_recent: number }>(
     `SELECT mint, countIf(last_trade_time > {since:UInt32}) > 0 AS is_recent FROM positions
      WHERE wallet IN {wallets:Array(UInt32)} GROUP BY mint LIMIT 10000000`,

@@ -4,7 +4,9 @@ import type { Store } from '../store.ts'
 import { WAS_REDECODED } from './redecoded-wallets.ts'
 import { NEWEST_WALLET } from './tracked-wallets.ts'
 
-/** Stores how far workers are. Of several rows of a worker and partition the highest slot counts. */
+/**
+ * Stores how far workers are. Of several rows of a worker and partition the highest slot counts.
+ */
 export const insertProgress = inserter('progress')
 
 interface MarkerRow {
@@ -83,10 +85,7 @@ export async function readNewestTick(store: Store): Promise<number | null> {
 }
 
 /** Returns the slot of the newest marker that a worker has stored, by partition. */
-export async function readProgress(
-  store: Store,
-  worker: string,
-): Promise<ReadonlyMap<number, number>> {
+export async function readProgress(store: Store, worker: string) {
   const rows = await store.query<{ partition: number; slot: string }>(
     'SELECT partition, slot FROM progress FINAL WHERE worker = {worker:String} LIMIT 65536',
     { worker },

@@ -34,11 +34,7 @@ const COLUMNS =
  * Returns the newest signals up to tick `at`, newest first; within a tick by mint and strategy
  * descending.
  */
-export function readNewestSignals(
-  store: Store,
-  at: number,
-  limit: number,
-): Promise<StoredSignal[]> {
+export function readNewestSignals(store: Store, at: number, limit: number) {
   return store.query<StoredSignal>(
     `SELECT ${COLUMNS} FROM signals
      WHERE fired_at <= {at:UInt32}
@@ -52,11 +48,7 @@ export function readNewestSignals(
  * Returns the signals that fired after tick `afterAt`, up to and including tick `throughAt`, by
  * `(fired_at, mint, strategy)`: the reverse order of `readNewestSignals`.
  */
-export function readSignalsBetween(
-  store: Store,
-  afterAt: number,
-  throughAt: number,
-): Promise<StoredSignal[]> {
+export function readSignalsBetween(store: Store, afterAt: number, throughAt: number) {
   return store.query<StoredSignal>(
     `SELECT ${COLUMNS} FROM signals
      WHERE fired_at > {afterAt:UInt32} AND fired_at <= {throughAt:UInt32}
@@ -67,11 +59,8 @@ export function readSignalsBetween(
 }
 
 /** Returns what fired since a time, for stays on the list that began since then. */
-export function readFired(
-  store: Store,
-  since: number,
-): Promise<{ readonly strategy: string; readonly mint: string; readonly entry: number }[]> {
-  return store.query(
+export function readFired(store: Store, since: number) {
+  return store.query<{ strategy: string; mint: string; entry: number }>(
     'SELECT DISTINCT strategy, mint, entry FROM signals WHERE fired_at >= {since:UInt32} AND entry >= {since:UInt32}',
     { since },
   )

@@ -5,11 +5,7 @@ import type { Store } from '../store.ts'
 export const insertSlotGaps = inserter('slot_gaps')
 
 /** Returns the first 1000 gaps that end after slot `afterSlot` and up to `toSlot`, by end. */
-export async function readGaps(
-  store: Store,
-  afterSlot: number,
-  toSlot: number,
-): Promise<{ readonly fromSlot: number; readonly toSlot: number }[]> {
+export async function readGaps(store: Store, afterSlot: number, toSlot: number) {
   const rows = await store.query<{ from_slot: string; to_slot: string }>(
     `SELECT DISTINCT from_slot, to_slot FROM slot_gaps
      WHERE to_slot > {afterSlot:UInt64} AND to_slot <= {toSlot:UInt64} ORDER BY to_slot LIMIT 1000`,

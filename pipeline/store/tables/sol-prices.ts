@@ -1,4 +1,5 @@
 import type { SolPrice } from '../../domain/slot.ts'
+import { batches } from '../../runtime/batches.ts'
 import { insertRows } from '../insert-rows.ts'
 import type { Store } from '../store.ts'
 import { readStorageMarker } from './progress.ts'
@@ -10,10 +11,7 @@ const CLUSTER_SECONDS = 86_400
 /** Bounds a query; never reached. */
 const MOST_ROWS = 100_000_000
 
-interface PriceRow {
-  readonly time: number
-  readonly usd_e9: string
-}
+type PriceRow = { readonly time: number; readonly usd_e9: string }
 
 const priceOf = ({ time, usd_e9 }: PriceRow): SolPrice => ({ time, usdE9: BigInt(usd_e9) })
 
@@ -33,13 +31,9 @@ export function insertSolPrices(
  * no row, so every process may load the file at every start. A changed price replaces the stored
  * one, but not the price that a swap already has (rule C1).
  */
-export async function storeSolPriceFile(
-  store: Store,
-  prices: readonly SolPrice[],
-): Promise<number> {
+export async function storeSolPriceFile(store: Store, prices: readonly SolPrice[]) {
   let stored = 0
-  for (let at = 0; at < prices.length; at += PRICES_PER_INSERT) {
-    const some = prices.slice(at, at + PRICES_PER_INSERT)
+  for (const some of batches(prices, PRICES_PER_INSERT)) {
     const rows = await store.query<PriceRow>(
       `SELECT time, usd_e9 FROM sol_prices FINAL WHERE source = 'file' AND time BETWEEN {from:UInt32} AND {to:UInt32}
        ORDER BY time LIMIT ${MOST_ROWS}`,

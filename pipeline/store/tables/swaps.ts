@@ -1,6 +1,7 @@
 import type { Address } from '../../domain/address.ts'
 import type { Swap } from '../../domain/event.ts'
 import type { EventKey } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } from './event-rows.ts'
 
@@ -68,8 +69,12 @@ export function readNewestRows(
   limit: number,
   mint: Address | null,
 ): Promise<SwapRow[]> {
-  const params = { stored, limit, ...(before && { ...before }), ...(mint && { mint }) }
-  return store.query<SwapRow>(newestRows(before !== null, mint !== null), params)
+  return store.query<SwapRow>(newestRows(before !== null, mint !== null), {
+    stored,
+    limit,
+    mint,
+    ...before,
+  })
 }
 
 const newestRows = (isOlder: boolean, isOfMint: boolean) => `
@@ -96,8 +101,8 @@ export function readRowsAfter(
   },
 ): Promise<LateSwapRow[]> {
   const { after, toSlot, limit, wallets, mints } = of
-  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading in
-  // the table's own order takes half the time.
+  // The first condition is implied by the third, and lets ClickHouse use the primary key. Reading
+  // in the table's own order takes half the time.
   return store.query<LateSwapRow>(
     `SELECT ${COLUMNS}, late FROM swaps
      WHERE slot >= {slot:UInt64} AND slot <= {toSlot:UInt64}
@@ -116,10 +121,7 @@ export function readRowsAfter(
 }
 
 /** Returns the row with the highest version of each of these keys, tombstones included. */
-export async function readSwapRows(
-  store: Store,
-  keys: readonly EventKey[],
-): Promise<LateSwapRow[]> {
+export async function readSwapRows(store: Store, keys: readonly EventKey[]) {
   if (keys.length === 0) return []
   const rows = await store.query<LateSwapRow>(
     `SELECT ${COLUMNS}, late FROM swaps
@@ -135,12 +137,7 @@ export async function readSwapRows(
  */
 export function readWrittenRows(
   store: Store,
-  bounds: {
-    readonly from: number
-    readonly last: number
-    readonly next: number
-    readonly since: number
-  },
+  bounds: Readonly<Record<'from' | 'last' | 'next' | 'since', number>>,
   limit: number,
 ): Promise<(SwapRow & { readonly written_ms: string })[]> {
   // One statement: two, or `UNION ALL`, take twice as long. It reads as many rows from the end of
@@ -155,10 +152,7 @@ export function readWrittenRows(
 }
 
 /** Returns slot and block time of the first swap at or after a slot. */
-export async function readFirstSwap(
-  store: Store,
-  from: number,
-): Promise<{ readonly slot: number; readonly blockTime: number } | null> {
+export async function readFirstSwap(store: Store, from: number) {
   const [row] = await store.query<{ slot: string; block_time: number }>(
     'SELECT slot, block_time FROM swaps WHERE slot >= {from:UInt64} ORDER BY slot, tx_index, wallet, event_index LIMIT 1',
     { from },
@@ -179,13 +173,13 @@ export async function withoutMovedRows<R extends EventKeyRow & { readonly versio
 ): Promise<R[]> {
   const newest = new Map<string, bigint>()
   const slots = [...new Set(rows.map(({ slot }) => Number(slot)))]
-  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions, and
-  // a transaction at most 64 accounts.
-  for (let at = 0; at < slots.length; at += SLOTS_PER_QUERY)
+  // Index `corrected` skips parts without corrected rows. A slot has a few thousand transactions,
+  // and a transaction at most 64 accounts.
+  for (const some of batches(slots, SLOTS_PER_QUERY))
     for (const row of await store.query<EventKeyRow & { readonly newest: string }>(
       `SELECT ${EVENT_KEY}, max(version) AS newest FROM swaps WHERE version > 0 AND slot IN {slots:Array(UInt64)}
        GROUP BY ${EVENT_KEY} LIMIT 10000000`,
-      { slots: slots.slice(at, at + SLOTS_PER_QUERY) },
+      { slots: some },
     ))
       newest.set(rowKeyText(row), BigInt(row.newest))
   return rows.filter((row) => BigInt(row.version) >= (newest.get(rowKeyText(row)) ?? 0n))

@@ -58,11 +58,7 @@ export async function readSwapRowsOfMints(
 }
 
 /** Returns all transfer rows of these mints up to slot `to`, in no order. */
-export function readTransferRowsOfMints(
-  store: Store,
-  mints: readonly string[],
-  to: number,
-): Promise<TokenEventRow[]> {
+export function readTransferRowsOfMints(store: Store, mints: readonly string[], to: number) {
   return store.query<TokenEventRow>(
     `SELECT ${COLUMNS.transfers} FROM transfers WHERE mint IN {mints:Array(String)} AND slot <= {to:UInt64} LIMIT ${MOST_ROWS}
      SETTINGS optimize_use_projections = 0`,
@@ -94,10 +90,7 @@ export async function newestSlotAt(store: Store, time: number): Promise<number> 
 }
 
 /** Returns the decimals of those mints that `mints` (facts from RPC) or a stored event knows. */
-export async function readDecimals(
-  store: Store,
-  mints: readonly string[],
-): Promise<Map<string, number>> {
+export async function readDecimals(store: Store, mints: readonly string[]) {
   const rows = await store.query<{ mint: string; told: number }>(DECIMALS, { mints })
   return new Map(rows.map(({ mint, told }) => [mint, told]))
 }

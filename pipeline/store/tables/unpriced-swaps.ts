@@ -1,5 +1,6 @@
 import type { Swap } from '../../domain/event.ts'
 import { swapValueLamports } from '../../domain/swap-value.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyOf, keyTuple } from './event-rows.ts'
 
@@ -81,8 +82,7 @@ function swapOf(row: UnpricedRow): UnpricedSwap {
  * as it is (rule C1), so writing twice changes nothing.
  */
 export async function writePrices(store: Store, swaps: readonly PricedSwap[]): Promise<void> {
-  for (let at = 0; at < swaps.length; at += SWAPS_PER_WRITE) {
-    const some = swaps.slice(at, at + SWAPS_PER_WRITE)
+  for (const some of batches(swaps, SWAPS_PER_WRITE)) {
     const keys = some.map(keyTuple)
     const prices = some.map((s) => `toUInt64(${s.solPriceUsdE9})`)
     const values = some.map((s) => {

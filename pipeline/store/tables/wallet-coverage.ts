@@ -50,7 +50,9 @@ export function createWalletCoverage(store: Store) {
         const begun = wallets.filter((wallet) => !known.has(wallet))
         await save(begun, since)
       }),
-    /** Moves the start back to `from`, when the stored history from there to slot `to` reaches it. */
+    /**
+     * Moves the start back to `from`, when the stored history from there to slot `to` reaches it.
+     */
     extend: (wallet: number, from: CoverageStart, to: number) =>
       serially(async () => {
         const since = await ofWallet(wallet)
@@ -68,10 +70,7 @@ export function createWalletCoverage(store: Store) {
   }
 }
 
-async function readCoverage(
-  store: Store,
-  wallets: readonly number[],
-): Promise<ReadonlyMap<number, CoverageStart>> {
+async function readCoverage(store: Store, wallets: readonly number[]) {
   const rows = await store.query<{ wallet: number; since_slot: string; since_time: number }>(
     `SELECT wallet, since_slot, since_time FROM wallet_coverage FINAL
      WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 10000000`,

@@ -1,4 +1,5 @@
 import type { EventKey } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, keyOf, type StoredEvent } from './event-rows.ts'
 
@@ -71,9 +72,7 @@ export async function* readEvents(
   }
 }
 
-interface WalletEventRow extends EventRow {
-  readonly is_deleted: number
-}
+type WalletEventRow = EventRow & { readonly is_deleted: number }
 
 /** Of several rows of one key the highest version counts, whether or not ClickHouse merged them. */
 function eventsQuery(places: ReadonlyMap<number, WalletPlace>): string {
@@ -124,21 +123,15 @@ export async function readBalances(
   store: Store,
   beyond: ReadonlyMap<number, { readonly slot: number; readonly txIndex: number }>,
 ): Promise<{ wallet: number; slot: number; txIndex: number; lamports: bigint; records: number }[]> {
-  const wallets = [...beyond]
   const found = []
-  for (let at = 0; at < wallets.length; at += SHORT_PER_QUERY) {
+  for (const some of batches([...beyond], SHORT_PER_QUERY)) {
     const places = new Map(
-      wallets
-        .slice(at, at + SHORT_PER_QUERY)
-        .map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
+      some.map(([wallet, { slot, txIndex }]) => [wallet, [slot, txIndex] as const]),
     )
-    const rows = await store.query<{
-      wallet: number
-      newest_slot: string
-      newest_tx_index: number
-      newest_lamports: string
-      records: string
-    }>(
+    const rows = await store.query<
+      Record<'newest_slot' | 'newest_lamports' | 'records', string> &
+        Record<'wallet' | 'newest_tx_index', number>
+    >(
       `SELECT wallet, tupleElement(max((slot, tx_index)) AS place, 1) AS newest_slot, tupleElement(place, 2) AS newest_tx_index,
          argMax(lamports, (slot, tx_index, version)) AS newest_lamports, uniqExact(slot, tx_index) AS records
        FROM sol_balances WHERE ${beyondPlaces(places, 'slot, tx_index')} GROUP BY wallet ORDER BY wallet LIMIT ${SHORT_PER_QUERY}`,
@@ -175,10 +168,10 @@ export async function findStoredKeys(
   const found = new Set<string>()
   const pairs = [...new Set(keys.map((key) => `(${key.wallet}, ${key.slot})`))]
   const eventIndex = table === 'sol_balances' ? '0' : 'event_index'
-  for (let at = 0; at < pairs.length; at += 1000) {
+  for (const some of batches(pairs, 1000)) {
     const rows = await store.query<{ key: string }>(
       `SELECT DISTINCT concat(toString(slot), '/', toString(tx_index), '/', toString(wallet), '/', toString(${eventIndex})) AS key
-       FROM ${table} WHERE (wallet, slot) IN (${pairs.slice(at, at + 1000).join(', ')}) LIMIT 1000000`,
+       FROM ${table} WHERE (wallet, slot) IN (${some.join(', ')}) LIMIT 1000000`,
     )
     for (const row of rows) found.add(row.key)
   }

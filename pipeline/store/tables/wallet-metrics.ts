@@ -9,39 +9,39 @@ export const insertMetrics = inserter('wallet_metrics')
 export const METRICS_VERSIONS =
   'SELECT wallet, version, 0, 0 FROM wallet_metrics WHERE wallet IN {wallets:Array(UInt32)}'
 
-/**
- * A row of table `wallet_metrics`: integers of 64 bits and more as decimal
- * strings.
- */
-export interface WalletMetricsRow {
-  readonly wallet: number
-  readonly status: 'scored' | 'review' | 'disqualified'
-  readonly score_e2: number | null
-  readonly sol_balance_lamports: string | null
-  readonly pnl_lamports: string
-  readonly bought_lamports: string
-  readonly sold_lamports: string
-  readonly invested_open_lamports: string
-  readonly unrealized_token_count: string
-  readonly buys: string
-  readonly sells: string
-  readonly transfers_in: string
-  readonly transfers_out: string
-  readonly received_lamports: string
-  readonly sent_lamports: string
-  readonly unique_tokens_traded: string
-  readonly tokens_won: string
-  readonly tokens_lost: string
-  readonly tokens_sold_valued: string
-  readonly holding_seconds_sum: string
-  readonly holding_matches: string
-  readonly exit_seconds_sum: string
-  readonly exit_tokens: string
-  readonly quick_sells: string
-  readonly sold_more_than_bought: string
-  readonly active_times: readonly { readonly hour_utc: number; readonly tx_count: string }[]
-  readonly computed_at: number
+/** The row of a wallet without events. It has the columns that are served. */
+export const EMPTY_METRICS = {
+  wallet: 0,
+  status: 'review' as 'scored' | 'review' | 'disqualified',
+  score_e2: null as number | null,
+  sol_balance_lamports: null as string | null,
+  pnl_lamports: '0',
+  bought_lamports: '0',
+  sold_lamports: '0',
+  invested_open_lamports: '0',
+  unrealized_token_count: '0',
+  buys: '0',
+  sells: '0',
+  transfers_in: '0',
+  transfers_out: '0',
+  received_lamports: '0',
+  sent_lamports: '0',
+  unique_tokens_traded: '0',
+  tokens_won: '0',
+  tokens_lost: '0',
+  tokens_sold_valued: '0',
+  holding_seconds_sum: '0',
+  holding_matches: '0',
+  exit_seconds_sum: '0',
+  exit_tokens: '0',
+  quick_sells: '0',
+  sold_more_than_bought: '0',
+  active_times: [] as readonly { readonly hour_utc: number; readonly tx_count: string }[],
+  computed_at: 0,
 }
+
+/** A row of table `wallet_metrics`. Integers of 64 bits and more are decimal strings. */
+export type WalletMetricsRow = Readonly<typeof EMPTY_METRICS>
 
 /** A row and its version. */
 export type StoredMetricsRow = WalletMetricsRow & { readonly version: string }
@@ -49,10 +49,7 @@ export type StoredMetricsRow = WalletMetricsRow & { readonly version: string }
 /** Returns the newest rows of wallets from `from` to `to`, at most 1000. */
 export function readMetrics(store: Store, from: number, to: number): Promise<StoredMetricsRow[]> {
   return store.query<StoredMetricsRow>(
-    `SELECT wallet, status, score_e2, sol_balance_lamports, pnl_lamports, bought_lamports, sold_lamports, invested_open_lamports,
-       unrealized_token_count, buys, sells, transfers_in, transfers_out, received_lamports, sent_lamports, unique_tokens_traded,
-       tokens_won, tokens_lost, tokens_sold_valued, holding_seconds_sum, holding_matches, exit_seconds_sum, exit_tokens, quick_sells,
-       sold_more_than_bought, active_times, computed_at, version
+    `SELECT ${Object.keys(EMPTY_METRICS).join(', ')}, version
      FROM wallet_metrics FINAL WHERE wallet BETWEEN {from:UInt32} AND {to:UInt32} LIMIT 1000 SETTINGS max_threads = 1`,
     { from, to },
   )
@@ -65,10 +62,7 @@ export interface MetricsPlaceRow extends EventKeyRow {
 }
 
 /** Returns how far the books of at most 1000 wallets are, by wallet. */
-export async function readMetricsPlaces(
-  store: Store,
-  wallets: readonly number[],
-): Promise<Map<number, MetricsPlaceRow>> {
+export async function readMetricsPlaces(store: Store, wallets: readonly number[]) {
   const rows = await store.query<MetricsPlaceRow>(
     `SELECT wallet, events, slot, tx_index, event_index, version FROM wallet_metrics FINAL
      WHERE wallet IN {wallets:Array(UInt32)} LIMIT 1000`,

@@ -64,11 +64,7 @@ export async function readWatchlist(store: Store, at: number): Promise<Watchlist
  * Returns the rows after tick `afterAt`, up to and including tick `throughAt`, by `(at, mint)`:
  * also rows of event `left`.
  */
-export async function readWatchlistChanges(
-  store: Store,
-  afterAt: number,
-  throughAt: number,
-): Promise<WatchlistRow[]> {
+export async function readWatchlistChanges(store: Store, afterAt: number, throughAt: number) {
   if (afterAt >= throughAt) return []
   return store.query<WatchlistRow>(
     `SELECT ${COLUMNS} FROM watchlist FINAL

@@ -1,6 +1,7 @@
 import { decodeSnapshot, encodeSnapshot } from '../../fold/snapshot.ts'
 import { stateVersion } from '../../fold/wallet-metrics.ts'
 import type { WalletPlace, WalletState } from '../../fold/wallet-state.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
 import { keyOf } from '../../store/tables/event-rows.ts'
 import {
@@ -36,8 +37,7 @@ export async function readBooks(
   format: number,
 ): Promise<Map<number, StoredBooks>> {
   const books = new Map<number, StoredBooks>()
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_QUERY) {
-    const some = wallets.slice(at, at + WALLETS_PER_QUERY)
+  for (const some of batches(wallets, WALLETS_PER_QUERY)) {
     const [snapshots, metrics] = await Promise.all([
       readSnapshotRows(store, some),
       readMetricsPlaces(store, some),
@@ -68,10 +68,10 @@ export async function saveSnapshots(
   states: readonly WalletState[],
   format: number,
 ): Promise<void> {
-  for (let at = 0; at < states.length; at += SNAPSHOTS_PER_INSERT)
+  for (const some of batches(states, SNAPSHOTS_PER_INSERT))
     await insertSnapshots(
       store,
-      states.slice(at, at + SNAPSHOTS_PER_INSERT).map((state) => ({
+      some.map((state) => ({
         wallet: state.wallet,
         revision: state.revision,
         slot: Math.max(state.slot, 0),

@@ -3,8 +3,6 @@ import type { Store } from '../../store/store.ts'
 import { markForRefold, readRevisions } from '../../store/tables/fold-snapshots.ts'
 import { findActiveWallets } from '../../store/tables/wallet-metrics.ts'
 
-const WALLETS_PER_INSERT = 1000
-
 /**
  * Makes `PRIVACY_SALT` of this process the salt of the analyst's views (table `privacy_salt`). When
  * it differs from the stored one, every wallet first gets a refold mark, because stored sums depend
@@ -15,15 +13,11 @@ export async function adoptSalt(store: Store, salt: string | null): Promise<void
     'SELECT argMax(salt, version) AS salt, max(version) AS newest FROM privacy_salt',
   )
   if ((row?.salt ?? '') === (salt ?? '')) return
-  const wallets = await findActiveWallets(store)
-  for (let at = 0; at < wallets.length; at += WALLETS_PER_INSERT) {
-    const some = wallets.slice(at, at + WALLETS_PER_INSERT)
-    const known = await readRevisions(store, some, SNAPSHOT_FORMAT)
-    await markForRefold(
-      store,
-      new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
-    )
-  }
+  const known = await readRevisions(store, await findActiveWallets(store), SNAPSHOT_FORMAT)
+  await markForRefold(
+    store,
+    new Map([...known].map(([wallet, { revision }]) => [wallet, revision + 1])),
+  )
   const version = Math.max(Date.now(), Number(row?.newest ?? 0) + 1)
   await store.insert('privacy_salt', [{ id: 1, salt: salt ?? '', version }])
 }

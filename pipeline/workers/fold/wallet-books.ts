@@ -5,6 +5,7 @@ import { toFoldEvent } from '../../fold/fold-event.ts'
 import { foldBalance, foldEvent } from '../../fold/fold-wallet.ts'
 import { snapshotFormat } from '../../fold/snapshot.ts'
 import { isBeyond, type WalletPlace, type WalletState } from '../../fold/wallet-state.ts'
+import { batches } from '../../runtime/batches.ts'
 import { EventLoopYield } from '../../runtime/event-loop-yield.ts'
 import type { Store } from '../../store/store.ts'
 import { findWalletsToRefold, markForRefold } from '../../store/tables/fold-snapshots.ts'
@@ -201,9 +202,8 @@ export class WalletBooks {
       [...additions.keys(), ...books.keys()],
       (entry, wallet) => !refolds.has(wallet) && isSnapshotDue(entry),
     )
-    const wallets = [...refolds]
-    for (let at = 0; at < wallets.length; at += WALLETS_PER_REFOLD) {
-      await this.#loader.refold(new Map(wallets.slice(at, at + WALLETS_PER_REFOLD)))
+    for (const some of batches([...refolds], WALLETS_PER_REFOLD)) {
+      await this.#loader.refold(new Map(some))
       this.#cache.trim()
     }
     this.#cache.trim()
@@ -214,9 +214,8 @@ export class WalletBooks {
    * Stores a snapshot of every wallet that changed since its last, so that the next start is quick.
    */
   async save(): Promise<void> {
-    const moved = this.#cache.moved()
-    for (let at = 0; at < moved.length; at += WALLETS_PER_REFOLD) {
-      await this.#loader.save(moved.slice(at, at + WALLETS_PER_REFOLD), () => true)
+    for (const moved of batches(this.#cache.moved(), WALLETS_PER_REFOLD)) {
+      await this.#loader.save(moved, () => true)
       this.#cache.trim()
     }
   }

@@ -1,4 +1,5 @@
 import { compareEventKeys } from '../../domain/event-key.ts'
+import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../../store/store.ts'
 import { readFinishedRevisions } from '../../store/tables/fold-snapshots.ts'
 import { readNewFacts } from '../../store/tables/mints.ts'
@@ -133,7 +134,7 @@ export class TrendingSource {
   /** Loads the histories of tokens up to `#given`. `later`: events of these tokens after that. */
   async #load(mints: Iterable<string>, later: readonly TrendingEvent[]): Promise<void> {
     const laterOf = groupByMint(later)
-    for (const some of chunks([...mints]))
+    for (const some of batches([...mints], MINTS_PER_QUERY))
       for (const history of (await this.#readHistories(some)).values()) {
         const { past } = this.#split(history)
         const events = [...past, ...(laterOf.get(history.mint) ?? [])]
@@ -146,7 +147,7 @@ export class TrendingSource {
     const wallets = await this.#changedWallets()
     if (wallets.size === 0) return 0
     const mints = await this.#affectedMints(wallets)
-    for (const some of chunks([...mints])) {
+    for (const some of batches([...mints], MINTS_PER_QUERY)) {
       const histories = await this.#readHistories(some)
       const laterEvents: TrendingEvent[] = []
       for (const history of histories.values()) {
@@ -222,11 +223,4 @@ export class TrendingSource {
     this.#factsAt = now
     for (const [mint, fact] of facts) this.#engine.setFacts(mint, fact)
   }
-}
-
-function chunks(mints: readonly string[]): string[][] {
-  const parts: string[][] = []
-  for (let at = 0; at < mints.length; at += MINTS_PER_QUERY)
-    parts.push(mints.slice(at, at + MINTS_PER_QUERY))
-  return parts
 }
