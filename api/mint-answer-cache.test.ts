@@ -4,7 +4,7 @@ import { type RenderedAnswer, renderBytes } from './rendered-answer.ts'
 import type { PositionChangeSet } from './rows/position-changes.ts'
 
 function kept(maxBytes = 1000) {
-  let listener: (news: PositionChangeSet) => void = () => {}
+  let listener: (changes: PositionChangeSet) => void = () => {}
   let made = 0
   const answers = new MintAnswerCache(
     {

@@ -121,7 +121,7 @@ function createAnswers(deps: RouteDeps): {
   const resourceDeps: ResourceDeps & ReadDeps = {
     ...deps,
     readMetrics: createMetricsReader(store, position),
-    openPositions: new OpenPositions({ store, news: changes, position }),
+    openPositions: new OpenPositions({ store, changes, position }),
     recentSwaps: new RecentSwaps({ store, position, epoch }),
   }
   const byMarker = new MarkerCache<RenderedAnswer>(position, {

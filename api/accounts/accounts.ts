@@ -134,7 +134,7 @@ export class Accounts {
         lock.requireHeld()
         await append()
       })
-    return this.#ledger.tell(wallet).catch(() => null)
+    return this.#ledger.updateMeter(wallet).catch(() => null)
   }
 
   /**
@@ -171,7 +171,7 @@ export class Accounts {
 
   /** Rejects when fewer credits are left. Credits reserved by feed connections do not count. */
   async #requireLeft(wallet: Address, credits: number): Promise<void> {
-    const left = Math.max(0, await this.#ledger.tell(wallet))
+    const left = Math.max(0, await this.#ledger.updateMeter(wallet))
     if (left >= credits) return
     throw new ServiceError(
       'invalid_argument',

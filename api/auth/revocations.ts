@@ -46,8 +46,8 @@ export class Revocations {
   }) {
     const { store, redis, logger, now, waitMs } = deps
     this.#waitMs = waitMs
-    this.#tokens = new RevocationTable(store, { name: 'revoked_tokens', column: 'token_id' })
-    this.#wallets = new RevocationTable(store, { name: 'token_generations', column: 'wallet' })
+    this.#tokens = new RevocationTable(store, 'revoked_tokens')
+    this.#wallets = new RevocationTable(store, 'token_generations')
     this.#logger = logger
     this.#now = now
     const options = { limit: MOST, now }

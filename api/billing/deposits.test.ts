@@ -345,8 +345,8 @@ test.serial(
       trouble.away = moment
       for (const path of ['/billing/credits/check', '/billing/pro/check']) {
         if (moment === 'meter' && path.includes('pro')) continue // a check of Pro needs no meter
-        const told = { status: 503, body: { code: 'unavailable' } }
-        for (let n = 0; n < 2; n++) t.like(await ask(payer, 'POST', path), told, moment)
+        const refusal = { status: 503, body: { code: 'unavailable' } }
+        for (let n = 0; n < 2; n++) t.like(await ask(payer, 'POST', path), refusal, moment)
       }
       trouble.away = null
       // The meter comes last: the credits are stored, though the caller got 503.

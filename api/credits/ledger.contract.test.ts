@@ -80,7 +80,7 @@ contract(
     const account = randomUUID()
     await ledger.add(grant(account, 100))
     for (const id of ['a', 'b', 'c']) await credits.charge(account, 3, id)
-    await credits.giveBack(account, 'b')
+    await credits.refund(account, 'b')
     t.is(await ledger.rollUp(), 4, 'the refund is an entry too')
     t.is(await ledger.rollUp(), 0)
     await credits.charge(account, 1, 'd')
@@ -139,7 +139,7 @@ contract(
       for (let n = 0; n < 60; n++) {
         const id = randomUUID()
         await credits.charge(account, 3, id)
-        if (n % 5 === 0) await credits.giveBack(account, id)
+        if (n % 5 === 0) await credits.refund(account, id)
         else charged += 3
         if (n % 20 === 0) await ledger.load(account)
       }
@@ -359,7 +359,7 @@ contract(
                 // Some are refunded twice, some after the meter was lost: both have no effect.
                 const request = requests[step.which % Math.max(1, requests.length)]
                 if (request !== undefined)
-                  seen((await credits.giveBack(name(request.account), request.id)) ?? 0)
+                  seen((await credits.refund(name(request.account), request.id)) ?? 0)
                 break
               }
               case 'block': {
@@ -450,7 +450,7 @@ function dyingMeter(meter: Meter, step: 'endRollUp' | 'load' = 'endRollUp'): Met
 /** The methods of a meter except `charge`, bound, because private fields are lost in a copy. */
 function delegate(meter: Meter): Omit<Meter, 'charge'> {
   return {
-    giveBack: meter.giveBack.bind(meter),
+    refund: meter.refund.bind(meter),
     left: meter.left.bind(meter),
     renewBlock: meter.renewBlock.bind(meter),
     releaseExpiredBlocks: meter.releaseExpiredBlocks.bind(meter),

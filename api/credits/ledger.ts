@@ -56,12 +56,12 @@ export class Ledger {
     entries: readonly Omit<LedgerEntry, 'account'>[],
   ): Promise<number> {
     await this.append(account, entries)
-    return this.tell(account)
+    return this.updateMeter(account)
   }
 
   /**
-   * Appends entries, all or none. The meter learns of them by `tell`, or within half a minute by
-   * `reloadGranted`.
+   * Appends entries, all or none. The meter learns of them by `updateMeter`, or within half a
+   * minute by `reloadGranted`.
    */
   async append(account: Account, entries: readonly Omit<LedgerEntry, 'account'>[]): Promise<void> {
     await insertEntries(
@@ -74,7 +74,7 @@ export class Ledger {
   }
 
   /** Updates the meter with an account's entries and returns the credits left. */
-  async tell(account: Account): Promise<number> {
+  async updateMeter(account: Account): Promise<number> {
     await this.load(account)
     return (await this.#meter.left(account)) ?? 0
   }

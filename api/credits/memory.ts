@@ -81,7 +81,7 @@ class MemoryMeter implements Meter {
     return { kind: 'charged', left: left(state) }
   }
 
-  async giveBack(account: Account, requestId: string): Promise<void> {
+  async refund(account: Account, requestId: string): Promise<void> {
     this.#refuseWhenClosed()
     const credits = this.#requests.get(requestId)?.credits
     this.#remember(requestId, 'void')

@@ -79,10 +79,10 @@ contract('a request is charged once, all or nothing', async (t, meter) => {
 contract('a charge is refunded once, and a refunded request is never charged', async (t, meter) => {
   await meter.load('a', await granted(meter, 10))
   await meter.charge('a', 3, 'r1')
-  await meter.giveBack('a', 'r1')
-  await meter.giveBack('a', 'r1')
+  await meter.refund('a', 'r1')
+  await meter.refund('a', 'r1')
   t.is(await meter.left('a'), 10)
-  await meter.giveBack('a', 'lost on the way')
+  await meter.refund('a', 'lost on the way')
   await t.throwsAsync(meter.charge('a', 3, 'lost on the way'), { name: 'ServiceError' })
   t.is(await meter.left('a'), 10)
 })
@@ -120,7 +120,7 @@ contract(
     const epoch = await meter.epoch()
     await meter.load('a', await granted(meter, 100))
     await meter.charge('a', 3, 'r1')
-    await meter.giveBack('a', 'r1')
+    await meter.refund('a', 'r1')
     await meter.charge('a', 1, 'r2')
     t.deepEqual((await meter.beginRollUp(epoch, STREAM_START))?.usage, new Map([['a', 0]]))
   },
@@ -219,7 +219,7 @@ contract(
   'under concurrency no balance is negative and every credit is accounted for',
   async (t, meter) => {
     const step = fc.record({
-      kind: fc.constantFrom('charge', 'giveBack', 'block', 'rollUp', 'load'),
+      kind: fc.constantFrom('charge', 'refund', 'block', 'rollUp', 'load'),
       request: fc.nat({ max: 15 }),
       credits: fc.integer({ min: 1, max: 9 }),
     })
@@ -245,7 +245,7 @@ contract(
           steps.map(async ({ kind, request, credits }) => {
             const requestId = `${account}-${request}`
             if (kind === 'charge') await meter.charge(account, credits, requestId).catch(() => {})
-            else if (kind === 'giveBack') await meter.giveBack(account, requestId)
+            else if (kind === 'refund') await meter.refund(account, requestId)
             else if (kind === 'block') {
               const renewal = { connection: 'c', sequence: ++sequence, spent: 0, wanted: credits }
               await meter.renewBlock(account, renewal)
@@ -312,7 +312,7 @@ real(
       meter.charge('a', 1, 'r2'),
       meter.left('a'),
       meter.ping(),
-      meter.giveBack('a', 'r1'),
+      meter.refund('a', 'r1'),
     ])
       await t.throwsAsync(step, { name: 'ServiceError', code: 'unavailable' })
     line.open(true)

@@ -1,7 +1,7 @@
 /** A script of the meter, by the name it has on the client. */
 export type ScriptName =
   | 'meterCharge'
-  | 'meterGiveBack'
+  | 'meterRefund'
   | 'meterRenewBlock'
   | 'meterReleaseBlocks'
   | 'meterLoad'
@@ -63,7 +63,7 @@ end
 return told
 `
 
-const GIVE_BACK = `${LEFT}
+const REFUND = `${LEFT}
 local credits = redis.call('GET', KEYS[3])
 redis.call('SET', KEYS[3], 'void', 'EX', ARGV[2])
 if credits and credits ~= 'void' then use(ARGV[1], -tonumber(credits)) end
@@ -195,7 +195,7 @@ return out
  */
 export const DEFINITIONS: Record<ScriptName, { numberOfKeys?: number; lua: string }> = {
   meterCharge: { lua: CHARGE },
-  meterGiveBack: { numberOfKeys: 3, lua: GIVE_BACK },
+  meterRefund: { numberOfKeys: 3, lua: REFUND },
   meterRenewBlock: { numberOfKeys: 3, lua: RENEW_BLOCK },
   meterReleaseBlocks: { numberOfKeys: 2, lua: RELEASE_BLOCKS },
   meterLoad: { numberOfKeys: 4, lua: LOAD },

@@ -81,13 +81,13 @@ class RedisMeter implements Meter {
       this.#keys(`account:${account}`, `request:${requestId}`),
     )
     try {
-      const told = await this.#script('meterCharge', [
+      const reply = await this.#script('meterCharge', [
         ...[1 + keys.length, this.#key('usage'), ...keys],
         ...[this.#run, this.#limits.maxBacklog, this.#limits.requestSeconds],
         ...asked.flatMap(({ account, credits }) => [account, credits]),
       ])
       for (const [index, { resolve, reject }] of asked.entries()) {
-        const [kind, left] = told.slice(2 * index)
+        const [kind, left] = reply.slice(2 * index)
         if (kind === 'charged' || kind === 'insufficient') resolve({ kind, left: Number(left) })
         else if (kind === 'unknown' || kind === 'backlog') resolve({ kind })
         else reject(new ServiceError('unavailable', 'this request was refunded'))
@@ -97,8 +97,8 @@ class RedisMeter implements Meter {
     }
   }
 
-  async giveBack(account: string, requestId: string): Promise<void> {
-    await this.#script('meterGiveBack', [
+  async refund(account: string, requestId: string): Promise<void> {
+    await this.#script('meterRefund', [
       ...this.#keys(`account:${account}`, 'usage', `request:${requestId}`),
       ...[account, this.#limits.requestSeconds],
     ])

@@ -316,24 +316,24 @@ const hundredTrades = (trades = 50) =>
   ]).flat()
 
 test('C13: status and score of a whole history (section 3)', (t) => {
-  const told = (steps: readonly Step[], balance: bigint | null) => {
+  const judge = (steps: readonly Step[], balance: bigint | null) => {
     const { status, score } = metrics(steps, balance).identity
     return [status, score]
   }
   // 10% of profit: 20; all tokens won: 20; 301 s: 10; 1 SOL a buy: 10; 100 trades: 10; 30 SOL: 5.
-  t.deepEqual(told(hundredTrades(), 30n * SOL), ['scored', 75])
-  t.deepEqual(told(hundredTrades(), null), ['scored', 70])
-  t.deepEqual(told(hundredTrades(), 10n * SOL - 1n), ['disqualified', 0])
-  t.deepEqual(told(hundredTrades(25), 30n * SOL), ['scored', 65])
-  t.deepEqual(told(hundredTrades(24), 30n * SOL), ['review', null])
-  t.deepEqual(told(hundredTrades(500), 30n * SOL), ['scored', 75])
-  t.deepEqual(told([...hundredTrades(500), buy(9e6, 1n, SOL)], 30n * SOL), ['review', null])
+  t.deepEqual(judge(hundredTrades(), 30n * SOL), ['scored', 75])
+  t.deepEqual(judge(hundredTrades(), null), ['scored', 70])
+  t.deepEqual(judge(hundredTrades(), 10n * SOL - 1n), ['disqualified', 0])
+  t.deepEqual(judge(hundredTrades(25), 30n * SOL), ['scored', 65])
+  t.deepEqual(judge(hundredTrades(24), 30n * SOL), ['review', null])
+  t.deepEqual(judge(hundredTrades(500), 30n * SOL), ['scored', 75])
+  t.deepEqual(judge([...hundredTrades(500), buy(9e6, 1n, SOL)], 30n * SOL), ['review', null])
   // No win and a loss: this comes before the number of trades.
-  t.deepEqual(told([buy(0, 1n, 2n), sell(1, 1n, 1n)], null), ['disqualified', 0])
+  t.deepEqual(judge([buy(0, 1n, 2n), sell(1, 1n, 1n)], null), ['disqualified', 0])
   // 3% of profit are 6 points; 20.01 SOL are 0.005 points, rounded half up.
   const three = [buy(0, 100n, 100n * SOL), sell(1, 100n, 103n * SOL)]
   const small = Array.from({ length: 48 }, (_, at) => swap('sell', B, NO_QUOTE)(at, 1n, 0n))
-  t.deepEqual(told([...three, ...small], 20n * SOL + SOL / 100n), ['scored', 36.01])
+  t.deepEqual(judge([...three, ...small], 20n * SOL + SOL / 100n), ['scored', 36.01])
 })
 
 test('C14: holdings and aggregates count swaps only; SOL sums include every quote coin', (t) => {

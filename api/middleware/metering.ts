@@ -40,7 +40,7 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
       await ctx.state.limitsPassed
     } catch (refusal) {
       const isCharged = await charging.then(({ kind }) => kind === 'charged').catch(() => false)
-      if (isCharged) await credits.giveBack(account, requestId).catch(() => {})
+      if (isCharged) await credits.refund(account, requestId).catch(() => {})
       throw refusal
     }
     const charged = await charging
@@ -50,7 +50,7 @@ export function charge(credits: Credits, price: number, metrics: ApiMetrics): Ap
       await next()
     } catch (error) {
       delete ctx.state.left
-      const left = await credits.giveBack(account, requestId).catch(() => null)
+      const left = await credits.refund(account, requestId).catch(() => null)
       if (left !== null) ctx.state.left = left
       throw error
     }

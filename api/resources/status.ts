@@ -77,8 +77,8 @@ export function status(deps: {
       return {
         body: {
           version: VERSION,
-          ingest: told(feed.sealed()),
-          storage: told(stored),
+          ingest: stageOf(feed.sealed()),
+          storage: stageOf(stored),
           metrics: { slot: stored?.slot ?? null },
           feed: { slot: sent?.slot ?? null, connections: feed.connections() },
           lag_seconds:
@@ -89,6 +89,6 @@ export function status(deps: {
   })
 }
 
-function told(at: StoredSlot | null) {
+function stageOf(at: StoredSlot | null) {
   return { slot: at?.slot ?? null, block_time: at?.blockTime ?? null }
 }

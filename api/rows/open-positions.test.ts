@@ -28,14 +28,14 @@ function aFollower(given: Store = store) {
   let stored: StoredSlot | null = { slot: 1, blockTime: 0 }
   let clock = 0
   const position = { stored: () => stored, beforeMove: () => {} }
-  const news = new PositionChanges({ store: given, position, now: () => clock })
+  const changes = new PositionChanges({ store: given, position, now: () => clock })
   return {
-    news,
+    changes,
     position,
     async moveTo(blockTime: number): Promise<StoredSlot> {
       stored = { slot: (stored?.slot ?? 0) + 1, blockTime }
       clock += 400
-      await news.refresh()
+      await changes.refresh()
       return stored
     },
   }
@@ -79,8 +79,8 @@ test.serial('the read model equals the tables, whatever is written between marke
         })
         await store.insert('positions', rows)
       }
-      const { news, position, moveTo } = aFollower()
-      const open = new OpenPositions({ store, news, position })
+      const { changes, position, moveTo } = aFollower()
+      const open = new OpenPositions({ store, changes, position })
       await write(first)
       await moveTo(8)
       await open.read()
@@ -127,8 +127,8 @@ test.serial(
   async (t) => {
     await store.command('TRUNCATE TABLE positions')
     const [a = '', b = '', c = ''] = MINTS
-    const { news, position, moveTo } = aFollower()
-    const open = new OpenPositions({ store, news, position })
+    const { changes, position, moveTo } = aFollower()
+    const open = new OpenPositions({ store, changes, position })
     const texts = new WalletHoldingsText(1_000_000)
     const write = async (wallet: number, mint: string, version: number) => {
       const bought = { bought_amount: String(1000 * version), bought_lamports: '1' }
@@ -169,9 +169,9 @@ test.serial(
   async (t) => {
     await store.command('TRUNCATE TABLE positions')
     await store.insert('positions', [aPositionRow(1, MINT), aPositionRow(2, MINT)])
-    const { news, position, moveTo } = aFollower()
+    const { changes, position, moveTo } = aFollower()
     await moveTo(1_800_000_000)
-    const open = new OpenPositions({ store, news, position, most: 1 })
+    const open = new OpenPositions({ store, changes, position, most: 1 })
     await open.read()
     t.false(await open.ready())
     t.deepEqual(open.held({ minWallets: 1, offset: 0, limit: 9 }), { rows: [], total: 0 })
@@ -181,29 +181,29 @@ test.serial(
 test.serial('changes are reported once, and again until the marker has passed them', async (t) => {
   await store.command('TRUNCATE TABLE positions')
   let isAway = false
-  const { news, moveTo } = aFollower({
+  const { changes, moveTo } = aFollower({
     ...store,
     query: (sql, params) => {
       if (isAway) throw new Error('away')
       return store.query(sql, params)
     },
   })
-  const told: string[][] = []
-  news.listen(({ mints }: PositionChangeSet) => told.push([...(mints ?? [])].sort()))
+  const reported: string[][] = []
+  changes.listen(({ mints }: PositionChangeSet) => reported.push([...(mints ?? [])].sort()))
   const [a = '', b = '', c = '', d = ''] = MINTS
   const at = (time: number) => ({ first_trade_time: time, last_trade_time: time })
   await store.insert('positions', [aPositionRow(1, a, at(1))])
   await moveTo(10)
   await moveTo(11)
-  t.deepEqual(told.splice(0), [[a]], 'written shortly before the first read')
+  t.deepEqual(reported.splice(0), [[a]], 'written shortly before the first read')
   await moveTo(12)
-  t.deepEqual(told.splice(0), [])
+  t.deepEqual(reported.splice(0), [])
   await store.insert('positions', [aPositionRow(1, b, at(5)), aPositionRow(2, c, at(14))])
   await moveTo(13)
   await moveTo(14)
   await moveTo(15)
   await moveTo(16)
-  t.deepEqual(told.splice(0), [[b, c], [c], [c]])
+  t.deepEqual(reported.splice(0), [[b, c], [c], [c]])
   await store.insert('mints', [
     {
       mint: d,
@@ -223,7 +223,7 @@ test.serial('changes are reported once, and again until the marker has passed th
   isAway = false
   await store.insert('positions', [aPositionRow(1, a, { ...at(2), version: '2' })])
   await moveTo(18)
-  t.deepEqual(told.splice(0), [[a, d].sort()])
+  t.deepEqual(reported.splice(0), [[a, d].sort()])
 })
 
 test.serial(
@@ -231,12 +231,12 @@ test.serial(
   async (t) => {
     await store.command('TRUNCATE TABLE positions')
     await store.command('TRUNCATE TABLE mints')
-    const { news, moveTo } = aFollower()
-    const told: [string, string[]][][] = []
-    news.listen(({ positions, mints }: PositionChangeSet) => {
+    const { changes, moveTo } = aFollower()
+    const reported: [string, string[]][][] = []
+    changes.listen(({ positions, mints }: PositionChangeSet) => {
       const versions = (mint: string) =>
         positions.filter((row) => row.mint === mint).map(({ version }) => version)
-      told.push([...(mints ?? [])].map((mint) => [mint, versions(mint)]))
+      reported.push([...(mints ?? [])].map((mint) => [mint, versions(mint)]))
     })
     const [a = '', b = ''] = MINTS
     await moveTo(10)
@@ -260,7 +260,7 @@ test.serial(
     }
     await moveTo(11)
     await moveTo(12)
-    t.deepEqual(told, [
+    t.deepEqual(reported, [
       [
         [a, ['3']],
         [b, []],

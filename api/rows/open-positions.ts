@@ -22,7 +22,7 @@ import { SortedList } from './sorted-list.ts'
  */
 export class OpenPositions {
   readonly #store: Store
-  readonly #news: PositionChanges
+  readonly #changes: PositionChanges
   readonly #position: Pick<StoragePosition, 'stored'>
   readonly #most: number
   #state: 'unread' | 'reading' | 'read' | 'too many' = 'unread'
@@ -40,15 +40,15 @@ export class OpenPositions {
 
   constructor(deps: {
     readonly store: Store
-    readonly news: PositionChanges
+    readonly changes: PositionChanges
     readonly position: Pick<StoragePosition, 'stored'>
     readonly most?: number
   }) {
     this.#store = deps.store
-    this.#news = deps.news
+    this.#changes = deps.changes
     this.#position = deps.position
     this.#most = deps.most ?? 1_000_000
-    this.#news.listen((news) => this.#take(news))
+    this.#changes.listen((changes) => this.#take(changes))
   }
 
   /**
@@ -56,8 +56,8 @@ export class OpenPositions {
    */
   async ready(): Promise<boolean> {
     if (this.#position.stored() === null) return false
-    await this.#news.refresh()
-    if (this.#state === 'unread' && !this.#news.isFlood) void this.read().catch(() => {})
+    await this.#changes.refresh()
+    if (this.#state === 'unread' && !this.#changes.isBurst) void this.read().catch(() => {})
     return this.#state === 'read'
   }
 
@@ -69,7 +69,7 @@ export class OpenPositions {
     this.#state = 'reading'
     try {
       // Changes from before this read are harmless.
-      await this.#news.refresh()
+      await this.#changes.refresh()
       this.#clear()
       const found: number[] = []
       const last = await newestPositionWallet(this.#store)
@@ -81,10 +81,10 @@ export class OpenPositions {
       }
       await this.#positions.fill(found)
       await this.#tokens.fill([...this.#byMint.values()])
-      const news = this.#waiting.splice(0)
-      for (const { positions, stored } of news) this.#apply(positions, stored.blockTime)
+      const waiting = this.#waiting.splice(0)
+      for (const { positions, stored } of waiting) this.#apply(positions, stored.blockTime)
       if (!this.#isTooMuch())
-        this.#state = news.some(({ mints }) => mints === null) ? 'unread' : 'read'
+        this.#state = waiting.some(({ mints }) => mints === null) ? 'unread' : 'read'
     } catch (error) {
       this.#state = 'unread'
       this.#waiting = []
@@ -147,11 +147,11 @@ export class OpenPositions {
     return list
   }
 
-  #take(news: PositionChangeSet): void {
+  #take(changes: PositionChangeSet): void {
     if (this.#state === 'unread' || this.#state === 'too many') return
-    if (this.#state === 'reading') this.#waiting.push(news)
-    else if (news.mints === null) this.#state = 'unread'
-    else this.#apply(news.positions, news.stored.blockTime)
+    if (this.#state === 'reading') this.#waiting.push(changes)
+    else if (changes.mints === null) this.#state = 'unread'
+    else this.#apply(changes.positions, changes.stored.blockTime)
     if (this.#state === 'read') this.#isTooMuch()
   }
 

@@ -137,18 +137,18 @@ export class RecentSwaps {
     const look = this.#lookBack.next(now)
     const from = this.#from?.slot ?? 0
     const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
-    const rows = await readWrittenRows(this.#store, bounds, MOST_NEWS)
+    const rows = await readWrittenRows(this.#store, bounds, MOST_CHANGES)
     const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
     // After the swaps, so that the position of every stored late swap is found.
     const { late, settled } = await this.#readLate(next)
     const changed = this.#unlike(rows.filter((row) => !isNew(row)))
     const others = new Map([...changed, ...settled].map((key) => [eventKeyText(key), key]))
-    const isFlood = rows.length >= MOST_NEWS || others.size >= MOST_OTHERS
+    const isBurst = rows.length >= MOST_CHANGES || others.size >= MOST_OTHERS
     // An old version may have been stored again. Of all versions of a key, the newest counts.
-    const found = isFlood ? [] : await readSwapRows(this.#store, [...others.values()])
+    const found = isBurst ? [] : await readSwapRows(this.#store, [...others.values()])
     return () => {
       if (!this.#isRead || next.slot < this.#slot) return
-      if (isFlood) {
+      if (isBurst) {
         this.#isRead = false
         this.#swaps.keepLast(0)
         // Many changes over a long time are not a burst: the model is read again.
@@ -253,6 +253,6 @@ const ROWS_AT_ONCE = 2000
 /** A read model older than this is updated even if the marker has not moved. */
 const MAX_AGE_MS = 5000
 /** More rows than this are a burst: some 1,000 swaps a second. */
-const MOST_NEWS = 30_000
+const MOST_CHANGES = 30_000
 /** Largest number of late, backfilled and corrected swaps of one update. */
 const MOST_OTHERS = 2000
