@@ -37,7 +37,7 @@ const API_ROOMS: Readonly<Record<string, readonly string[]>> = {
   accounts: ['channel', 'credits'],
   auth: ['accounts', 'channel'],
   billing: ['accounts', 'credits'],
-  items: ['accounts', 'billing'],
+  items: ['accounts', 'billing', 'credits'],
   rows: ['items'],
   'mint-answer-cache.ts': ['rows'],
   resources: ['accounts', 'auth', 'billing', 'channel', 'credits', 'items', 'rows'],
@@ -215,7 +215,8 @@ test('the lock file names the optional packages of every platform, as npm ci req
 
 test('every test that the threat model names exists', (t) => {
   const model = readFileSync(join(ROOT, 'infra/decisions/threat-model.md'), 'utf8')
-  const [table = '', tests = ''] = model.split('Shown by')
+  const [table = '', list = ''] = model.split('Shown by')
+  const tests = list.replace(/\n +/g, ' ')
   const numbers = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, n]) => n)
   t.deepEqual(numbers(tests, /^(\d+)\. /gm), numbers(table, /^\| (\d+) +\|/gm))
   const named = [...tests.matchAll(/`([^`]+\.test\.ts)`: ("[^"]+"(?:(?:, | to )"[^"]+")*)/g)]

@@ -4,6 +4,9 @@ import type { Store } from '../../pipeline/store/store.ts'
 /** A revoked token or wallet, and until when the revocation is kept, in unix milliseconds. */
 export type Revoked = readonly [text: string, until: number]
 
+/** What each table revokes. */
+const COLUMNS = { revoked_tokens: 'token_id', token_generations: 'wallet' } as const
+
 /**
  * A table of revocations with the columns `column` and `forget_at`. Rows that the store does not
  * accept are kept in memory, at most `MOST_UNWRITTEN`, and written later.
@@ -14,10 +17,10 @@ export class RevocationTable {
   readonly #column: string
   readonly #unwritten = new Map<string, number>()
 
-  constructor(store: Store, table: { readonly name: string; readonly column: string }) {
+  constructor(store: Store, name: keyof typeof COLUMNS) {
     this.#store = store
-    this.#name = table.name
-    this.#column = table.column
+    this.#name = name
+    this.#column = COLUMNS[name]
   }
 
   /** Stores a row. Rejects if the store does not accept it; `writeRest` then retries. */

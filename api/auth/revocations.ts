@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import type { Logger } from '../../pipeline/runtime/logger.ts'
 import type { Store } from '../../pipeline/store/store.ts'
@@ -45,8 +46,8 @@ export class Revocations {
   }) {
     const { store, redis, logger, now, waitMs } = deps
     this.#waitMs = waitMs
-    this.#tokens = new RevocationTable(store, { name: 'revoked_tokens', column: 'token_id' })
-    this.#wallets = new RevocationTable(store, { name: 'token_generations', column: 'wallet' })
+    this.#tokens = new RevocationTable(store, 'revoked_tokens')
+    this.#wallets = new RevocationTable(store, 'token_generations')
     this.#logger = logger
     this.#now = now
     const options = { limit: MOST, now }
@@ -154,10 +155,7 @@ export class Revocations {
     const now = this.#now()
     const tables = [this.#tokens, this.#wallets]
     const all = (await Promise.all(tables.map((table) => table.read(now, MOST)))).flat()
-    for (let from = 0; from < all.length; from += AT_ONCE)
-      await Promise.all(
-        all.slice(from, from + AT_ONCE).map(([text, until]) => this.#set.add(text, until)),
-      )
+    await pMap(all, ([text, until]) => this.#set.add(text, until), { concurrency: AT_ONCE })
     await this.#set.add(WHOLE, now + LONGEST_MS)
     this.#lossesAtRead = losses
   }

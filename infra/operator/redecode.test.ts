@@ -164,8 +164,15 @@ async function stored(
   const bug = new Promise<never>((_, reject) => {
     fail = reject
   })
+  let tell: () => void = () => {}
   const fold = await startFold({
-    store,
+    store: {
+      ...store,
+      async insert(table, rows, options) {
+        await store.insert(table, rows, options)
+        if (table === 'progress') setImmediate(() => tell()) // once the worker knows it, too
+      },
+    },
     log,
     logger,
     registry: createMetrics(),
@@ -174,8 +181,12 @@ async function stored(
   })
   try {
     for (const slot of records) await log.appendSlot(slot)
-    while (fold.status().slot !== records.at(-1)?.marker.slot)
-      await Promise.race([bug, new Promise(setImmediate)])
+    while (fold.status().slot !== records.at(-1)?.marker.slot) {
+      const stored = new Promise<void>((resolve) => {
+        tell = resolve
+      })
+      await Promise.race([bug, stored])
+    }
     await Promise.race([bug, then(log)])
     await fold.stop()
   } finally {

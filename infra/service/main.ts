@@ -2,7 +2,7 @@ import { ServiceError } from '../../pipeline/domain/service-error.ts'
 import { readSecretFiles } from '../../pipeline/runtime/secret-files.ts'
 import { VERSION } from '../../pipeline/runtime/version.ts'
 import { loadConfig } from './config.ts'
-import { type Service, startService } from './service.ts'
+import type { Service } from './service.ts'
 
 /** A stop that takes longer than this ends the process all the same (rule J5). */
 const STOP_MS = 9_500
@@ -28,7 +28,9 @@ if (process.argv.includes('--version')) {
 }
 try {
   let stopping = false
-  const starting = startService(loadConfig(readSecretFiles(process.env)))
+  const config = loadConfig(readSecretFiles(process.env))
+  // A faulty configuration is refused before the service is loaded, which takes longest.
+  const starting = import('./service.ts').then(({ startService }) => startService(config))
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
       if (stopping) return

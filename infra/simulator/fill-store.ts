@@ -1,4 +1,4 @@
-import type { WalletRecord } from '../../pipeline/domain/slot.ts'
+import type { SlotRecords, WalletRecord } from '../../pipeline/domain/slot.ts'
 import { createSolPrices } from '../../pipeline/ingest/sol-price.ts'
 import { createMemoryLog } from '../../pipeline/log/memory.ts'
 import { createLogger } from '../../pipeline/runtime/logger.ts'
@@ -58,25 +58,10 @@ export async function fillWithHistory(
     going.abort()
   }
   const fold = await startFold({ ...deps, store, log, onBug })
-  const traded = new Set<string>()
-  let swaps = 0
-  let parent = slots.from - COMPRESSED_SLOTS
+  const stored: Stored = { traded: new Set(), swaps: 0, last: slots.from - COMPRESSED_SLOTS }
   try {
     for (let slot = slots.from; slot < slots.before; slot = shape.atOrAfter(slot + 1)) {
-      const blockTime = market.timeOf(slot)
-      const price = prices.at(blockTime, COMPRESSED_SLOTS)
-      const records = market.truth(slot).records.map((record): WalletRecord => {
-        if (record.kind !== 'swap') return record
-        traded.add(record.baseMint)
-        swaps += 1
-        return {
-          ...record,
-          solPriceUsdE9: record.quoteMint === null ? null : (price?.usdE9 ?? null),
-        }
-      })
-      const marker = { slot, parent, blockTime, solPrice: price }
-      await log.appendSlot({ marker, records })
-      parent = slot
+      await log.appendSlot(recordsOf(market, slot, prices, stored))
       if (((slot - slots.from) / COMPRESSED_SLOTS) % MOST_AHEAD === 0)
         await log.settled('fold', going.signal)
     }
@@ -87,7 +72,8 @@ export async function fillWithHistory(
     await fold.stop()
     await log.close()
   }
-  const lastTime = market.timeOf(parent)
+  const { traded, swaps, last } = stored
+  const lastTime = market.timeOf(last)
   const rows = coins.flatMap((coin) =>
     traded.has(coin.mint.key.address) ? [factsOf(coin, lastTime)] : [],
   )
@@ -97,9 +83,37 @@ export async function fillWithHistory(
     swaps,
     lastTime,
     firstSlot: slots.from,
-    lastSlot: parent,
+    lastSlot: last,
     firstTime: market.timeOf(slots.from),
   }
+}
+
+interface Stored {
+  readonly traded: Set<string>
+  swaps: number
+  /** The last slot. */
+  last: number
+}
+
+/** A slot as ingest appends it; adds it to what is stored. */
+function recordsOf(
+  market: Market,
+  slot: number,
+  prices: ReturnType<typeof createSolPrices>,
+  stored: Stored,
+): SlotRecords {
+  const blockTime = market.timeOf(slot)
+  const solPrice = prices.at(blockTime, COMPRESSED_SLOTS)
+  const records = market.truth(slot).records.map((record): WalletRecord => {
+    if (record.kind !== 'swap') return record
+    stored.traded.add(record.baseMint)
+    stored.swaps += 1
+    const solPriceUsdE9 = record.quoteMint === null ? null : (solPrice?.usdE9 ?? null)
+    return { ...record, solPriceUsdE9 }
+  })
+  const marker = { slot, parent: stored.last, blockTime, solPrice }
+  stored.last = slot
+  return { marker, records }
 }
 
 /** The mint row of a coin, fetched at a time in unix seconds. */

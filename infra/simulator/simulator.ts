@@ -1,3 +1,4 @@
+import { strict as assert } from 'node:assert'
 import type { Address } from '../../pipeline/domain/address.ts'
 import type { SolPrice } from '../../pipeline/domain/slot.ts'
 import type { SimulatedChain } from './chain.ts'
@@ -83,13 +84,12 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const window = windowOf(source, clock)
   const stream = await startStream(paid.chain, source, clock, options)
   yellowstone = stream
-  const rpc = await startRpcServer(
-    {
-      ...createRpcMethods(paid.chain, window, { tellsIndex: compressed !== null }),
-      ...paymentMethods(paid.payments),
-    },
-    { port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) },
-  ).catch(async (error: unknown) => {
+  const methods = {
+    ...createRpcMethods(paid.chain, window, { tellsIndex: compressed !== null }),
+    ...paymentMethods(paid.payments),
+  }
+  const ofRpc = { port: options.rpcPort ?? 0, seed: seedOf(options), trouble: troubleOf(options) }
+  const rpc = await startRpcServer(methods, ofRpc).catch(async (error: unknown) => {
     await stream.close()
     throw error
   })
@@ -114,21 +114,23 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     get followers() {
       return stream.followers()
     },
-    truth(slot) {
-      if (recorded !== null) throw new Error('recorded blocks have no truth of their own')
-      return market.truth(slot)
-    },
+    truth: (slot) => truthOf(source, slot),
     advance: (slots) => clock.advance(slots),
     payments: paid.payments,
     pastSolPrices:
       compressed === null ? [] : solPricesOf(market, { ...compressed, to: clock.slot }),
     paymentAddresses: paid.addresses,
-    disconnect: () => stream.disconnect(),
+    disconnect: stream.disconnect,
     async close() {
       clock.stop()
       await Promise.all([stream.close(), rpc.close()])
     },
   }
+}
+
+function truthOf({ market, recorded }: ChainSource, slot: number): SlotTruth {
+  assert(recorded === null, 'recorded blocks have no truth of their own')
+  return market.truth(slot)
 }
 
 /** Adds to the chain what clients send over RPC, and the addresses that the service is paid to. */

@@ -1,5 +1,6 @@
 import { CommitmentLevel, SlotStatus } from '@triton-one/yellowstone-grpc'
 import type { SimulatedChain } from '../chain.ts'
+import type { SlotKind } from '../chain-shape.ts'
 import type { SlotUpdates } from './slot-updates.ts'
 import type { StreamUpdate } from './updates.ts'
 
@@ -8,102 +9,91 @@ export const CONFIRM_DELAY_SLOTS = 1
 /** Slots from a block to its finalization. */
 export const FINALIZE_DELAY_SLOTS = 32
 
-/** The updates of a chain in the order of the stream, as of its newest slot. */
-export interface SlotStream {
-  /** Goes on to a slot that is over. */
-  moveTo(slot: number): void
-  /** Forgets everything before a slot: it can no longer be replayed. */
-  forgetBefore(slot: number): void
-  /** The newest slot that has reached a commitment, produced or not. */
-  reached(commitment: CommitmentLevel): number
-  /** The first slot that can be replayed. */
-  firstAvailable(): number
-  /** Everything that the end of the newest slot brings to a subscriber of this commitment. */
-  live(commitment: CommitmentLevel): readonly StreamUpdate[]
-  /** A slot's data, meta and the statuses that it has reached, as `from_slot` replays them. */
-  replay(slot: number, commitment: CommitmentLevel): readonly StreamUpdate[]
+const { PROCESSED, CONFIRMED, FINALIZED } = CommitmentLevel
+const LEVELS = [PROCESSED, CONFIRMED, FINALIZED] as const
+
+/** The status that a slot gets when it reaches a commitment. */
+const STATUSES: Readonly<Record<(typeof LEVELS)[number], { [kind in SlotKind]?: SlotStatus }>> = {
+  [PROCESSED]: { produced: SlotStatus.SLOT_PROCESSED, dead: SlotStatus.SLOT_PROCESSED },
+  [CONFIRMED]: { produced: SlotStatus.SLOT_CONFIRMED, dead: SlotStatus.SLOT_DEAD },
+  [FINALIZED]: { produced: SlotStatus.SLOT_FINALIZED },
 }
 
-/**
- * Creates the stream of a chain; `startSlot` is the newest slot that is over. It can replay the last
- * `replaySlots`.
- */
-export function createSlotStream(
-  chain: SimulatedChain,
-  slots: SlotUpdates,
-  startSlot: number,
-  replaySlots: number,
-): SlotStream {
-  let newest = startSlot
-  let forgottenBefore = 0
-  const confirmed = () => chain.step(newest, -CONFIRM_DELAY_SLOTS)
-  const finalized = () => chain.step(newest, -FINALIZE_DELAY_SLOTS)
-  const reached = (commitment: CommitmentLevel): number => {
-    if (commitment === CommitmentLevel.CONFIRMED) return confirmed()
-    return commitment === CommitmentLevel.FINALIZED ? finalized() : newest
-  }
-  const isKind = (slot: number, kind: 'produced' | 'dead'): boolean =>
-    slot >= chain.firstSlot && chain.kind(slot) === kind
-  const isProduced = (slot: number) => isKind(slot, 'produced')
+/** The updates of a chain in the order of the stream, as of its newest slot. */
+export class SlotStream {
+  readonly #chain: SimulatedChain
+  readonly #slots: SlotUpdates
+  readonly #replaySlots: number
+  #newest: number
+  #forgottenBefore = 0
 
-  /** The data that a slot brings when it reaches a commitment. */
-  const dataOf = (slot: number): readonly StreamUpdate[] => {
-    if (slot < chain.firstSlot) return []
-    if (chain.kind(slot) === 'skipped') return slots.late(slot)
-    return [...slots.late(slot), ...slots.data(slot, slot)]
+  /** `startSlot` is the newest slot that is over. The last `replaySlots` can be replayed. */
+  constructor(chain: SimulatedChain, slots: SlotUpdates, startSlot: number, replaySlots: number) {
+    this.#chain = chain
+    this.#slots = slots
+    this.#newest = startSlot
+    this.#replaySlots = replaySlots
   }
 
-  /** The newest slot's statuses, with its data for a subscriber of `processed`. */
-  const processedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
-    if (!isProduced(newest) && !isKind(newest, 'dead')) return []
-    const data = commitment === CommitmentLevel.PROCESSED ? dataOf(newest) : []
+  /** Goes on to a slot that is over. */
+  moveTo(slot: number): void {
+    this.#newest = slot
+  }
+
+  /** Forgets everything before a slot: it can no longer be replayed. */
+  forgetBefore(slot: number): void {
+    this.#forgottenBefore = slot
+  }
+
+  /** The newest slot that has reached a commitment, produced or not. */
+  reached(commitment: CommitmentLevel): number {
+    if (commitment === PROCESSED) return this.#newest
+    const delay = commitment === CONFIRMED ? CONFIRM_DELAY_SLOTS : FINALIZE_DELAY_SLOTS
+    return this.#chain.step(this.#newest, -delay)
+  }
+
+  /** The first slot that can be replayed. */
+  firstAvailable(): number {
+    const first = this.#chain.step(this.#newest, 1 - this.#replaySlots)
+    return Math.max(first, this.#forgottenBefore, this.#chain.firstSlot)
+  }
+
+  /** Everything that the end of the newest slot brings to a subscriber of this commitment. */
+  live(commitment: CommitmentLevel): readonly StreamUpdate[] {
+    return LEVELS.flatMap((level) => {
+      const slot = this.reached(level)
+      const status = STATUSES[level][this.#kind(slot)]
+      if (status === undefined && level !== CONFIRMED) return []
+      const first = level === PROCESSED ? FIRST_STATUSES : []
+      return [
+        ...first.map((one) => this.#slots.status(slot, one)),
+        ...(level === commitment ? this.#dataOf(slot) : []),
+        ...(status === undefined ? [] : [this.#slots.status(slot, status)]),
+      ]
+    })
+  }
+
+  /** A slot's data, meta and the statuses that it has reached, as `from_slot` replays them. */
+  replay(slot: number, commitment: CommitmentLevel): readonly StreamUpdate[] {
+    if (this.#kind(slot) !== 'produced') return []
+    const statuses = [SlotStatus.SLOT_PROCESSED]
+    if (slot <= this.reached(CONFIRMED)) statuses.push(SlotStatus.SLOT_CONFIRMED)
+    if (slot <= this.reached(FINALIZED)) statuses.push(SlotStatus.SLOT_FINALIZED)
     return [
-      ...FIRST_STATUSES.map((status) => slots.status(newest, status)),
-      ...data,
-      slots.status(newest, SlotStatus.SLOT_PROCESSED),
+      ...this.#slots.data(slot, this.reached(commitment)),
+      ...statuses.map((status) => this.#slots.status(slot, status)),
     ]
   }
 
-  const confirmedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
-    const slot = confirmed()
-    const data = commitment === CommitmentLevel.CONFIRMED ? dataOf(slot) : []
-    if (isProduced(slot)) return [...data, slots.status(slot, SlotStatus.SLOT_CONFIRMED)]
-    if (isKind(slot, 'dead')) return [...data, slots.status(slot, SlotStatus.SLOT_DEAD)]
-    return [...data]
+  #kind(slot: number): SlotKind {
+    return slot < this.#chain.firstSlot ? 'skipped' : this.#chain.kind(slot)
   }
 
-  const finalizedUpdates = (commitment: CommitmentLevel): StreamUpdate[] => {
-    const slot = finalized()
-    if (!isProduced(slot)) return []
-    const data = commitment === CommitmentLevel.FINALIZED ? dataOf(slot) : []
-    return [...data, slots.status(slot, SlotStatus.SLOT_FINALIZED)]
-  }
-
-  return {
-    moveTo(slot) {
-      newest = slot
-    },
-    forgetBefore(slot) {
-      forgottenBefore = slot
-    },
-    reached,
-    firstAvailable: () =>
-      Math.max(chain.step(newest, 1 - replaySlots), forgottenBefore, chain.firstSlot),
-    live: (commitment) => [
-      ...processedUpdates(commitment),
-      ...confirmedUpdates(commitment),
-      ...finalizedUpdates(commitment),
-    ],
-    replay(slot, commitment) {
-      if (!isProduced(slot)) return []
-      const statuses = [SlotStatus.SLOT_PROCESSED]
-      if (slot <= confirmed()) statuses.push(SlotStatus.SLOT_CONFIRMED)
-      if (slot <= finalized()) statuses.push(SlotStatus.SLOT_FINALIZED)
-      return [
-        ...slots.data(slot, reached(commitment)),
-        ...statuses.map((status) => slots.status(slot, status)),
-      ]
-    },
+  /** The data that a slot brings when it reaches a commitment. */
+  #dataOf(slot: number): readonly StreamUpdate[] {
+    if (slot < this.#chain.firstSlot) return []
+    const late = this.#slots.late(slot)
+    return this.#kind(slot) === 'skipped' ? late : [...late, ...this.#slots.data(slot, slot)]
   }
 }
 

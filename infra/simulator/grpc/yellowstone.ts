@@ -7,8 +7,8 @@ import type { SimulatedChain } from '../chain.ts'
 import type { TroubleAt } from '../options.ts'
 import { hash32 } from '../random.ts'
 import { type DuplexCall, GrpcCode, GrpcError, startGrpcServer } from './server.ts'
-import { createSlotStream, type SlotStream } from './slot-stream.ts'
-import { createSlotUpdates } from './slot-updates.ts'
+import { SlotStream } from './slot-stream.ts'
+import { SlotUpdates } from './slot-updates.ts'
 import { decodeSubscribeRequest } from './subscribe-request.ts'
 import { createSubscriber, type Subscriber } from './subscriber.ts'
 import { type CompiledSubscription, compileSubscription } from './subscription.ts'
@@ -61,8 +61,8 @@ export async function startYellowstone(
 ): Promise<Yellowstone> {
   const { troubleAt, seed, startSlot } = options
   const cached = Math.min(options.replaySlots, CACHED_SLOTS) + 64
-  const updates = createSlotUpdates(chain, seed, troubleAt, cached)
-  const stream = createSlotStream(chain, updates, startSlot, options.replaySlots)
+  const updates = new SlotUpdates(chain, seed, troubleAt, cached)
+  const stream = new SlotStream(chain, updates, startSlot, options.replaySlots)
   const subscribers = new Set<Subscriber>()
   const disconnect = () => {
     for (const subscriber of subscribers) subscriber.cut()

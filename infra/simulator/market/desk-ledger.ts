@@ -52,9 +52,4 @@ export class DeskLedger implements LedgerBalances {
       if (!this.#pools.has(id)) this.#held.set(id, { lamports, token })
     }
   }
-
-  /** The token accounts that exist now. */
-  *tokenAccounts(): Iterable<TokenAccount> {
-    for (const { token } of this.#held.values()) if (token !== null) yield token
-  }
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { TransactionMention } from '../chain.ts'
+import { addTo } from '../memo.ts'
 import type { DeskIndex } from './desks.ts'
 import type { Desk, Scale } from './episode.ts'
 import { type Episodes, episodeId } from './episodes.ts'
@@ -35,17 +36,12 @@ export function createDeskMentions(market: {
   readonly deskIndex: DeskIndex
 }): DeskMentions {
   const { scales, episodes, order, deskIndex } = market
-  const indexes = new LRUCache<string, KeyIndex>({ max: CACHED_INDEXES })
-
-  const indexAt = (desk: Desk, scale: Scale, start: number): KeyIndex => {
-    const id = episodeId(desk, scale, start)
-    let found = indexes.get(id)
-    if (found === undefined) {
-      found = indexKeys(episodes.at(desk, scale, start).actions, deskIndex)
-      indexes.set(id, found)
-    }
-    return found
-  }
+  const indexes = new LRUCache<string, KeyIndex, [Desk, Scale, number]>({
+    max: CACHED_INDEXES,
+    memoMethod: (_id, _stale, { context }) => indexKeys(episodes.at(...context).actions, deskIndex),
+  })
+  const indexAt = (desk: Desk, scale: Scale, start: number): KeyIndex =>
+    indexes.memo(episodeId(desk, scale, start), { context: [desk, scale, start] })
 
   function* onScale(desk: Desk, scale: Scale, keyId: string, from: number, last: number) {
     const code = order.codeOf(desk, scale)
@@ -76,10 +72,7 @@ function indexKeys(actions: ReturnType<Episodes['at']>['actions'], deskIndex: De
       const { draft } = list[position]!
       const mention = { slot, position, failed: draft.failure !== null }
       for (const { id } of draft.keys) {
-        if (deskIndex.find(id) === null) continue
-        const known = index.get(id)
-        if (known === undefined) index.set(id, [mention])
-        else known.push(mention)
+        if (deskIndex.find(id) !== null) addTo(index, id, mention)
       }
     }
   }

@@ -1,3 +1,4 @@
+import { addTo } from '../memo.ts'
 import { createRandom, type Random } from '../random.ts'
 import { DeskLedger } from './desk-ledger.ts'
 import { associatedTokenAccount } from './key.ts'
@@ -129,32 +130,20 @@ export function playEpisode(plan: EpisodePlan): Episode {
     ledger.slot = slot
     const scene = { universe, ledger, slot, time: blockTimeOf(slot), random }
     const action = step.act(scene)
-    if (action !== null) {
-      const list = actions.get(slot)
-      if (list === undefined) actions.set(slot, [action])
-      else list.push(action)
-      for (const { id } of cells) {
-        const after = action.draft.after.get(id)
-        if (after === undefined) continue
-        const entry = { slot, amount: after.token?.amount ?? after.lamports }
-        const known = history.get(id)
-        if (known === undefined) history.set(id, [entry])
-        else known.push(entry)
-      }
+    if (action === null) continue
+    addTo(actions, slot, action)
+    for (const { id } of cells) {
+      const after = action.draft.after.get(id)
+      if (after !== undefined)
+        addTo(history, id, { slot, amount: after.token?.amount ?? after.lamports })
     }
   }
   return {
     start,
     end,
     actions,
-    relativeBefore(id, slot) {
-      let found = 0n
-      for (const entry of history.get(id) ?? []) {
-        if (entry.slot >= slot) break
-        found = entry.amount
-      }
-      return found
-    },
+    relativeBefore: (id, slot) =>
+      history.get(id)?.findLast((entry) => entry.slot < slot)?.amount ?? 0n,
   }
 }
 
@@ -204,13 +193,7 @@ function story(plan: EpisodePlan, random: Random): Step[] {
   if (form > 0.2 && form < 0.2 + plan.habits.gifts) {
     const to = random.chance(0.6) ? random.pick(desk.wallets) : null
     const percent = BigInt(20 + random.below(60))
-    steps.push(
-      step((scene) => {
-        const held = holding(scene, wallet, coin)
-        if (held < 100n || to === wallet) return null
-        return sendToken(scene, wallet, coin.mint, (held * percent) / 100n, to)
-      }),
-    )
+    steps.push(step((scene) => give(scene, wallet, coin, percent, to)))
   }
   const sells = random.below(3)
   for (let i = 0; i < sells; i += 1) {
@@ -268,14 +251,6 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
       return surplus < 0n ? moveSol(scene, wallet, 'in', -surplus) : null
     },
   })
-  const unwrap: Step = {
-    at: 0.972,
-    wallet,
-    act: (scene) =>
-      scene.ledger.tokenAccount(wsolAccount(wallet.key)) === null
-        ? null
-        : closeHolding(scene, wallet, wsolAccount(wallet.key)),
-  }
   const evenUsdc: Step = {
     at: 0.974,
     wallet,
@@ -285,10 +260,17 @@ function ending(plan: EpisodePlan, wallet: Wallet, random: Random): Step[] {
       return surplus < 0n ? receiveToken(scene, wallet, USDC_TOKEN, -surplus) : null
     },
   }
-  return [...steps, unwrap, evenUsdc, even(0.976), even(0.985)]
+  const unwrapped: Step = { at: 0.972, wallet, act: (scene) => unwrap(scene, wallet) }
+  return [...steps, unwrapped, evenUsdc, even(0.976), even(0.985)]
 }
 
 const SIGNATURE_FEE = 5_000n
+
+/** Closes the wallet's wrapped-SOL account if it is open. */
+function unwrap(scene: MarketScene, wallet: Wallet): MarketAction | null {
+  const account = wsolAccount(wallet.key)
+  return scene.ledger.tokenAccount(account) && closeHolding(scene, wallet, account)
+}
 
 /**
  * Moves money without a trade: SOL in and out, between wallets, wrapped for a while, or converted
@@ -316,11 +298,7 @@ function moneyStory(
   if (form === 2 && plan.scale.index === 0) {
     return [
       step((scene) => (isRich(scene, wallet) ? wrapSol(scene, wallet, lamports * 3n) : null)),
-      step((scene) =>
-        scene.ledger.tokenAccount(wsolAccount(wallet.key)) === null
-          ? null
-          : closeHolding(scene, wallet, wsolAccount(wallet.key)),
-      ),
+      step((scene) => unwrap(scene, wallet)),
     ]
   }
   return [
@@ -378,6 +356,19 @@ function sell(
     if (form < 0.25 && isRoutable(coin)) return routeOverSol(scene, wallet, coin, 'sell', amount)
   }
   return swapOnVenue(scene, wallet, coin, 'sell', amount)
+}
+
+/** Sends a part of a holding to a wallet of the desk, or to a stranger. */
+function give(
+  scene: MarketScene,
+  wallet: Wallet,
+  coin: Coin,
+  percent: bigint,
+  to: Wallet | null,
+): MarketAction | null {
+  const held = holding(scene, wallet, coin)
+  if (held < 100n || to === wallet) return null
+  return sendToken(scene, wallet, coin.mint, (held * percent) / 100n, to)
 }
 
 /** Swaps half of one coin's holding into another coin. */

@@ -15,7 +15,7 @@ import { createPoolUpdates } from './pool-accounts.ts'
 import { createSignatures, type Signatures } from './signature.ts'
 import { createSlotOrder } from './slot-order.ts'
 import { blockTimeOf } from './slot-time.ts'
-import { applyDraft, createSlotTransactions, type SlotTransactions } from './slot-transactions.ts'
+import { applyDraft, SlotTransactions } from './slot-transactions.ts'
 import { type SlotTruth, truthOf } from './slot-truth.ts'
 import { strangerAction } from './stranger.ts'
 import { lifeOfTemperament } from './temperament.ts'
@@ -58,34 +58,10 @@ const CACHED_BLOCKHASHES = 4_096
 
 /** Opens the market on a chain of the given shape. */
 export function createMarket(options: MarketOptions, shape: ChainShape): Market {
-  const { seed, compressed, othersPerSlot } = options
-  const isCalm = compressed !== undefined
-  const universe = createUniverse(seed, options.wallets, options.coins, (index) =>
-    isCalm ? lifeOfTemperament(seed, index) : null,
-  )
-  const desks = createDesks(universe, isCalm)
-  const scales = createScales(options, desks.length, isCalm)
-  const pools = poolAccountsOf(universe)
-  const signatures = createSignatures(seed)
-  const blockhashes = new LRUCache<number, Buffer>({
-    max: CACHED_BLOCKHASHES,
-    memoMethod: (slot) => createHash('sha256').update(`${seed}/block/${slot}`).digest(),
-  })
-  const blockhash = (slot: number) => encodeBase58(blockhashes.memo(slot))
-
-  const episodes = createEpisodes({ universe, pools, desks, scales, shape, compressed })
-  const order = createSlotOrder({ seed, desks, scales, othersPerSlot, episodes })
-  const deskIndex = createDeskIndex(desks)
-  const mentions = createDeskMentions({ scales, episodes, order, deskIndex })
-  const walletAccounts = createWalletAccounts({ universe, scales, episodes, deskIndex })
-  const transactions = createSlotTransactions({
-    scales,
-    episodes,
-    order,
-    signatures,
-    strangerOf: (slot, n) => strangerAction(universe, pools, slot, n),
-    blockhashOf: (slot) => blockhashes.memo(slot),
-  })
+  const { compressed } = options
+  const parts = createParts(options, shape)
+  const { universe, signatures, order, deskIndex, mentions, wallets, transactions } = parts
+  const blockhash = (slot: number) => encodeBase58(parts.blockhashOf(slot))
   const built = cacheLast((slot) => buildSlot(transactions, slot))
   const truth = cacheLast((slot) => truthOf(universe, signatures, slot, transactions.place(slot)))
   /** The previous slot; within a compressed history, the previous slot that has a block. */
@@ -93,27 +69,23 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
     slot > (compressed?.before ?? 0) ? slot - 1 : shape.parent(slot)
   const accounts = createAccounts(universe)
   const poolUpdates = createPoolUpdates(universe)
-
   return {
     universe,
     signatures,
     timeOf: blockTimeOf,
     *mentionsDown(id, from, last) {
       const desk = deskIndex.find(id)
-      if (desk !== null) {
-        yield* mentions.find(desk, id, from, last)
-        return
-      }
-      for (let slot = from; slot >= last; slot = previous(slot)) {
-        yield null
-        yield* mentionsIn(transactions, slot, id)
-      }
+      if (desk !== null) yield* mentions.find(desk, id, from, last)
+      else
+        for (let slot = from; slot >= last; slot = previous(slot)) {
+          yield null
+          yield* mentionsIn(transactions, slot, id)
+        }
     },
     count: (slot) => order.of(slot).length,
-    transaction: transactions.at,
-    account: (address, slot) =>
-      accounts.get(address)?.(slot) ?? walletAccounts.account(address, slot),
-    tokenAccounts: walletAccounts.tokenAccounts,
+    transaction: (slot, index) => transactions.at(slot, index),
+    account: (address, slot) => accounts.get(address)?.(slot) ?? wallets.account(address, slot),
+    tokenAccounts: wallets.tokenAccounts,
     blockhash,
     block(slot) {
       const parent = shape.parent(slot)
@@ -142,6 +114,44 @@ export function createMarket(options: MarketOptions, shape: ChainShape): Market 
       }
     },
     truth,
+  }
+}
+
+function createParts(options: MarketOptions, shape: ChainShape) {
+  const { seed, compressed, othersPerSlot } = options
+  const isCalm = compressed !== undefined
+  const universe = createUniverse(seed, options.wallets, options.coins, (index) =>
+    isCalm ? lifeOfTemperament(seed, index) : null,
+  )
+  const desks = createDesks(universe, isCalm)
+  const scales = createScales(options, desks.length, isCalm)
+  const pools = poolAccountsOf(universe)
+  const signatures = createSignatures(seed)
+  const blockhashes = new LRUCache<number, Buffer>({
+    max: CACHED_BLOCKHASHES,
+    memoMethod: (slot) => createHash('sha256').update(`${seed}/block/${slot}`).digest(),
+  })
+  const blockhashOf = (slot: number) => blockhashes.memo(slot)
+  const episodes = createEpisodes({ universe, pools, desks, scales, shape, compressed })
+  const order = createSlotOrder({ seed, desks, scales, othersPerSlot, episodes })
+  const deskIndex = createDeskIndex(desks)
+  const strangerOf = (slot: number, n: number) => strangerAction(universe, pools, slot, n)
+  return {
+    universe,
+    signatures,
+    blockhashOf,
+    order,
+    deskIndex,
+    mentions: createDeskMentions({ scales, episodes, order, deskIndex }),
+    wallets: createWalletAccounts({ universe, scales, episodes, deskIndex }),
+    transactions: new SlotTransactions({
+      scales,
+      episodes,
+      order,
+      signatures,
+      strangerOf,
+      blockhashOf,
+    }),
   }
 }
 

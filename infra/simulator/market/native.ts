@@ -43,7 +43,7 @@ export function createAccount(
   owner: Key,
   signs = true,
 ): void {
-  const data = byteWriter(52).u32(0).u64(lamports).u64(space).key(owner).done()
+  const data = byteWriter(52).u32(0).u64(lamports, space).key(owner).done()
   const created = signs ? writableSigner(account) : writable(account)
   tx.call(SYSTEM, [writableSigner(from), created], data, () =>
     tx.moveLamports(from, account, lamports),
@@ -77,7 +77,10 @@ export function transferToken(
   )
 }
 
-/** SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint, destination, authority. */
+/**
+ * SPL Token `TransferChecked` (12): u8, u64 amount, u8 decimals; accounts source, mint, destination,
+ * authority.
+ */
 export function transferTokenChecked(
   tx: TransactionBuilder,
   from: Key,
@@ -122,13 +125,11 @@ export function createAssociatedAccount(
     [
       writableSigner(payer),
       writable(account),
-      readonly(owner),
-      readonly(mint.key),
-      readonly(SYSTEM),
-      readonly(mint.program),
+      ...[owner, mint.key, SYSTEM, mint.program].map(readonly),
     ],
     Uint8Array.of(1),
     () => {
+      const space = mint.program === TOKEN ? 165 : 170
       tx.log('CreateIdempotent')
       if (tx.token(account) !== null) return
       tx.call(
@@ -137,21 +138,17 @@ export function createAssociatedAccount(
         Uint8Array.of(21, 7, 0),
         () => {
           tx.log('Instruction: GetAccountDataSize')
-          const space = mint.program === TOKEN ? 165 : 170
           tx.logReturn(mint.program, byteWriter(8).u64(space).done())
         },
         1_569,
       )
-      const space = mint.program === TOKEN ? 165 : 170
       createAccount(tx, payer, account, tokenAccountRent(mint), space, mint.program)
       tx.log('Initialize the associated token account')
       tx.call(
         mint.program,
         [writable(account)],
         Uint8Array.of(22),
-        () => {
-          tx.log('Instruction: InitializeImmutableOwner')
-        },
+        () => tx.log('Instruction: InitializeImmutableOwner'),
         1_405,
       )
       initializeAccount3(tx, account, owner, mint)
@@ -183,8 +180,9 @@ export function initializeAccount3(
 }
 
 /**
- * Opens a temporary WSOL account that wraps `lamports`: System `CreateAccountWithSeed` (3: u32, 32 base, u64 length and seed, u64 lamports,
- * u64 space, 32 owner), then `InitializeAccount` (1). Returns the account.
+ * Opens a temporary WSOL account that wraps `lamports`: System `CreateAccountWithSeed` (3: u32, 32
+ * base, u64 length and seed, u64 lamports, u64 space, 32 owner), then `InitializeAccount` (1).
+ * Returns the account.
  */
 export function openSeededWsol(
   tx: TransactionBuilder,
@@ -201,8 +199,7 @@ export function openSeededWsol(
     .key(owner)
     .u64(seed.length)
     .raw(Buffer.from(seed, 'utf8'))
-    .u64(total)
-    .u64(165)
+    .u64(total, 165)
     .key(TOKEN)
     .done()
   tx.call(SYSTEM, [writableSigner(owner), writable(account)], data, () =>

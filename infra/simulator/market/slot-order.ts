@@ -40,40 +40,34 @@ export function createSlotOrder(market: {
   readonly episodes: Episodes
 }): SlotOrder {
   const { seed, desks, scales, othersPerSlot, episodes } = market
-  const counts = new LRUCache<string, ReadonlyMap<number, number>>({ max: CACHED_COUNTS })
-
+  const counts = new LRUCache<string, ReadonlyMap<number, number>, [Desk, Scale, number]>({
+    max: CACHED_COUNTS,
+    memoMethod: (_id, _stale, { context }) =>
+      new Map([...episodes.at(...context).actions].map(([at, list]) => [at, list.length])),
+  })
   const countAt = (desk: Desk, scale: Scale, slot: number): number => {
     const id = episodeId(desk, scale, episodes.startOf(desk, scale, slot))
-    let found = counts.get(id)
-    if (found === undefined) {
-      const { actions } = episodes.at(desk, scale, slot)
-      found = new Map([...actions].map(([at, list]) => [at, list.length]))
-      counts.set(id, found)
-    }
-    return found.get(slot) ?? 0
+    return counts.memo(id, { context: [desk, scale, slot] }).get(slot) ?? 0
   }
 
   const codeOf = (desk: Desk, scale: Scale) => desk.index * scales.length + scale.index
   const deskOf = (code: MakerCode) =>
     code < 0 ? undefined : desks[Math.floor(code / scales.length)]
 
-  const draw = (slot: number): Int16Array => {
-    const compressed: MakerCode[] = []
-    const others: MakerCode[] = []
-    for (const desk of desks) {
-      for (const scale of scales) {
-        const list = scale.byTheMinute ? compressed : others
-        const code = codeOf(desk, scale)
-        for (let n = countAt(desk, scale, slot); n > 0; n -= 1) list.push(code)
-      }
-    }
-    for (let i = 0; i < othersPerSlot; i += 1) others.push(-1 - i)
-    // A block of the compressed history is the beginning of the same block in a whole history.
-    return Int16Array.from([
-      ...createRandom(seed, 'interleave first', slot).shuffle(compressed),
-      ...createRandom(seed, 'interleave', slot).shuffle(others),
+  /** The codes of a slot's makers on scales that are in compressed blocks, or of all others. */
+  const codesAt = (slot: number, byTheMinute: boolean): MakerCode[] =>
+    desks.flatMap((desk) =>
+      scales
+        .filter((scale) => scale.byTheMinute === byTheMinute)
+        .flatMap((scale) => Array(countAt(desk, scale, slot)).fill(codeOf(desk, scale))),
+    )
+  const strangers = Array.from({ length: othersPerSlot }, (_, i): MakerCode => -1 - i)
+  // A block of the compressed history is the beginning of the same block in a whole history.
+  const draw = (slot: number): Int16Array =>
+    Int16Array.from([
+      ...createRandom(seed, 'interleave first', slot).shuffle(codesAt(slot, true)),
+      ...createRandom(seed, 'interleave', slot).shuffle([...codesAt(slot, false), ...strangers]),
     ])
-  }
   const orders = new LRUCache<number, Int16Array>({ max: CACHED_ORDERS, memoMethod: draw })
 
   return {

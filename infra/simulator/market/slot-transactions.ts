@@ -30,48 +30,34 @@ export interface PlacedSlot {
   readonly balances: Balances
 }
 
-/** The transactions of each slot. */
-export interface SlotTransactions {
-  place(slot: number): PlacedSlot
-  /** The transaction of a draft at an index. `balances` are those before it. */
-  encode(
-    slot: number,
-    index: number,
-    draft: Draft,
-    balances: Balances,
-  ): SubscribeUpdateTransactionInfo
-  /** One transaction of a slot; undefined past the last. */
-  at(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined
-}
-
-/** Creates the look-up. `strangerOf(slot, n)` is the n-th stranger's action in a slot. */
-export function createSlotTransactions(market: {
+/** What the transactions of a market are made of. */
+interface Sources {
   readonly scales: readonly Scale[]
   readonly episodes: Episodes
   readonly order: SlotOrder
   readonly signatures: Signatures
+  /** The n-th stranger's action in a slot. */
   strangerOf(slot: number, n: number): MarketAction
   blockhashOf(slot: number): Buffer
-}): SlotTransactions {
-  const { scales, episodes, order, signatures, strangerOf, blockhashOf } = market
+}
 
-  const addBalances = (desk: Desk, slot: number, balances: Balances): Balances => {
-    for (const { key, baseLamports, baseUsdc } of desk.wallets) {
-      const usdc = usdcAccountOf(key).id
-      balances.set(key.id, baseLamports + episodes.changeBefore(desk, key.id, slot))
-      balances.set(usdc, baseUsdc + episodes.changeBefore(desk, usdc, slot))
-    }
-    return balances
+/** The transactions of each slot of a market. */
+export class SlotTransactions {
+  readonly #sources: Sources
+
+  constructor(sources: Sources) {
+    this.#sources = sources
   }
 
-  const place = (slot: number): PlacedSlot => {
+  place(slot: number): PlacedSlot {
+    const { order, strangerOf } = this.#sources
     const balances: Balances = new Map()
     const seen = new Set<Desk>()
     const nextAction = createActionCursor(order, slot)
     const actions = Array.from(order.of(slot), (code): PlacedAction => {
       const desk = order.deskOf(code)
       if (desk === undefined) return { desk, action: () => strangerOf(slot, -1 - code) }
-      if (!seen.has(desk)) addBalances(desk, slot, balances)
+      if (!seen.has(desk)) this.#addBalances(desk, slot, balances)
       seen.add(desk)
       const action = nextAction(code)
       return { desk, action: () => action }
@@ -79,7 +65,14 @@ export function createSlotTransactions(market: {
     return { actions, balances }
   }
 
-  const encode: SlotTransactions['encode'] = (slot, index, draft, balances) => {
+  /** The transaction of a draft at an index. `balances` are those before it. */
+  encode(
+    slot: number,
+    index: number,
+    draft: Draft,
+    balances: Balances,
+  ): SubscribeUpdateTransactionInfo {
+    const { signatures, blockhashOf } = this.#sources
     const tokenBefore = tokenAmounts(draft, draft.preTokens)
     const first = signatures.of(slot, index)
     return transactionInfo(draft, {
@@ -100,28 +93,35 @@ export function createSlotTransactions(market: {
     })
   }
 
-  return {
-    place,
-    encode,
-    at(slot, index) {
-      const code = order.of(slot)[index]
-      if (code === undefined) return undefined
-      const desk = order.deskOf(code)
-      if (desk === undefined) {
-        return encode(slot, index, strangerOf(slot, -1 - code).draft, new Map())
-      }
-      // Only transactions of the same desk change its balances.
-      const codes = scales.map((scale) => order.codeOf(desk, scale))
-      const nextAction = createActionCursor(order, slot)
-      const balances = addBalances(desk, slot, new Map())
-      for (const [at, maker] of order.of(slot).entries()) {
-        if (!codes.includes(maker)) continue
-        const { draft } = nextAction(maker)
-        if (at === index) return encode(slot, index, draft, balances)
-        applyDraft(balances, draft)
-      }
-      return undefined
-    },
+  /** One transaction of a slot; undefined past the last. */
+  at(slot: number, index: number): SubscribeUpdateTransactionInfo | undefined {
+    const { scales, order, strangerOf } = this.#sources
+    const code = order.of(slot)[index]
+    if (code === undefined) return undefined
+    const desk = order.deskOf(code)
+    if (desk === undefined)
+      return this.encode(slot, index, strangerOf(slot, -1 - code).draft, new Map())
+    // Only transactions of the same desk change its balances.
+    const codes = scales.map((scale) => order.codeOf(desk, scale))
+    const nextAction = createActionCursor(order, slot)
+    const balances = this.#addBalances(desk, slot, new Map())
+    for (const [at, maker] of order.of(slot).entries()) {
+      if (!codes.includes(maker)) continue
+      const { draft } = nextAction(maker)
+      if (at === index) return this.encode(slot, index, draft, balances)
+      applyDraft(balances, draft)
+    }
+    return undefined
+  }
+
+  #addBalances(desk: Desk, slot: number, balances: Balances): Balances {
+    const { episodes } = this.#sources
+    for (const { key, baseLamports, baseUsdc } of desk.wallets) {
+      const usdc = usdcAccountOf(key).id
+      balances.set(key.id, baseLamports + episodes.changeBefore(desk, key.id, slot))
+      balances.set(usdc, baseUsdc + episodes.changeBefore(desk, usdc, slot))
+    }
+    return balances
   }
 }
 

@@ -1,4 +1,6 @@
 import { strict as assert } from 'node:assert'
+import { addTo } from '../memo.ts'
+import { byteWriter } from './byte-writer.ts'
 import type { Key } from './key.ts'
 import { COMPUTE_BUDGET, SYSTEM } from './programs.ts'
 
@@ -163,14 +165,8 @@ export class TransactionBuilder {
   computeBudget(unitLimit: number, unitPrice: bigint): void {
     this.#unitLimit = unitLimit
     this.#unitPrice = unitPrice
-    const limit = Buffer.alloc(5)
-    limit.writeUInt8(2, 0)
-    limit.writeUInt32LE(unitLimit, 1)
-    this.call(COMPUTE_BUDGET, [], limit)
-    const price = Buffer.alloc(9)
-    price.writeUInt8(3, 0)
-    price.writeBigUInt64LE(unitPrice, 1)
-    this.call(COMPUTE_BUDGET, [], price)
+    this.call(COMPUTE_BUDGET, [], byteWriter(5).u8(2).u32(unitLimit).done())
+    this.call(COMPUTE_BUDGET, [], byteWriter(9).u8(3).u64(unitPrice).done())
   }
 
   /**
@@ -206,10 +202,7 @@ export class TransactionBuilder {
       programEntry.invoked = true
       this.#top.push(recorded)
     } else {
-      const at = this.#top.length - 1
-      const list = this.#inner.get(at)
-      if (list === undefined) this.#inner.set(at, [recorded])
-      else list.push(recorded)
+      addTo(this.#inner, this.#top.length - 1, recorded)
     }
     try {
       if (this.#failure === null) this.#run(program, body, units)
@@ -288,16 +281,8 @@ export class TransactionBuilder {
       assert(this.#depth === 0, 'instructions name all accounts that the programs they call use')
       const lamports = this.#ledger.lamports(key)
       const token = this.#ledger.tokenAccount(key)
-      entry = {
-        key,
-        signer: false,
-        writable: false,
-        invoked: false,
-        preLamports: lamports,
-        preToken: token,
-        lamports,
-        token,
-      }
+      const flags = { signer: false, writable: false, invoked: false }
+      entry = { key, ...flags, preLamports: lamports, preToken: token, lamports, token }
       this.#entries.set(key.id, entry)
     }
     return entry
@@ -326,9 +311,8 @@ export class TransactionBuilder {
     })
     const signerCount = signers.length + readonlySigners.length
     const failed = this.#failure !== null
-    const fee =
-      5_000n * BigInt(signerCount) +
-      (this.#unitPrice * BigInt(this.#unitLimit) + 999_999n) / 1_000_000n
+    const priority = (this.#unitPrice * BigInt(this.#unitLimit) + 999_999n) / 1_000_000n
+    const fee = 5_000n * BigInt(signerCount) + priority
     const post = all.map((entry) => (failed ? entry.preLamports : entry.lamports))
     post[0]! -= fee
     const balances = (token: (entry: Entry) => TokenAccount | null) =>

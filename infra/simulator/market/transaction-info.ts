@@ -1,6 +1,7 @@
 import type { SubscribeUpdateTransactionInfo } from '@triton-one/yellowstone-grpc'
+import { byteWriter } from './byte-writer.ts'
 import type { Key } from './key.ts'
-import type { Draft, DraftBalance } from './transaction-builder.ts'
+import type { Draft, DraftBalance, DraftInstruction } from './transaction-builder.ts'
 
 type Meta = NonNullable<SubscribeUpdateTransactionInfo['meta']>
 type TokenBalance = Meta['preTokenBalances'][number]
@@ -21,9 +22,6 @@ export function transactionInfo(
   draft: Draft,
   place: TransactionContext,
 ): SubscribeUpdateTransactionInfo {
-  const bases = draft.keys.map((key) => place.base(key))
-  const lamports = (amounts: readonly bigint[]) =>
-    amounts.map((amount, index) => String(amount + bases[index]!))
   return {
     signature: place.signatures[0]!,
     isVote: false,
@@ -38,11 +36,7 @@ export function transactionInfo(
         },
         accountKeys: draft.staticKeys.map((key) => key.bytes),
         recentBlockhash: place.recentBlockhash,
-        instructions: draft.instructions.map((instruction) => ({
-          programIdIndex: instruction.program,
-          accounts: instruction.accounts,
-          data: instruction.data,
-        })),
+        instructions: draft.instructions.map(instructionOf),
         versioned: draft.versioned,
         addressTableLookups: draft.lookups.map((lookup) => ({
           accountKey: lookup.table.bytes,
@@ -52,44 +46,47 @@ export function transactionInfo(
         config: undefined,
       },
     },
-    meta: {
-      err: draft.failure === null ? undefined : { err: customError(draft.failure) },
-      fee: String(draft.fee),
-      preBalances: lamports(draft.pre),
-      postBalances: lamports(draft.post),
-      innerInstructions: [...draft.inner].map(([index, list]) => ({
-        index,
-        instructions: list.map((instruction) => ({
-          programIdIndex: instruction.program,
-          accounts: instruction.accounts,
-          data: instruction.data,
-          stackHeight: instruction.depth,
-        })),
-      })),
-      innerInstructionsNone: false,
-      logMessages: [...draft.logs],
-      logMessagesNone: false,
-      preTokenBalances: draft.preTokens.map((balance) => tokenBalance(draft, balance, place)),
-      postTokenBalances: draft.postTokens.map((balance) => tokenBalance(draft, balance, place)),
-      rewards: [],
-      loadedWritableAddresses: draft.loadedWritable.map((key) => key.bytes),
-      loadedReadonlyAddresses: draft.loadedReadonly.map((key) => key.bytes),
-      returnData: undefined,
-      returnDataNone: true,
-      computeUnitsConsumed: String(draft.computeUnits),
-      costUnits: String(draft.computeUnits + 1_500),
-    },
+    meta: metaOf(draft, place),
   }
+}
+
+function metaOf(draft: Draft, place: TransactionContext): Meta {
+  const bases = draft.keys.map((key) => place.base(key))
+  const lamports = (amounts: readonly bigint[]) =>
+    amounts.map((amount, index) => String(amount + bases[index]!))
+  const tokens = (balances: readonly DraftBalance[]) =>
+    balances.map((balance) => tokenBalance(draft, balance, place))
+  return {
+    err: draft.failure === null ? undefined : { err: customError(draft.failure) },
+    fee: String(draft.fee),
+    preBalances: lamports(draft.pre),
+    postBalances: lamports(draft.post),
+    innerInstructions: [...draft.inner].map(([index, list]) => ({
+      index,
+      instructions: list.map((one) => ({ ...instructionOf(one), stackHeight: one.depth })),
+    })),
+    innerInstructionsNone: false,
+    logMessages: [...draft.logs],
+    logMessagesNone: false,
+    preTokenBalances: tokens(draft.preTokens),
+    postTokenBalances: tokens(draft.postTokens),
+    rewards: [],
+    loadedWritableAddresses: draft.loadedWritable.map((key) => key.bytes),
+    loadedReadonlyAddresses: draft.loadedReadonly.map((key) => key.bytes),
+    returnData: undefined,
+    returnDataNone: true,
+    computeUnitsConsumed: String(draft.computeUnits),
+    costUnits: String(draft.computeUnits + 1_500),
+  }
+}
+
+function instructionOf({ program, accounts, data }: DraftInstruction) {
+  return { programIdIndex: program, accounts, data }
 }
 
 /** Bincode of `TransactionError::InstructionError(u8, InstructionError::Custom(u32))`: variants 8 and 25. */
 function customError(failure: { instruction: number; code: number }): Buffer {
-  const bytes = Buffer.alloc(13)
-  bytes.writeUInt32LE(8, 0)
-  bytes.writeUInt8(failure.instruction, 4)
-  bytes.writeUInt32LE(25, 5)
-  bytes.writeUInt32LE(failure.code, 9)
-  return bytes
+  return byteWriter(13).u32(8).u8(failure.instruction).u32(25).u32(failure.code).done()
 }
 
 function tokenBalance(

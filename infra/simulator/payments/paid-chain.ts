@@ -89,7 +89,7 @@ export function createPaidChain(
   const strangers = new Set([...options.strangers].map(({ id }) => id))
   const sent = new SentTransactions()
   let opening: Promise<Bank> | undefined
-  let opened: Bank | undefined
+  let opened: Bank | null = null
 
   async function bank(): Promise<Bank> {
     opening ??= openBank(options.faucetSecret)
@@ -118,15 +118,20 @@ export function createPaidChain(
       const signature = wire.subarray(1, 65)
       return sent.find(signature) ? encodeBase58(signature) : place(execute(wire, how))
     },
-    async airdrop(to, lamports) {
-      return place((await bank()).airdrop(to, lamports))
-    },
-    async airdropUsdt(owner, amount) {
-      return place((await bank()).airdropUsdt(owner, amount))
-    },
+    airdrop: async (to, lamports) => place((await bank()).airdrop(to, lamports)),
+    airdropUsdt: async (owner, amount) => place((await bank()).airdropUsdt(owner, amount)),
   }
+  return { chain: withSent(base, sent, strangers, () => opened), payments }
+}
 
-  const chain: SimulatedChain = {
+/** The chain with the sent transactions, and the bank's accounts. */
+function withSent(
+  base: SimulatedChain,
+  sent: SentTransactions,
+  strangers: ReadonlySet<string>,
+  bank: () => Bank | null,
+): SimulatedChain {
+  return {
     ...base,
     block(slot) {
       const block = base.block(slot)
@@ -151,11 +156,10 @@ export function createPaidChain(
       }
       yield* added
     },
-    account: (address, slot) => base.account(address, slot) ?? opened?.account(address) ?? null,
+    account: (address, slot) => base.account(address, slot) ?? bank()?.account(address) ?? null,
     tokenAccounts: (owner, slot) => [
       ...base.tokenAccounts(owner, slot),
-      ...(opened?.tokenAccounts(owner) ?? []),
+      ...(bank()?.tokenAccounts(owner) ?? []),
     ],
   }
-  return { chain, payments }
 }

@@ -8,7 +8,7 @@ const MOST_ADDRESSES = 100
 
 /** RPC methods about accounts. */
 export function accountMethods(view: LedgerView): RpcMethods {
-  const { chain, newest } = view
+  const { chain } = view
   return {
     getMultipleAccounts([addresses, config]) {
       const parsed = configOf(config)
@@ -19,7 +19,7 @@ export function accountMethods(view: LedgerView): RpcMethods {
         throw new RpcError(RpcErrorCode.invalidParams, text)
       }
       const value = list.map((address) => {
-        const state = chain.account(requireText(address), newest(parsed))
+        const state = chain.account(requireText(address), view.newest(parsed))
         return state === null ? null : accountJson(state, parsed)
       })
       return { context: view.context(parsed), value }
@@ -28,7 +28,7 @@ export function accountMethods(view: LedgerView): RpcMethods {
       const parsed = configOf(config)
       const { mint, programId } = configOf(filter)
       const value = chain
-        .tokenAccounts(requireText(owner), newest(parsed))
+        .tokenAccounts(requireText(owner), view.newest(parsed))
         .filter((found) => mint === undefined || found.mint === mint)
         .filter((found) => programId === undefined || found.program === programId)
         .map((found) => tokenAccountJson(found, parsed))

@@ -10,19 +10,19 @@ const MOST_SLOTS = 500_000
 
 /** RPC methods about slots and blocks. */
 export function blockMethods(view: LedgerView): RpcMethods {
-  const { chain, window, newest, lastProduced } = view
+  const { chain, window } = view
   return {
-    getSlot: ([config]) => lastProduced(newest(configOf(config))),
+    getSlot: ([config]) => view.tip(configOf(config)),
     getFirstAvailableBlock: () => chain.nextProduced(window.first(), window.processed()),
     getLatestBlockhash([config]) {
       const parsed = configOf(config)
-      const block = chain.block(lastProduced(newest(parsed)))
+      const block = chain.block(view.tip(parsed))
       const value = { blockhash: block.blockhash, lastValidBlockHeight: block.height + 150 }
       return { context: view.context(parsed), value }
     },
     getBlockTime: ([slot]) => view.blockAt(requireNumber(slot), window.processed()).time,
     getBlocks([start, end, config]) {
-      const limit = newest(configOf(typeof end === 'object' ? end : config))
+      const limit = view.newest(configOf(typeof end === 'object' ? end : config))
       const last = typeof end === 'number' ? Math.min(end, limit) : limit
       const first = requireNumber(start)
       if (last - first > MOST_SLOTS) {
@@ -33,7 +33,7 @@ export function blockMethods(view: LedgerView): RpcMethods {
     },
     getBlock([slot, config]) {
       const parsed = configOf(config)
-      return blockJson(view.blockAt(requireNumber(slot), newest(parsed)), parsed, chain)
+      return blockJson(view.blockAt(requireNumber(slot), view.newest(parsed)), parsed, chain)
     },
   }
 }

@@ -1,7 +1,7 @@
 import type { SimulatedChain } from '../chain.ts'
 import { accountMethods } from './account-methods.ts'
 import { blockMethods } from './block-methods.ts'
-import { createLedgerView, type RpcWindow } from './ledger-view.ts'
+import { LedgerView, type RpcWindow } from './ledger-view.ts'
 import type { RpcMethods } from './parameters.ts'
 import { transactionMethods } from './transaction-methods.ts'
 
@@ -15,7 +15,7 @@ export function createRpcMethods(
   window: RpcWindow,
   { tellsIndex = false }: { readonly tellsIndex?: boolean } = {},
 ): RpcMethods {
-  const view = createLedgerView(chain, window)
+  const view = new LedgerView(chain, window)
   return {
     getHealth: () => 'ok',
     ...blockMethods(view),

@@ -24,12 +24,13 @@ const LONGEST_BLOCK_MS = 8
  * as nodes of 2026 do.
  */
 export function transactionMethods(view: LedgerView, tellsIndex: boolean): RpcMethods {
-  const { chain, window, newest } = view
+  const { chain, window } = view
   return {
     getTransaction([signature, config]) {
       const parsed = typeof config === 'string' ? { encoding: config } : configOf(config)
       const place = chain.find(requireSignature(signature))
-      if (place === null || place.slot > newest(parsed) || place.slot < window.first()) return null
+      if (place === null || place.slot > view.newest(parsed) || place.slot < window.first())
+        return null
       if (chain.kind(place.slot) !== 'produced') return null
       const info = chain.transaction(place.slot, place.index)
       if (info === undefined) return null
@@ -83,10 +84,8 @@ async function listSignatures(view: LedgerView, address: Uint8Array, config: Rpc
   return result
 }
 
-function signatureJson(
-  { chain, statusOf }: LedgerView,
-  { slot, index, failed }: TransactionMention,
-) {
+function signatureJson(view: LedgerView, { slot, index, failed }: TransactionMention) {
+  const { chain } = view
   const info = failed ? chain.transaction(slot, index) : undefined
   return {
     signature: encodeBase58(chain.signature(slot, index)),
@@ -94,7 +93,7 @@ function signatureJson(
     err: info === undefined ? null : errorOf(info),
     memo: null,
     blockTime: chain.block(slot).time,
-    confirmationStatus: statusOf(slot),
+    confirmationStatus: view.statusOf(slot),
   }
 }
 

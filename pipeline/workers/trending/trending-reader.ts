@@ -18,7 +18,7 @@ import type { TrendingEvent } from '../../trending/trending-event.ts'
  * there. That slot is `to`, or an earlier one when there are more than `rows` swaps up to `to`. It
  * is `after` when the slots after it have more than `rows` swaps: ask again for more rows.
  */
-export async function readEvents(
+export async function readTrendingEvents(
   store: Store,
   after: number,
   to: number,

@@ -10,7 +10,7 @@ import { newestSlotAt } from '../../store/tables/token-events.ts'
 import type { TokenHistory, TrendingEngine } from '../../trending/engine.ts'
 import type { TrendingEvent } from '../../trending/trending-event.ts'
 import { TICK_SECONDS, type WatchedToken } from '../../trending/watched-token.ts'
-import { groupByMint, readEvents, readHistories } from './trending-reader.ts'
+import { groupByMint, readHistories, readTrendingEvents } from './trending-reader.ts'
 
 /**
  * Trades older than this do not affect a tick: 24 hours, the seconds of a tick, and those of the
@@ -114,7 +114,7 @@ export class TrendingSource {
   async #readEvents(horizon: number, to: number): Promise<void> {
     let rows = ROWS_PER_PAGE
     while (this.#readSlot < to && !((this.#waiting.at(-1)?.blockTime ?? 0) > horizon)) {
-      const { events, through } = await readEvents(this.#store, this.#readSlot, to, rows)
+      const { events, through } = await readTrendingEvents(this.#store, this.#readSlot, to, rows)
       // A slot with more swaps than a page needs a larger page.
       if (through === this.#readSlot) rows *= 2
       this.#waiting = this.#waiting.concat(events)
