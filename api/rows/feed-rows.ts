@@ -5,8 +5,8 @@ import { type LateRow, readLate, readNewestLate } from '../../pipeline/store/tab
 import { readGaps } from '../../pipeline/store/tables/slot-gaps.ts'
 import {
   type LateSwapRow,
-  readRowsAfter,
   readSwapRows,
+  readSwapRowsAfter,
   type StoredSwap,
   swapOfRow,
 } from '../../pipeline/store/tables/swaps.ts'
@@ -37,7 +37,7 @@ export async function readStoredSwaps(
   const { after, toSlot, filter } = of
   for (let limit = of.limit; ; limit *= 2) {
     const [rows, allGaps] = await Promise.all([
-      readRowsAfter(store, { after, toSlot, limit, ...filter }),
+      readSwapRowsAfter(store, { after, toSlot, limit, ...filter }),
       readGaps(store, after.slot, toSlot),
     ])
     const newest = newestVersions(rows)

@@ -3,7 +3,7 @@ import type { EventKey } from '../../pipeline/domain/event-key.ts'
 import type { Store } from '../../pipeline/store/store.ts'
 import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import {
-  readNewestRows,
+  readNewestSwapRows,
   type StoredSwap,
   swapOfRow,
   withoutMovedRows,
@@ -33,7 +33,7 @@ export async function readNewestSwaps(
   const swaps: StoredSwap[] = []
   let position = before
   for (let rowLimit = limit + SPARE; ; ) {
-    const rows = await readNewestRows(store, stored, position, rowLimit, mint)
+    const rows = await readNewestSwapRows(store, stored, position, rowLimit, mint)
     const newest = newestVersions(rows)
     // The last key may have more rows after the page.
     const found = rows.length < rowLimit ? newest : newest.slice(0, -1)

@@ -4,7 +4,7 @@ import { newestVersions } from '../../pipeline/store/tables/event-rows.ts'
 import { type LateRow, readLate } from '../../pipeline/store/tables/late-swaps.ts'
 import {
   readSwapRows,
-  readWrittenRows,
+  readWrittenSwapRows,
   type StoredSwap,
   type SwapRow,
   swapOfRow,
@@ -137,7 +137,7 @@ export class RecentSwaps {
     const look = this.#lookBack.next(now)
     const from = this.#from?.slot ?? 0
     const bounds = { from, last: this.#slot, next: next.slot, since: look.since }
-    const rows = await readWrittenRows(this.#store, bounds, MOST_CHANGES)
+    const rows = await readWrittenSwapRows(this.#store, bounds, MOST_CHANGES)
     const isNew = ({ slot }: SwapRow) => Number(slot) > this.#slot
     // After the swaps, so that the position of every stored late swap is found.
     const { late, settled } = await this.#readLate(next)

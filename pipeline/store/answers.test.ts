@@ -4,7 +4,7 @@ import { openTestStore, type TestStore } from '../testing/test-store.ts'
 import type { Store } from './store.ts'
 import { createTimelyStore } from './timely-store.ts'
 
-/** How long queries run at once; `.ci/long` sets minutes. */
+/** How long queries run concurrently, in seconds. `.ci/long` sets minutes. */
 const SECONDS = Number(process.env.ANSWERS_SECONDS ?? 4)
 const ASKERS = 8
 
@@ -38,11 +38,11 @@ anyTest('each answer belongs to its query, whatever fails, times out or is given
   t.true(Math.min(counts.answered, counts.refused, counts.givenUp) > 0)
 })
 
-/** What came of a query; an object is an answer that belongs to another one. */
+/** The outcome of a query. An object is an answer of another query. */
 type Outcome = 'answered' | 'refused' | 'givenUp' | { readonly got: unknown }
 type Ask = (store: Store, token: string) => Promise<Outcome>
 
-/** Asks for a known number of rows, each with the token, by parameter or in the text. */
+/** Reads a known number of rows with a token, passed as a parameter or in the text. */
 const answered: Ask = async (store, token) => {
   const count = Math.floor(Math.random() ** 4 * 3000)
   const isBound = Math.random() < 0.5
@@ -55,7 +55,7 @@ const answered: Ask = async (store, token) => {
   return isOwn && rows.length === count ? 'answered' : { got: [count, rows.length, rows[0]] }
 }
 
-/** Fails after its first rows were written. */
+/** Fails after its first rows are written. */
 const failing: Ask = (store, token) =>
   refused(
     store.query(
@@ -63,7 +63,7 @@ const failing: Ask = (store, token) =>
     ),
   )
 
-/** Runs into its time limit after its first rows were written. */
+/** Times out after its first rows are written. */
 const slow: Ask = (store, token) =>
   refused(
     store.query(
@@ -79,7 +79,7 @@ const badRow: Ask = (store, token) => refused(store.insert('answers', [{ n: toke
 const failingCommand: Ask = (store) =>
   refused(store.command('SELECT number, throwIf(number = 5000) FROM numbers(10000)'))
 
-/** Its asker goes away; the engine finishes it. */
+/** The caller gives up, and the engine finishes the query. */
 const givenUp: Ask = async (store, token) => {
   const asked = store.query(`SELECT '${token}' AS token, number AS n FROM numbers(20000)`)
   const timely = createTimelyStore({ ...store, query: <T>() => asked as Promise<T[]> }, 1)

@@ -6,7 +6,7 @@ import type { Engine } from './engine.ts'
 import { createEngineStore } from './engine-store.ts'
 import { createHttpEngine } from './http-engine.ts'
 
-/** An engine that answers a probe when `answer` is called, and everything else as `read` does. */
+/** An engine that answers a probe when `answer` is called, and all other calls as `read` does. */
 function anEngine(read: () => Promise<string[]>) {
   let probes = 0
   let answer = () => {}
@@ -26,7 +26,7 @@ function anEngine(read: () => Promise<string[]>) {
   return { store: createEngineStore(engine), answer: () => answer(), probes: () => probes }
 }
 
-test('however many ask, one probe of the store is under way at most', async (t) => {
+test('at most one probe of the store is under way, however many callers there are', async (t) => {
   const { store, answer, probes } = anEngine(async () => [])
   const asked = Array.from({ length: 300 }, () => store.ping())
   t.is(probes(), 1)
@@ -35,7 +35,7 @@ test('however many ask, one probe of the store is under way at most', async (t) 
   t.is(probes(), 1)
 })
 
-test('a store that has just answered is not asked whether it answers; one that was away is', async (t) => {
+test('a store that answered within a second is not probed; one that was unreachable is', async (t) => {
   let isAway = false
   const { store, answer, probes } = anEngine(async () => {
     if (isAway) throw new Error('connect ECONNREFUSED')
@@ -52,7 +52,7 @@ test('a store that has just answered is not asked whether it answers; one that w
   await asked
 })
 
-test('a probe does not wait for the queries that are under way', async (t) => {
+test('a probe does not wait for running queries', async (t) => {
   const { store, answer } = anEngine(() => new Promise(() => {}))
   for (let n = 0; n < 2000; n++) store.query('SELECT 1').catch(() => {})
   await t.throwsAsync(store.query('SELECT 1'), { message: 'too many queries wait for the store' })
@@ -61,7 +61,7 @@ test('a probe does not wait for the queries that are under way', async (t) => {
   await t.notThrowsAsync(asked)
 })
 
-test('a server is probed on a connection of its own: queries that hang do not hold it up', async (t) => {
+test('a server is probed on its own connection, so hanging queries do not delay it', async (t) => {
   let hanging = 0
   const server = createServer(async (request, response) => {
     if ((await text(request)) === 'SELECT 1') response.end('1\n')

@@ -14,7 +14,7 @@ import { readStorageMarker } from './tables/progress.ts'
 import { readPoolPrices } from './tables/sol-prices.ts'
 import { addTrackedWallets, readTrackedWallets } from './tables/tracked-wallets.ts'
 
-/** What every store does, on an empty one that `open` gives; `name` says which in the titles. */
+/** Tests of every store, run on the empty one that `open` returns. `name` is part of the titles. */
 export function testStore(test: TestFn, name: string, open: () => Promise<TestStore>): void {
   let opened: TestStore
   let store: Store
@@ -25,7 +25,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   test.after.always(() => opened?.remove())
 
   test.serial(
-    `${name}: a changed, missing or badly named schema file is refused by name, with nothing written; comments may change`,
+    `${name}: a changed, missing or badly named schema file is named in the error, and nothing is written; comments may change`,
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'test-sql-'))
       try {
@@ -79,14 +79,14 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     },
   )
 
-  test.serial(`${name}: several processes may bring the schema up to date at once`, async (t) => {
+  test.serial(`${name}: several processes may migrate at once`, async (t) => {
     await store.command('DROP TABLE schema_migrations')
     await Promise.all([migrate(store), migrate(store), migrate(store)])
     t.deepEqual(await migrate(store), [])
   })
 
   test.serial(
-    `${name}: an answer of many pieces is read to its last row, whatever is in the text`,
+    `${name}: an answer in many pieces is read to its last row, whatever characters it has`,
     async (t) => {
       const rows = await store.query<{ n: string; text: string }>(
         "SELECT number AS n, repeat(concat(toString(number), 'é\\n€\\r\\n\\\\n\"'), 1 + number % 40) AS text FROM numbers(20000)",
@@ -99,7 +99,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     },
   )
 
-  test.serial(`${name}: an answer has no row of a query that failed before it`, async (t) => {
+  test.serial(`${name}: an answer has no rows of an earlier query that failed`, async (t) => {
     const failing = [
       'SELECT number AS slot, throwIf(number = 2000) AS no FROM numbers(10000) SETTINGS max_threads = 1, max_block_size = 100',
       'SELECT number AS slot, sleepEachRow(0.001) FROM numbers(100000) SETTINGS max_block_size = 10, max_execution_time = 0.3',
@@ -117,7 +117,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   })
 
   test.serial(
-    `${name}: an answer without a column that is needed may be asked for again`,
+    `${name}: an answer without a required column is rejected as retriable`,
     async (t) => {
       t.deepEqual(await store.query<{ a: number }>('SELECT 1 AS a', {}, ['a']), [{ a: 1 }])
       const error = await t.throwsAsync(
@@ -129,7 +129,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     },
   )
 
-  test.serial(`${name}: many rows arrive as few do, whatever their values`, async (t) => {
+  test.serial(`${name}: many rows are stored as few rows are, whatever their values`, async (t) => {
     const types = `small UInt8, middle UInt16, count UInt32, whole Bool, long UInt64, change Int64, amount UInt128, profit Int128,
        text String, maybe Nullable(UInt128), kind Enum8('buy' = 1, 'sell' = 2), coin LowCardinality(Nullable(String)),
        hours Array(Tuple(hour_utc UInt8, tx_count UInt64)), by_default UInt8 DEFAULT 7, only_inserts UInt32 EPHEMERAL`
@@ -145,15 +145,14 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     const columns = Object.keys(rows[0] ?? {})
     for (let at = 0; at < rows.length; at += 50)
       await store.insert('one_by_one', rows.slice(at, at + 50), { columns })
-    // Sent again, it is stored once.
+    // The same block is stored once.
     for (const dedupToken of ['a', 'a'])
       await store.insert('at_once', rows, { columns, dedupToken })
     const read = (table: string) => store.query(`SELECT * FROM ${table} ORDER BY count`)
     t.deepEqual(await read('at_once'), await read('one_by_one'))
     t.is((await read('at_once')).length, 300)
 
-    // What does not fit a column is refused as it is of few rows, and so is a column that is not
-    // there.
+    // A value that does not fit its column, and an unknown column, are refused as with few rows.
     const spoilt = (change: object) =>
       store
         .insert('at_once', [...rows.slice(1), { ...rows[0], ...change }], { columns })
@@ -214,7 +213,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
       await store.query(`SELECT * FROM ${analyst}.${table} LIMIT 1`)
   })
 
-  test.serial(`${name}: wide integers go in and come out to the last digit`, async (t) => {
+  test.serial(`${name}: wide integers keep every digit`, async (t) => {
     await store.command(
       'CREATE TABLE wide (u64 UInt64, i128 Int128, u128 Nullable(UInt128), pairs Array(Tuple(a UInt8, b UInt64))) ENGINE = MergeTree ORDER BY u64',
     )
@@ -245,7 +244,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     await store.insert('wide', [])
   })
 
-  test.serial(`${name}: a block that is sent again with its token is stored once`, async (t) => {
+  test.serial(`${name}: a block sent again with its token is stored once`, async (t) => {
     const rows = [{ time: 1, source: 'file', usd_e9: 5 }]
     const count = async () =>
       (await store.query<{ n: string }>('SELECT count() AS n FROM sol_prices'))[0]?.n
@@ -268,21 +267,24 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
     ])
   })
 
-  test.serial(`${name}: a refused statement is a bug, whose message quotes no data`, async (t) => {
-    for (const wrong of [
-      () => store.query("SELECT 'secret' FROM nothing"),
-      () => store.insert('sol_prices', [{ secret: 1 }]),
-      () => store.command('DROP TABLE secret'),
-    ]) {
-      const error = await t.throwsAsync(wrong, { instanceOf: ServiceError })
-      t.is((error as ServiceError).code, 'internal')
-      t.false((error as ServiceError).retriable)
-      t.notRegex(String(error?.message), /secret/)
-    }
-  })
+  test.serial(
+    `${name}: the error of a refused statement is a bug and quotes no data`,
+    async (t) => {
+      for (const wrong of [
+        () => store.query("SELECT 'secret' FROM nothing"),
+        () => store.insert('sol_prices', [{ secret: 1 }]),
+        () => store.command('DROP TABLE secret'),
+      ]) {
+        const error = await t.throwsAsync(wrong, { instanceOf: ServiceError })
+        t.is((error as ServiceError).code, 'internal')
+        t.false((error as ServiceError).retriable)
+        t.notRegex(String(error?.message), /secret/)
+      }
+    },
+  )
 
   test.serial(
-    `${name}: storage stands at the lowest partition, once all have been seen`,
+    `${name}: the storage marker is the lowest partition's, once every partition has one`,
     async (t) => {
       const at = (partition: number, slot: number, price: number | null) => ({
         worker: 'fold',
@@ -304,7 +306,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
         blockTime: 1005,
         solPrice: { time: 900, usdE9: 150_000_000_001n },
       })
-      // What is stored again after a crash does not take it back.
+      // Storing an older slot again, after a crash, does not move it back.
       await store.insert('progress', [at(0, 6, null), at(1, 8, null)])
       t.deepEqual(await readStorageMarker(store), {
         slot: 7,
@@ -316,7 +318,7 @@ export function testStore(test: TestFn, name: string, open: () => Promise<TestSt
   )
 
   test.serial(
-    `${name}: tracked wallets are kept in their order, each with metrics from the start`,
+    `${name}: tracked wallets keep their order, and each has metrics from the start`,
     async (t) => {
       const addresses = [
         address('So11111111111111111111111111111111111111112'),
@@ -391,7 +393,7 @@ const aBigint = (bits: number, isSigned: boolean) => {
 }
 const asText = (value: bigint) => String(value)
 
-/** One value of each type that columns have. */
+/** One value of each column type. */
 const aWideRow = fc.record({
   small: fc.nat(255),
   middle: fc.nat(65_535),

@@ -30,7 +30,7 @@ const clickhouseUrl = process.env.CLICKHOUSE_URL
 if (clickhouseUrl) testStore(test, 'ClickHouse', () => openTestClickHouse(clickhouseUrl))
 else test.skip('ClickHouse: CLICKHOUSE_URL is not set', () => {})
 
-test('a second process on the same folder is told so', (t) => {
+test('a second process on the same folder is refused', (t) => {
   const script = `
     import { createStore } from ${JSON.stringify(import.meta.resolve('./create-store.js'))}
     await createStore({ kind: 'chdb', path: ${JSON.stringify(chdbFolder)} }).catch((error) => {
@@ -46,9 +46,8 @@ test('a second process on the same folder is told so', (t) => {
   )
 })
 
-test('a folder that cannot be made is told', async (t) => {
-  // What Node's recursive mkdir never ends at: a folder that no folder can be made in, a link to
-  // nowhere.
+test('a folder that cannot be created is reported', async (t) => {
+  // Node's recursive mkdir does not end for a folder under a file, or for a broken link.
   const link = join(chdbFolder, 'link')
   symlinkSync(join(chdbFolder, 'nowhere'), link)
   for (const path of ['/proc/x/y', join(link, 'store')])
@@ -58,7 +57,7 @@ test('a folder that cannot be made is told', async (t) => {
   rmSync(link)
 })
 
-test('an unreachable server and a refused user are named without the password', async (t) => {
+test('errors for an unreachable server and a refused user do not contain the password', async (t) => {
   const closed = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => closed.once('listening', resolve))
   const { port } = closed.address() as AddressInfo // it listens on TCP
@@ -83,7 +82,7 @@ test('an unreachable server and a refused user are named without the password', 
   })
 })
 
-test('what a failure means: not reached and busy are retriable, a refusal is a bug', (t) => {
+test('unreachable and overloaded servers are retriable; a refusal is a bug', (t) => {
   const refusal = (code: number) =>
     Object.assign(new Error('no'), { code: String(code), type: 'X' })
   const meaning = (error: unknown) => {
@@ -101,7 +100,7 @@ test('what a failure means: not reached and busy are retriable, a refusal is a b
   t.deepEqual(meaning(new Error('Code: 60. DB::Exception: Unknown table')), ['internal', false])
 })
 
-test('a foreign row is no storage marker: the answer is asked for again', async (t) => {
+test('a row of another query is not taken for the storage marker; the read is retried', async (t) => {
   const answers = [[{ partial: '0' }], []]
   const engine = {
     kind: 'chdb' as const,
@@ -125,7 +124,7 @@ test('a foreign row is no storage marker: the answer is asked for again', async 
   t.regex(logged.join(), /lacks the columns slot/)
 })
 
-test('a patient store waits for the server, keeps the token of a block, and gives up when stopped', async (t) => {
+test('a patient store retries until the server is back, with the same token, and ends when stopped', async (t) => {
   const stopping = new AbortController()
   const tokens: unknown[] = []
   const lost = new ServiceError('unavailable', 'lost', { retriable: true })
@@ -154,7 +153,7 @@ test('a patient store waits for the server, keeps the token of a block, and give
   await t.throwsAsync(store.command('x'), { message: /stopped while waiting/ })
 })
 
-test("a test drops no database but a test's own", async (t) => {
+test('a test drops only databases of tests', async (t) => {
   const never = { command: () => t.fail() } as never // not to be called
   await t.throwsAsync(dropTestDatabase(never, 'production'), {
     message: /does not belong to a test/,

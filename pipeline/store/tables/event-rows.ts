@@ -98,5 +98,5 @@ export function eventOf<K extends EventKind>(row: EventRow<K>) {
   }
 }
 
-/** An event as `eventOf` returns it. */
+/** An event as `eventOf` returns it. Amounts are raw units, or lamports for SOL. */
 export type StoredEvent = ReturnType<typeof eventOf>

@@ -83,7 +83,7 @@ async function queryFacts(store: Store, condition: string, params: QueryParams) 
 
 /** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
 export function readWrittenMints(store: Store, since: number, limit: number) {
-  // Index `news` passes over parts and granules without any.
+  // Index `news` skips parts and granules without such rows.
   return store.query<{ mint: string; version: string }>(
     `SELECT mint, version FROM mints WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
      LIMIT ${limit} SETTINGS max_threads = 1`,

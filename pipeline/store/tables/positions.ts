@@ -4,12 +4,13 @@ import type { QueryParams, Store } from '../store.ts'
 import { FIRST_BUYS_OF_MINT } from './books.ts'
 import { KNOWN_MINTS, SUPPLY } from './mints.ts'
 
-/** Stores rows with their `version`. The highest one of a wallet and mint counts. */
+/**
+ * Stores rows with their `version`. The highest one of a wallet and mint counts. The table is
+ * ordered by wallet; projection `by_mint` has all columns ordered by mint.
+ */
 export const insertPositions = inserter('positions')
 
-/**
- * Published sums. With `PRIVACY_SALT` they differ from the true columns (rule I2).
- */
+/** Published sums. With `PRIVACY_SALT` they differ from the true columns (rule I2). */
 const SERVED_SUMS =
   'served_bought_amount AS bought_amount, served_sold_amount AS sold_amount, served_bought_lamports AS bought_lamports, served_sold_lamports AS sold_lamports'
 const SERVED_TIMES =
@@ -198,7 +199,7 @@ export async function newestPositionWallet(store: Store): Promise<number> {
 
 /** Returns rows written since a time (unix milliseconds of the store's clock), at most `limit`. */
 export function readWrittenPositions(store: Store, since: number, limit: number) {
-  // Index `news` passes over parts and granules without any.
+  // Index `news` skips parts and granules without such rows.
   return store.query<WrittenPosition>(
     `SELECT wallet, mint, decimals, ${SERVED_SUMS}, ${SERVED_TIMES}, version,
        is_deleted, toUnixTimestamp64Milli(inserted_at) AS written_ms

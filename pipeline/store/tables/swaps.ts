@@ -5,6 +5,9 @@ import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_KEY, type EventKeyRow, keyTuple, newestVersions, rowKeyText } from './event-rows.ts'
 
+// The table is ordered by event key. Projection `by_mint` has these columns ordered by mint, and
+// `by_wallet` has those of the fold ordered by wallet (`infra/decisions/read-orders.md`).
+
 /** The columns that are read for serving, with those that tell versions apart. */
 const COLUMNS = `slot, tx_index, wallet, event_index, block_time, side, base_mint, base_amount, base_decimals, quote_mint, quote_amount,
     program, confidence, quote_mismatch, version, is_deleted`
@@ -62,7 +65,7 @@ export function swapOfRow(row: SwapRow): StoredSwap {
  * Returns the newest `limit` rows up to slot `stored`, newest first: of one mint, and strictly
  * older than `before`, if given. All versions of a key are returned, one after the other.
  */
-export function readNewestRows(
+export function readNewestSwapRows(
   store: Store,
   stored: number,
   before: EventKey | null,
@@ -90,7 +93,7 @@ const OLDER =
  * Returns the first `limit` rows strictly after `after` and up to slot `toSlot`, oldest first: of
  * the wallets and mints, if given. All versions of a key are returned, one after the other.
  */
-export function readRowsAfter(
+export function readSwapRowsAfter(
   store: Store,
   of: {
     readonly after: EventKey
@@ -135,7 +138,7 @@ export async function readSwapRows(store: Store, keys: readonly EventKey[]) {
  * Returns rows of slots from `from` to `next`: those after slot `last`, and others written since a
  * time (unix milliseconds of the store's clock). At most `limit`, in no order.
  */
-export function readWrittenRows(
+export function readWrittenSwapRows(
   store: Store,
   bounds: Readonly<Record<'from' | 'last' | 'next' | 'since', number>>,
   limit: number,

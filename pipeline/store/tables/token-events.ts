@@ -38,7 +38,10 @@ export function readEventRows(
   )
 }
 
-/** Returns all swap rows of these mints up to slot `to`. The pool is known after a slot only. */
+/**
+ * Returns all swap rows of these mints up to slot `to`. Their `pool` is '' up to slot `poolsAfter`,
+ * also where it is stored.
+ */
 export async function readSwapRowsOfMints(
   store: Store,
   mints: readonly string[],

@@ -1,7 +1,7 @@
 import type { Address } from '../../domain/address.ts'
 import type { Store } from '../store.ts'
 
-/** Subquery: number and address of each tracked wallet. */
+/** Subquery: number and address of each tracked wallet. Rows never change. */
 export const TRACKED = 'SELECT wallet, address FROM tracked_wallets FINAL'
 
 /** Subquery: the highest number of a tracked wallet. Wallets are numbered from 1. */

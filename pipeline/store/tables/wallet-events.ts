@@ -3,7 +3,7 @@ import { batches } from '../../runtime/batches.ts'
 import type { Store } from '../store.ts'
 import { EVENT_COLUMNS, type EventRow, eventOf, keyOf, type StoredEvent } from './event-rows.ts'
 
-/** Orders the events of one wallet. */
+/** The event key without the wallet: it orders the events of one wallet. */
 type WalletPlace = Omit<EventKey, 'wallet'>
 
 /** A place before every event. */
