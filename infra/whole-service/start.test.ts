@@ -136,6 +136,18 @@ const HISTORY = `SELECT (SELECT toUInt32(count()) FROM backfills FINAL WHERE sta
   (SELECT toUInt32((max(block_time) - min(block_time)) / 3600) FROM swaps) AS hours,
   (SELECT toUInt32(count()) FROM swaps FINAL WHERE sol_price_usd_e9 IS NULL AND quote_mint IS NOT NULL) AS unpriced`
 
+/** Sends SIGHUP; returns the resulting log line that begins with a text. */
+async function readAgain(service: ServiceProcess, text: string) {
+  const logged = () => logLines(service).filter(({ msg }) => msg.startsWith(text))
+  const { length } = logged()
+  service.child.kill('SIGHUP')
+  const lines = await until(
+    async () => logged(),
+    (lines) => lines.length > length,
+  )
+  return lines.at(-1)
+}
+
 test.serial(
   'what was traded has its facts, prices of SOL are stored with their source, and first buys have market caps (J7, J8, C15)',
   async (t) => {
@@ -186,17 +198,7 @@ test.serial(
     const settings = { DATA_DIR, STRATEGIES_FILE: path, SIMULATOR_HISTORY_HOURS: '0' }
     const service = start(t, settings)
     await service.line('api_key')
-    /** Sends SIGHUP; returns the resulting log line. */
-    const reread = async () => {
-      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('strategies'))
-      const { length } = logged()
-      service.child.kill('SIGHUP')
-      const lines = await until(
-        async () => logged(),
-        (lines) => lines.length > length,
-      )
-      return lines.at(-1)
-    }
+    const reread = () => readAgain(service, 'strategies')
     writeFileSync(path, strategies('wallet_holding'))
     t.like(await reread(), {
       msg: 'strategies not read again, the old ones stay in force',
@@ -233,16 +235,7 @@ test.serial(
     const settings = { DATA_DIR: join(folder, 'facts'), SIMULATOR_HISTORY_HOURS: '0' }
     const service = start(t, { ...settings, JWT_KEYS_FILE: path })
     const url = await service.line('url')
-    const reread = async () => {
-      const logged = () => logLines(service).filter(({ msg }) => msg.startsWith('JWT keys'))
-      const { length } = logged()
-      service.child.kill('SIGHUP')
-      const lines = await until(
-        async () => logged(),
-        (lines) => lines.length > length,
-      )
-      return lines.at(-1)
-    }
+    const reread = () => readAgain(service, 'JWT keys')
     const published = async () => {
       const response = await fetch(`${url}/.well-known/jwks.json`)
       const { keys } = (await response.json()) as { keys: { x: string }[] }
