@@ -7,6 +7,7 @@ import { createWallets } from '../../pipeline/domain/wallets.ts'
 import { normalizeGrpc } from '../../pipeline/ingest/wire/normalize-grpc.ts'
 import { migrate } from '../../pipeline/store/migrate.ts'
 import { openTestChdb } from '../../pipeline/testing/test-store.ts'
+import { accountKeysOf } from './block.ts'
 import { createChainShape } from './chain-shape.ts'
 import { COMPRESSED_SLOTS, compressBefore } from './compressed-shape.ts'
 import { fillWithHistory } from './fill-store.ts'
@@ -80,14 +81,9 @@ test('the decoder finds the truth of a compressed history, and balances continue
   for (let slot = START - 60_000; slot < before + 600; slot = shape.atOrAfter(slot + 1)) {
     const block = market.block(slot)
     const decoded = block.transactions.flatMap((info) => {
-      const { message } = info.transaction!
       const { meta } = info
-      const keys = [
-        ...message!.accountKeys,
-        ...meta!.loadedWritableAddresses,
-        ...meta!.loadedReadonlyAddresses,
-      ].map((key) => bs58.encode(key))
-      keys.forEach((key, index) => {
+      accountKeysOf(info).forEach((bytes, index) => {
+        const key = bs58.encode(bytes)
         const known = lamports.get(key)
         if (known === undefined) return
         if (known !== '') t.is(meta!.preBalances[index], known)

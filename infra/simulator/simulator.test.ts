@@ -8,6 +8,7 @@ import {
 } from '@triton-one/yellowstone-grpc'
 import test, { type ExecutionContext } from 'ava'
 import bs58 from 'bs58'
+import { accountKeysOf } from './block.ts'
 import { GENESIS_MS, SLOT_MS } from './market/slot-time.ts'
 import { ALL_TROUBLE, type SimulatorOptions, type Trouble } from './options.ts'
 import { type Simulator, startSimulator } from './simulator.ts'
@@ -141,11 +142,7 @@ test('filters include, exclude, require, tell failed from successful, and by sig
   for (const { transaction, filters } of updates) {
     const info = transaction?.transaction
     if (info === undefined) continue
-    const keys = [
-      ...info.transaction!.message!.accountKeys,
-      ...info.meta!.loadedWritableAddresses,
-      ...info.meta!.loadedReadonlyAddresses,
-    ].map((key) => bs58.encode(key))
+    const keys = accountKeysOf(info).map((key) => bs58.encode(key))
     const names = (key: string) => keys.includes(key)
     const expected = {
       either: names(first!) || names(second!),
